@@ -1,0 +1,11 @@
+// bindings/bind.hpp: one function per engine folder; module.cpp calls them in order.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace coterie::python {
+
+void bind_forest(nanobind::module_& m);
+void bind_errors(nanobind::module_& m);
+
+}  // namespace coterie::python

@@ -1,0 +1,149 @@
+// bindings/bind_forest.cpp: Tree and Forest: their arrays, and walking down them.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "coterie/predict/walk.hpp"
+#include "coterie/tree/forest.hpp"
+
+namespace coterie::python {
+namespace {
+
+// A read-only look at one of the tree's arrays; the array keeps the tree alive.
+template <class T>
+auto array_of(nb::handle tree, const std::vector<T>& values, std::initializer_list<std::size_t> shape) {
+    return nb::ndarray<nb::numpy, const T>(values.data(), shape, tree);
+}
+
+template <class T, std::vector<T> Tree::*member>
+auto node_array(nb::handle self) {
+    const auto& values = nb::cast<const Tree&>(self).*member;
+    return array_of(self, values, {values.size()});
+}
+
+template <class T>
+std::vector<T> copy_of(const nb::dict& state, const char* name) {
+    const auto column = nb::cast<Column<T>>(state[name]);
+    return {column.data(), column.data() + column.shape(0)};
+}
+
+nb::dict state_of_tree(nb::handle self) {
+    const Tree& tree = nb::cast<const Tree&>(self);
+    nb::dict state;
+    state["n_outputs"] = tree.n_outputs;
+    state["feature"] = node_array<std::int32_t, &Tree::feature>(self);
+    state["threshold"] = node_array<double, &Tree::threshold>(self);
+    state["levels"] = node_array<std::int32_t, &Tree::levels>(self);
+    state["missing_left"] = node_array<std::uint8_t, &Tree::missing_left>(self);
+    state["left"] = node_array<NodeIndex, &Tree::left>(self);
+    state["value"] = node_array<double, &Tree::value>(self);
+    state["gain"] = node_array<double, &Tree::gain>(self);
+    state["cover"] = node_array<double, &Tree::cover>(self);
+    state["n_rows"] = node_array<std::uint32_t, &Tree::n_rows>(self);
+    state["impurity"] = node_array<double, &Tree::impurity>(self);
+    state["level_bits"] = node_array<std::uint64_t, &Tree::level_bits>(self);
+    return state;
+}
+
+std::shared_ptr<Tree> tree_from_state(const nb::dict& state, std::size_t n_features) {
+    auto tree = std::make_shared<Tree>();
+    tree->n_outputs = nb::cast<std::uint32_t>(state["n_outputs"]);
+    tree->feature = copy_of<std::int32_t>(state, "feature");
+    tree->threshold = copy_of<double>(state, "threshold");
+    tree->levels = copy_of<std::int32_t>(state, "levels");
+    tree->missing_left = copy_of<std::uint8_t>(state, "missing_left");
+    tree->left = copy_of<NodeIndex>(state, "left");
+    tree->value = copy_of<double>(state, "value");
+    tree->gain = copy_of<double>(state, "gain");
+    tree->cover = copy_of<double>(state, "cover");
+    tree->n_rows = copy_of<std::uint32_t>(state, "n_rows");
+    tree->impurity = copy_of<double>(state, "impurity");
+    tree->level_bits = copy_of<std::uint64_t>(state, "level_bits");
+    validate(*tree, n_features);
+    return tree;
+}
+
+void bind_tree(nb::module_& m) {
+    nb::class_<Tree>(m, "Tree", "A finished tree: parallel arrays, one entry per node, root at 0, right child = left + 1.")
+        .def_static("from_state", &tree_from_state, nb::arg("state"), nb::arg("n_features"),
+                    "Builds a tree from its arrays, after checking them.")
+        .def("state", &state_of_tree, "The tree's arrays by name.")
+        .def_prop_ro("n_nodes", &Tree::n_nodes)
+        .def_ro("n_outputs", &Tree::n_outputs)
+        .def_prop_ro("feature", &node_array<std::int32_t, &Tree::feature>, "-1 at a leaf.")
+        .def_prop_ro("threshold", &node_array<double, &Tree::threshold>)
+        .def_prop_ro("levels", &node_array<std::int32_t, &Tree::levels>, "Index of the level set going left, or -1.")
+        .def_prop_ro("missing_left", &node_array<std::uint8_t, &Tree::missing_left>)
+        .def_prop_ro("left", &node_array<NodeIndex, &Tree::left>)
+        .def_prop_ro("gain", &node_array<double, &Tree::gain>)
+        .def_prop_ro("cover", &node_array<double, &Tree::cover>)
+        .def_prop_ro("n_rows", &node_array<std::uint32_t, &Tree::n_rows>)
+        .def_prop_ro("impurity", &node_array<double, &Tree::impurity>)
+        .def_prop_ro("level_bits", &node_array<std::uint64_t, &Tree::level_bits>, "Four words per set.")
+        .def_prop_ro("value", [](nb::handle self) {
+            const Tree& tree = nb::cast<const Tree&>(self);
+            return array_of(self, tree.value, {tree.n_nodes(), tree.n_outputs});
+        });
+}
+
+}  // namespace
+
+void bind_forest(nb::module_& m) {
+    bind_tree(m);
+    nb::class_<Forest>(m, "Forest", "Finished trees over the same features that answer together.")
+        .def("__init__",
+             [](Forest* self, std::size_t n_features, std::uint32_t n_outputs) {
+                 require(n_outputs > 0, "A forest needs at least one output.");
+                 new (self) Forest{.n_features = n_features, .n_outputs = n_outputs, .trees = {}, .first_output = {}};
+             },
+             nb::arg("n_features"), nb::arg("n_outputs"))
+        .def("add",
+             [](Forest& self, std::shared_ptr<Tree> tree, std::uint32_t output) {
+                 require(std::uint64_t{output} + tree->n_outputs <= self.n_outputs,
+                         "A tree would answer to an output that the forest does not have.");
+                 validate(*tree, self.n_features);
+                 self.add(std::move(tree), output);
+             },
+             nb::arg("tree"), nb::arg("output") = 0)
+        .def("__len__", [](const Forest& self) { return self.trees.size(); })
+        .def("truncate",
+             [](Forest& self, std::size_t n_trees) {
+                 require(n_trees <= self.trees.size(), "A forest cannot be cut to more trees than it has.");
+                 self.trees.resize(n_trees);
+                 self.first_output.resize(n_trees);
+             },
+             nb::arg("n_trees"))
+        .def_ro("n_features", &Forest::n_features)
+        .def_ro("n_outputs", &Forest::n_outputs)
+        .def("tree", [](const Forest& self, std::size_t i) {
+                 require(i < self.trees.size(), "There is no tree of this number.");
+                 return std::const_pointer_cast<Tree>(self.trees[i]);
+             },
+             nb::arg("index"))
+        .def("first_output", [](const Forest& self, std::size_t i) {
+                 require(i < self.trees.size(), "There is no tree of this number.");
+                 return self.first_output[i];
+             },
+             nb::arg("index"))
+        .def("add_scores",
+             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels, Output<double> scores,
+                int n_threads) {
+                 const TableView table = view_table(values, n_levels);
+                 const nb::gil_scoped_release unlock;
+                 add_scores(self, table, look(scores), n_threads, stop_on_keyboard_interrupt());
+             },
+             nb::arg("values"), nb::arg("n_levels"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
+             "Adds the trees' answers to scores, flat row-major (n_rows * n_outputs).")
+        .def("find_leaves",
+             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
+                Output<std::uint32_t> leaves, int n_threads) {
+                 const TableView table = view_table(values, n_levels);
+                 const nb::gil_scoped_release unlock;
+                 find_leaves(self, table, look(leaves), n_threads, stop_on_keyboard_interrupt());
+             },
+             nb::arg("values"), nb::arg("n_levels"), nb::arg("leaves").noconvert(), nb::arg("n_threads"),
+             "The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).");
+}
+
+}  // namespace coterie::python

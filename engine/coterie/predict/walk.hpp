@@ -1,0 +1,24 @@
+// predict/walk.hpp: answers of a forest, by walking rows down its trees.
+//
+// Words
+//   block    a few hundred rows copied to a row-major scratch of doubles, so that a walk touches one line
+//   lane     one of the rows that walk down a tree side by side, hiding each other's latency
+#pragma once
+
+#include <span>
+
+#include "coterie/base/column_view.hpp"
+#include "coterie/base/progress.hpp"
+#include "coterie/tree/forest.hpp"
+
+namespace coterie {
+
+/// Adds the trees' answers to scores, row-major (n_rows, forest.n_outputs), in the order of the trees.
+void add_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads,
+                StopRequest stop = {});
+
+/// The leaf reached by each row in each tree, row-major (n_rows, n_trees).
+void find_leaves(const Forest& forest, const TableView& table, std::span<std::uint32_t> leaves, int n_threads,
+                 StopRequest stop = {});
+
+}  // namespace coterie

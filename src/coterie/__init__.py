@@ -1,0 +1,1 @@
+"""Every ensemble method, one engine."""
