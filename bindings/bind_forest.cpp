@@ -1,4 +1,6 @@
 // bindings/bind_forest.cpp: Tree and Forest: their arrays, and walking down them.
+#include <limits>
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -64,10 +66,23 @@ std::shared_ptr<Tree> tree_from_state(const nb::dict& state, std::size_t n_featu
     return tree;
 }
 
+void add_tree(Forest& forest, std::shared_ptr<Tree> tree, std::uint32_t output) {
+    require(std::uint64_t{output} + tree->n_outputs <= forest.n_outputs,
+            "A tree would answer to an output that the forest does not have.");
+    validate(*tree, forest.n_features);
+    forest.add(std::move(tree), output);
+}
+
 void bind_tree(nb::module_& m) {
     nb::class_<Tree>(m, "Tree", "A finished tree: parallel arrays, one entry per node, root at 0, right child = left + 1.")
         .def_static("from_state", &tree_from_state, nb::arg("state"), nb::arg("n_features"),
                     "Builds a tree from its arrays, after checking them.")
+        .def("__getstate__", &state_of_tree)
+        .def("__setstate__",
+             [](Tree& self, const nb::dict& state) {
+                 const std::size_t any_feature = std::numeric_limits<std::int32_t>::max();
+                 new (&self) Tree(*tree_from_state(state, any_feature));
+             })
         .def("state", &state_of_tree, "The tree's arrays by name.")
         .def_prop_ro("n_nodes", &Tree::n_nodes)
         .def_ro("n_outputs", &Tree::n_outputs)
@@ -98,14 +113,7 @@ void bind_forest(nb::module_& m) {
                  new (self) Forest{.n_features = n_features, .n_outputs = n_outputs, .trees = {}, .first_output = {}};
              },
              nb::arg("n_features"), nb::arg("n_outputs"))
-        .def("add",
-             [](Forest& self, std::shared_ptr<Tree> tree, std::uint32_t output) {
-                 require(std::uint64_t{output} + tree->n_outputs <= self.n_outputs,
-                         "A tree would answer to an output that the forest does not have.");
-                 validate(*tree, self.n_features);
-                 self.add(std::move(tree), output);
-             },
-             nb::arg("tree"), nb::arg("output") = 0)
+        .def("add", &add_tree, nb::arg("tree"), nb::arg("output") = 0)
         .def("__len__", [](const Forest& self) { return self.trees.size(); })
         .def("truncate",
              [](Forest& self, std::size_t n_trees) {
@@ -114,6 +122,23 @@ void bind_forest(nb::module_& m) {
                  self.first_output.resize(n_trees);
              },
              nb::arg("n_trees"))
+        .def("__getstate__",
+             [](const Forest& self) {
+                 nb::list trees;
+                 for (std::size_t i = 0; i < self.trees.size(); ++i)
+                     trees.append(nb::make_tuple(std::const_pointer_cast<Tree>(self.trees[i]), self.first_output[i]));
+                 return nb::make_tuple(self.n_features, self.n_outputs, trees);
+             })
+        .def("__setstate__",
+             [](Forest& self, const nb::tuple& state) {
+                 Forest forest{.n_features = nb::cast<std::size_t>(state[0]),
+                               .n_outputs = nb::cast<std::uint32_t>(state[1]),
+                               .trees = {},
+                               .first_output = {}};
+                 for (const nb::handle item : nb::cast<nb::list>(state[2]))
+                     add_tree(forest, nb::cast<std::shared_ptr<Tree>>(item[0]), nb::cast<std::uint32_t>(item[1]));
+                 new (&self) Forest(std::move(forest));
+             })
         .def_ro("n_features", &Forest::n_features)
         .def_ro("n_outputs", &Forest::n_outputs)
         .def("tree", [](const Forest& self, std::size_t i) {

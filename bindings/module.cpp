@@ -3,13 +3,18 @@
 
 #include "bind.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/kernels/kernels.hpp"
 
 NB_MODULE(_engine, m) {
     namespace python = coterie::python;
     m.doc() = "The compiled part of coterie. Strict: convert and check before calling.";
+    m.def("instruction_set", [] { return coterie::kernels().name; }, "The kernels in use: 'avx2' or 'generic'.");
     m.def("available_threads", &coterie::available_threads, "Threads this process may use.");
     m.def("usable_threads", &coterie::usable_threads, nanobind::arg("requested"),
           "Threads to use when `requested` were asked for; 0 means all available ones.");
     python::bind_errors(m);
-    python::bind_forest(m);
+    python::bind_binning(m);  // BinMapper, BinnedMatrix
+    python::bind_forest(m);   // Tree, Forest: arrays, scores, leaves
+    python::bind_growth(m);   // GrowOptions, TreeGrower
+    python::bind_loss(m);     // derivatives of the built-in losses
 }

@@ -1,1 +1,5 @@
 """Every ensemble method, one engine."""
+
+from coterie.ensembles import GradientBoostingClassifier, GradientBoostingRegressor
+
+__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]

@@ -1,0 +1,166 @@
+// benchmarks/speed/kernels.cpp: each kernel on one thread, in cycles per unit, beside its target.
+//
+//   make bench                 builds and runs this
+//   bench_kernels 1000000 28   rows and features
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "coterie/binning/bin_edges.hpp"
+#include "coterie/growth/grow_tree.hpp"
+#include "coterie/growth/rounded_pairs.hpp"
+#include "coterie/loss/derivatives.hpp"
+#include "stopwatch.hpp"
+
+namespace {
+
+using namespace coterie;
+using namespace coterie::bench;
+
+struct Data {
+    std::size_t n_rows;
+    std::size_t n_features;
+    std::vector<float> values;  // row-major
+    std::vector<float> y;
+    TableView table;
+};
+
+// Normal columns, half of them coarse, and a target with interactions: what real nodes look like.
+Data make_data(std::size_t n_rows, std::size_t n_features) {
+    Data data{n_rows, n_features, std::vector<float>(n_rows * n_features), std::vector<float>(n_rows), {}};
+    std::mt19937_64 generator(0);
+    std::normal_distribution<float> normal;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        float* x = &data.values[row * n_features];
+        for (std::size_t j = 0; j < n_features; ++j) {
+            x[j] = normal(generator);
+            if (2 * j >= n_features) x[j] = std::round(x[j] * 8) / 8;
+        }
+        const float signal = std::sin(2 * x[0]) + x[1] * x[2] + std::fabs(x[3] - x[n_features - 1]) - 1 +
+                             (x[n_features / 2] > 0.3f && x[4] > 0 ? 1.0f : 0.0f);
+        data.y[row] = signal + normal(generator) > 0 ? 1.0f : 0.0f;
+    }
+    data.table.n_rows = n_rows;
+    data.table.n_levels.assign(n_features, 0);
+    for (std::size_t j = 0; j < n_features; ++j)
+        data.table.columns.push_back({.data = reinterpret_cast<const std::byte*>(data.values.data() + j),
+                                      .stride = static_cast<std::ptrdiff_t>(n_features * sizeof(float)),
+                                      .type = ValueType::float32});
+    return data;
+}
+
+void bench_partition(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
+    const std::size_t n = matrix.n_rows();
+    RowPartition partition(matrix, 1);
+    const BinRule rule{.last = 128, .shift = 1, .table = nullptr};
+    const RowRange root = partition.start(pairs, {});
+    report("partition, root", best_seconds(5, [&] { partition.split(root, 0, rule); }), static_cast<double>(n), "row", 2.7);
+    const auto children = partition.split(root, 0, rule);
+    const double seconds = best_seconds(5, [&] { partition.split(children[0], 1, rule); });
+    report("partition, node", seconds, static_cast<double>(children[0].n), "row", 2.7);
+}
+
+void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
+    const HistogramLayout layout(matrix);
+    HistogramBuilder builder(matrix, layout, 1);
+    Buffer<Cell> cells(layout.n_cells() + 8);
+    RowPartition partition(matrix, 1);
+    const RowRange root = partition.start(pairs, {});
+    const auto features = static_cast<double>(matrix.n_features());
+    report("histogram, root", best_seconds(5, [&] { builder.build(partition.rows(root), cells.data()); }),
+           static_cast<double>(root.n) * features, "update", 1.3);
+    RowRange node = root;
+    const BinRule rule{.last = 128, .shift = 1, .table = nullptr};
+    for (FeatureIndex depth = 0; depth < 4; ++depth) {
+        node = partition.split(node, depth, rule)[0];
+        const double seconds = best_seconds(5, [&] { builder.build(partition.rows(node), cells.data()); });
+        char name[64];
+        std::snprintf(name, sizeof(name), "histogram, node of 1/%d of the rows", 2 << depth);
+        report(name, seconds, static_cast<double>(node.n) * features, "update", 2.0);
+    }
+    builder.build(partition.rows(root), cells.data());
+    Cell total = 0;
+    for (int bin = 0; bin < matrix.feature(0).n_bins; ++bin) total += cells[layout.offset(0) + static_cast<std::size_t>(bin)];
+    double bins = 0;
+    for (FeatureIndex f = 0; f < matrix.n_features(); ++f) bins += matrix.feature(f).n_bins;
+    volatile float sink = 0;
+    report("scan", best_seconds(200, [&] {
+               for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
+                   sink = kernels().scan(cells.data() + layout.offset(f), matrix.feature(f).n_bins,
+                                         {.total = total, .l2 = 0, .min_hessian = 1})
+                              .gain;
+           }),
+           bins, "bin", 3.0);
+    Buffer<Cell> other(cells);
+    report("subtract", best_seconds(200, [&] { kernels().subtract(cells.data(), other.data(), layout.n_cells()); }),
+           static_cast<double>(layout.n_cells()), "cell", 1.1);
+}
+
+struct Phases {
+    double loss = 0;
+    double grow = 0;
+    double add = 0;
+};
+
+void bench_boosting(const Data& data, const std::shared_ptr<const BinnedMatrix>& matrix, int n_trees, int n_threads) {
+    GrowOptions options;
+    options.learning_rate = 0.1;
+    TreeGrower grower(matrix, options, n_threads);
+    Buffer<float> score(data.n_rows, 0.0f);
+    Buffer<float> gradient(data.n_rows);
+    Buffer<float> hessian(data.n_rows);
+    Phases phases;
+    const auto timed = [](double& phase, auto&& work) {
+        const double begin = cpu_seconds();
+        work();
+        phase += cpu_seconds() - begin;
+    };
+    for (int tree = 0; tree < n_trees; ++tree) {
+        timed(phases.loss, [&] {
+            log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = n_threads}, gradient, hessian);
+        });
+        timed(phases.grow, [&] {
+            grower.grow({.gradient = gradient, .hessian = hessian, .rows = {}}, static_cast<std::uint64_t>(tree));
+        });
+        timed(phases.add, [&] { grower.add_answers(score); });
+    }
+    const double ms = 1e3 / n_trees;
+    const double whole = (phases.loss + phases.grow + phases.add) * ms;
+    std::printf("boosting tree of 31 leaves: %.1f ms (loss %.1f, growth %.1f, scores %.1f); target 60 ms for 1M x 28: %s\n", whole,
+                phases.loss * ms, phases.grow * ms, phases.add * ms, whole <= 60 ? "ok" : "above");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::size_t n_rows = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+    const std::size_t n_features = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 28;
+    const int n_trees = argc > 3 ? std::atoi(argv[3]) : 10;
+    const auto n = static_cast<double>(n_rows);
+    const auto values = n * static_cast<double>(n_features);
+    std::printf("%zu rows, %zu features, %s kernels, %.2f GHz\n", n_rows, n_features, kernels().name, clock_ghz());
+    const Data data = make_data(n_rows, n_features);
+
+    std::shared_ptr<const BinMapper> mapper;
+    const double cuts = best_seconds(3, [&] { mapper = std::make_shared<BinMapper>(BinMapper::fit(data.table, {}, 255, 0, 1)); });
+    const double sampled = static_cast<double>(sample_rows(n_rows, {}, 0).size()) * static_cast<double>(n_features);
+    report("choose cuts, per sampled value", cuts, sampled, "value", 60);
+    std::shared_ptr<const BinnedMatrix> matrix;
+    report("map values to bins, both layouts",
+           best_seconds(3, [&] { matrix = std::make_shared<BinnedMatrix>(data.table, mapper, 1); }), values, "value", 10);
+
+    Buffer<float> score(n_rows, 0.1f);
+    Buffer<float> gradient(n_rows);
+    Buffer<float> hessian(n_rows);
+    report("log loss derivatives", best_seconds(5, [&] {
+               log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = 1}, gradient, hessian);
+           }),
+           n, "row", 3.5);
+    Buffer<Pair> pairs;
+    report("round to pairs", best_seconds(5, [&] { round_all_pairs(gradient, hessian, 1, 1, pairs); }), n, "row", 3.5);
+    bench_partition(*matrix, pairs);
+    bench_histogram(*matrix, pairs);
+    bench_boosting(data, matrix, n_trees, 1);
+    return 0;
+}

@@ -1,0 +1,52 @@
+// bindings/bind_growth.cpp: GrowOptions and TreeGrower.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "coterie/growth/grow_tree.hpp"
+
+namespace coterie::python {
+
+void bind_growth(nb::module_& m) {
+    nb::class_<GrowOptions>(m, "GrowOptions", "How a tree may grow.")
+        .def(nb::init<>())
+        .def_rw("max_leaf_nodes", &GrowOptions::max_leaf_nodes, "0: no limit.")
+        .def_rw("max_depth", &GrowOptions::max_depth, "0: no limit.")
+        .def_rw("min_samples_leaf", &GrowOptions::min_samples_leaf)
+        .def_rw("min_child_weight", &GrowOptions::min_child_weight)
+        .def_rw("l2", &GrowOptions::l2)
+        .def_rw("min_gain", &GrowOptions::min_gain)
+        .def_rw("max_features", &GrowOptions::max_features, "Share of the features drawn for each node.")
+        .def_rw("level_smoothing", &GrowOptions::level_smoothing)
+        .def_rw("level_l2", &GrowOptions::level_l2)
+        .def_rw("learning_rate", &GrowOptions::learning_rate)
+        .def_rw("answer_unit", &GrowOptions::answer_unit, "The tree's values are its answers times this.")
+        .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")
+        .def_rw("interaction_sets", &GrowOptions::interaction_sets);
+
+    nb::class_<TreeGrower>(m, "TreeGrower", "Grows tree after tree on one binned matrix.")
+        .def("__init__",
+             [](TreeGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options, int n_threads) {
+                 new (self) TreeGrower(std::move(matrix), options, n_threads);
+             },
+             nb::arg("matrix"), nb::arg("options"), nb::arg("n_threads"))
+        .def("grow",
+             [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
+                const Column<std::uint32_t>& rows, std::uint64_t seed) {
+                 const nb::gil_scoped_release unlock;
+                 return std::make_shared<Tree>(self.grow(
+                     {.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows)}, seed,
+                     stop_on_keyboard_interrupt()));
+             },
+             nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
+             "One tree. An empty hessian means 1 for every row; empty rows mean all.")
+        .def("add_answers",
+             [](const TreeGrower& self, Output<float> scores) {
+                 const nb::gil_scoped_release unlock;
+                 self.add_answers(look(scores));
+             },
+             nb::arg("scores").noconvert(), "Adds the last tree's answers to the rows that took part.");
+}
+
+}  // namespace coterie::python

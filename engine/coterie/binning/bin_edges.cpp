@@ -1,0 +1,158 @@
+#include "coterie/binning/bin_edges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "coterie/base/random.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kAllRows = 100'000;
+constexpr std::size_t kSampleRows = 65'536;
+
+// Order-preserving integers for floating-point numbers; -0.0 and 0.0 are one value.
+std::uint64_t key_of(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+    return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+std::uint32_t key_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value + 0.0f);
+    return bits >> 31 ? ~bits : bits | std::uint32_t{1} << 31;
+}
+double value_of(std::uint64_t key) { return std::bit_cast<double>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key); }
+double value_of(std::uint32_t key) {
+    return static_cast<double>(std::bit_cast<float>(key >> 31 ? key & ~(std::uint32_t{1} << 31) : ~key));
+}
+
+// Least significant digit first, 11 bits a pass; passes in which all keys agree are skipped.
+template <class Key>
+void radix_sort(std::vector<Key>& keys) {
+    constexpr int kDigit = 11;
+    std::vector<Key> other(keys.size());
+    for (int shift = 0; shift < static_cast<int>(8 * sizeof(Key)); shift += kDigit) {
+        std::array<std::uint32_t, 1 << kDigit> place{};
+        for (const Key key : keys) ++place[key >> shift & ((1 << kDigit) - 1)];
+        if (place[keys[0] >> shift & ((1 << kDigit) - 1)] == keys.size()) continue;
+        std::exclusive_scan(place.begin(), place.end(), place.begin(), std::uint32_t{0});
+        for (const Key key : keys) other[place[key >> shift & ((1 << kDigit) - 1)]++] = key;
+        keys.swap(other);
+    }
+}
+
+template <class Float, class Key>
+std::vector<WeightedValue> sorted_counts(const ColumnView& column, std::span<const RowIndex> rows) {
+    std::vector<Key> keys;
+    keys.reserve(rows.size());
+    for (const RowIndex row : rows) {
+        const auto value = static_cast<Float>(column.value(row));
+        if (value == value) keys.push_back(key_of(value));
+    }
+    std::vector<WeightedValue> values;
+    if (keys.empty()) return values;
+    radix_sort(keys);
+    for (std::size_t i = 0; i < keys.size();) {
+        std::size_t end = i + 1;
+        while (end < keys.size() && keys[end] == keys[i]) ++end;
+        values.push_back({value_of(keys[i]), static_cast<double>(end - i)});
+        i = end;
+    }
+    return values;
+}
+
+std::vector<WeightedValue> sorted_weights(const ColumnView& column, std::span<const RowIndex> rows,
+                                          std::span<const double> weight) {
+    std::vector<WeightedValue> all;
+    all.reserve(rows.size());
+    for (const RowIndex row : rows) {
+        const double value = column.value(row) + 0.0;
+        if (value == value) all.push_back({value, weight[row]});
+    }
+    // By weight too, so that equal values are added up in an order that does not depend on the rows'.
+    std::sort(all.begin(), all.end(), [](const WeightedValue& a, const WeightedValue& b) {
+        return a.value < b.value || (a.value == b.value && a.weight < b.weight);
+    });
+    std::vector<WeightedValue> values;
+    for (const WeightedValue& each : all) {
+        if (!values.empty() && values.back().value == each.value)
+            values.back().weight += each.weight;
+        else
+            values.push_back(each);
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> weight, std::uint64_t seed) {
+    std::vector<RowIndex> rows;
+    const bool all = n_rows <= kAllRows;
+    const auto limit = all ? ~std::uint64_t{0}
+                           : static_cast<std::uint64_t>(static_cast<double>(kSampleRows) / static_cast<double>(n_rows) *
+                                                        0x1.0p64);
+    rows.reserve(all ? n_rows : kSampleRows + kSampleRows / 16);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        if (!weight.empty() && !(weight[row] > 0)) continue;
+        if (all || random_bits(seed, Purpose::row_sample, row) < limit) rows.push_back(static_cast<RowIndex>(row));
+    }
+    return rows;
+}
+
+std::vector<WeightedValue> distinct_values(const ColumnView& column, std::span<const RowIndex> rows,
+                                           std::span<const double> weight) {
+    if (!weight.empty()) return sorted_weights(column, rows, weight);
+    const bool narrow = column.type == ValueType::float32 || column.type == ValueType::uint8;
+    return narrow ? sorted_counts<float, std::uint32_t>(column, rows) : sorted_counts<double, std::uint64_t>(column, rows);
+}
+
+double between(double low, double high) {
+    const double middle = std::isinf(low) || std::isinf(high) ? low : low + (high - low) / 2;
+    const double safe = std::isfinite(middle) || middle == low ? middle : low / 2 + high / 2;
+    return safe < high && safe >= low ? safe : low;
+}
+
+std::vector<double> choose_cuts(std::span<const WeightedValue> values, int max_bins) {
+    std::vector<double> cuts;
+    if (values.size() < 2) return cuts;
+    const auto n_bins = static_cast<std::size_t>(max_bins);
+    if (values.size() <= n_bins) {
+        for (std::size_t i = 0; i + 1 < values.size(); ++i) cuts.push_back(between(values[i].value, values[i + 1].value));
+        return cuts;
+    }
+    // Heavy values first: each takes a bin and its mass away, which may make others heavy in turn.
+    double light_mass = 0;
+    for (const WeightedValue& each : values) light_mass += each.weight;
+    std::vector<bool> heavy(values.size(), false);
+    std::size_t light_bins = n_bins;
+    for (bool changed = true; changed && light_bins > 1;) {
+        changed = false;
+        const double average = light_mass / static_cast<double>(light_bins);
+        for (std::size_t i = 0; i < values.size() && light_bins > 1; ++i) {
+            if (heavy[i] || values[i].weight < average) continue;
+            heavy[i] = changed = true;
+            light_mass -= values[i].weight;
+            --light_bins;
+        }
+    }
+    double filled = 0;
+    for (std::size_t i = 0; i + 1 < values.size() && cuts.size() + 1 < n_bins; ++i) {
+        if (!heavy[i]) {
+            filled += values[i].weight;
+            light_mass -= values[i].weight;
+        }
+        const double average = (light_mass + filled) / static_cast<double>(std::max<std::size_t>(light_bins, 1));
+        // Cut where stopping here is nearer to an even share than taking the next value as well.
+        const bool full = filled + (heavy[i + 1] ? 0 : values[i + 1].weight / 2) >= average;
+        if (!heavy[i] && !heavy[i + 1] && !full) continue;
+        if (!heavy[i] && heavy[i + 1] && light_bins <= 1 && cuts.size() + 2 >= n_bins) continue;
+        cuts.push_back(between(values[i].value, values[i + 1].value));
+        if (!heavy[i] && light_bins > 1) --light_bins;
+        filled = 0;
+    }
+    return cuts;
+}
+
+}  // namespace coterie

@@ -1,0 +1,36 @@
+// binning/bin_edges.hpp: where to cut a numeric feature into bins.
+//
+// Words
+//   sample   the rows that decide: all of a small table, else those whose hashed number is small, so that
+//            the choice depends on neither order nor workers
+//   heavy    a value with at least the mass of an average bin; it gets a bin of its own
+//   cut      a number between two neighbouring values; rows with value <= cut lie below it
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coterie/base/column_view.hpp"
+
+namespace coterie {
+
+/// A distinct value of the sample with the weight of its rows.
+struct WeightedValue {
+    double value;
+    double weight;
+};
+
+/// Rows that decide the cuts; weightless rows are left out. All rows up to about 100,000, else about 65,536.
+std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> weight, std::uint64_t seed);
+
+/// Distinct values of the column in the given rows, ascending, missing values left out.
+std::vector<WeightedValue> distinct_values(const ColumnView& column, std::span<const RowIndex> rows,
+                                           std::span<const double> weight);
+
+/// At most max_bins - 1 cuts that share the mass evenly; every distinct value has its own bin if they are few.
+std::vector<double> choose_cuts(std::span<const WeightedValue> values, int max_bins);
+
+/// The number halfway between two neighbours, never rounded up to the higher one.
+double between(double low, double high);
+
+}  // namespace coterie

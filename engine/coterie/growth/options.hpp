@@ -1,0 +1,28 @@
+// growth/options.hpp: how a tree may grow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coterie/base/types.hpp"
+
+namespace coterie {
+
+struct GrowOptions {
+    std::uint32_t max_leaf_nodes = 31;  // 0: no limit
+    std::uint32_t max_depth = 0;        // 0: no limit
+    std::uint32_t min_samples_leaf = 20;
+    double min_child_weight = 1e-3;  // least sum of hessians in a child
+    double l2 = 0.0;
+    double min_gain = 0.0;       // a split must improve the objective by more than this
+    double max_features = 1.0;   // share of the features drawn anew for each node
+    double level_smoothing = 0;  // rows' worth of hessian that pull the order of rare levels towards zero
+    double level_l2 = 0;         // added to l2 when a nominal split is judged
+    double learning_rate = 1.0;  // every leaf answers this share of its step
+    double answer_unit = 1.0;    // the tree's values are its answers times this; scores are not
+
+    std::vector<std::int8_t> monotone;  // per feature: 1 increasing, -1 decreasing, 0 free; empty: all free
+    std::vector<std::vector<FeatureIndex>> interaction_sets;  // a path stays inside one of them; empty: no limit
+};
+
+}  // namespace coterie

@@ -1,0 +1,69 @@
+#include "coterie/growth/rounded_pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coterie/base/error.hpp"
+#include "coterie/base/parallel.hpp"
+#include "coterie/base/random.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kChunk = 32'768;
+constexpr double kMostSum = 2147483647.0;
+
+PairSums sums_of(std::span<const float> gradient, std::span<const float> hessian, int n_threads) {
+    const std::size_t n_chunks = (gradient.size() + kChunk - 1) / kChunk;
+    std::vector<PairSums> parts(n_chunks);
+    parallel_ranges(gradient.size(), kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
+        parts[begin / kChunk] =
+            kernels().sum_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin);
+    });
+    PairSums all;
+    for (const PairSums& part : parts) {
+        all.gradient_mass += part.gradient_mass;
+        all.hessian_mass += part.hessian_mass;
+        all.gradient_max = std::max(all.gradient_max, part.gradient_max);
+        all.hessian_max = std::max(all.hessian_max, part.hessian_max);
+    }
+    return all;
+}
+
+// The largest scale for which neither a row nor the sum of n rows, each rounded up by at most 1, overflows.
+float scale_for(double mass, double max, double most_row, double n) {
+    if (!(max > 0)) return 1.0f;
+    const double scale = std::min((most_row - 1) / max, (kMostSum - n) / mass);
+    const auto rounded = static_cast<float>(scale * (1 - 1e-6));
+    return std::isfinite(rounded) ? std::max(rounded, 0x1.0p-120f) : 0x1.0p120f;
+}
+
+}  // namespace
+
+Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, std::uint64_t seed, int n_threads,
+                      Buffer<Pair>& pairs) {
+    const std::size_t n = gradient.size();
+    require(hessian.empty() || hessian.size() == n, "Gradients and hessians differ in length.");
+    require(n < (std::size_t{1} << 30), "The engine takes fewer than 2^30 rows.");
+    const PairSums sums = sums_of(gradient, hessian, n_threads);
+    require(std::isfinite(sums.gradient_mass) && std::isfinite(sums.hessian_mass),
+            "Derivatives of the loss must be finite numbers.");
+    const auto n_rows = static_cast<double>(n);
+    const Rounding rounding{
+        .gradient_scale = scale_for(sums.gradient_mass, static_cast<double>(sums.gradient_max), 32767, n_rows),
+        .hessian_scale =
+            hessian.empty() ? 1.0f : scale_for(sums.hessian_mass, static_cast<double>(sums.hessian_max), 65535, n_rows),
+        .salt = static_cast<std::uint32_t>(random_bits(seed, Purpose::rounding, 0))};
+    pairs.resize(n);
+    parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
+        kernels().round_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin,
+                              static_cast<RowIndex>(begin), rounding, pairs.data() + begin);
+    });
+    const double most_hessian = hessian.empty() ? 1.0 : std::floor(static_cast<double>(sums.hessian_max) *
+                                                                   static_cast<double>(rounding.hessian_scale)) + 1;
+    return {.gradient = 1.0 / static_cast<double>(rounding.gradient_scale),
+            .hessian = 1.0 / static_cast<double>(rounding.hessian_scale),
+            .hessian_max = static_cast<std::uint32_t>(most_hessian)};
+}
+
+}  // namespace coterie

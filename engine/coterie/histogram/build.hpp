@@ -1,0 +1,36 @@
+// histogram/build.hpp: the sums of a node's rows, bin by bin.
+#pragma once
+
+#include <span>
+
+#include "coterie/base/buffer.hpp"
+#include "coterie/histogram/layout.hpp"
+
+namespace coterie {
+
+/// The rows of a node: records, or every row of the matrix with its pair.
+struct NodeRows {
+    const Record* records = nullptr;  // null: rows [0, n)
+    const Pair* pairs = nullptr;
+    std::size_t n = 0;
+};
+
+/// Builds histograms; keeps the threads' private cells from one node to the next.
+class HistogramBuilder {
+public:
+    HistogramBuilder(const BinnedMatrix& matrix, const HistogramLayout& layout, int n_threads)
+        : matrix_(matrix), layout_(layout), n_threads_(n_threads) {}
+
+    /// Fills `cells`, of layout.n_cells(), with the sums of the rows.
+    void build(const NodeRows& rows, Cell* cells);
+
+private:
+    void add(const NodeRows& rows, std::size_t begin, std::size_t end, std::span<const Tile> tiles, Cell* cells) const;
+
+    const BinnedMatrix& matrix_;
+    const HistogramLayout& layout_;
+    int n_threads_;
+    std::vector<Buffer<Cell>> private_cells_;
+};
+
+}  // namespace coterie

@@ -1,0 +1,37 @@
+// histogram/layout.hpp: where the cells of each feature lie in a node's histogram.
+#pragma once
+
+#include <vector>
+
+#include "coterie/binning/binned_matrix.hpp"
+#include "coterie/kernels/histogram_rows.hpp"
+
+namespace coterie {
+
+/// Neighbouring features of one panel whose cells fit the first-level cache together.
+struct Tile {
+    std::uint32_t panel;
+    FeatureIndex first_feature;
+    std::uint32_t width;
+    int stride;          // cells from feature to feature
+    std::size_t offset;  // of the first feature's cells in the histogram
+    AddRows add;
+
+    std::size_t n_cells() const { return width * static_cast<std::size_t>(stride); }
+};
+
+class HistogramLayout {
+public:
+    explicit HistogramLayout(const BinnedMatrix& matrix);
+
+    const std::vector<Tile>& tiles() const { return tiles_; }
+    std::size_t n_cells() const { return n_cells_; }
+    std::size_t offset(FeatureIndex feature) const { return feature_offsets_[feature]; }
+
+private:
+    std::vector<Tile> tiles_;
+    std::vector<std::size_t> feature_offsets_;
+    std::size_t n_cells_ = 0;
+};
+
+}  // namespace coterie

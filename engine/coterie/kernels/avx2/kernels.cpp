@@ -1,0 +1,288 @@
+// kernels/avx2/kernels.cpp: the same kernels for processors with AVX2. Same bits as generic/, fewer cycles.
+#include "coterie/kernels/kernels.hpp"
+
+#if defined(COTERIE_HAS_AVX2)
+
+#include <immintrin.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace coterie {
+namespace {
+
+#include "coterie/kernels/shared/derivatives.inl"
+
+// ---- Values to bins: compare with 16 pivots, then with the 16 cuts behind the pivot; count by popcount.
+
+int count_below(const float* cuts, __m256 value) {
+    const __m256 low = _mm256_cmp_ps(_mm256_load_ps(cuts), value, _CMP_LT_OQ);
+    const __m256 high = _mm256_cmp_ps(_mm256_load_ps(cuts + 8), value, _CMP_LT_OQ);
+    const __m256i both = _mm256_packs_epi32(_mm256_castps_si256(low), _mm256_castps_si256(high));
+    return std::popcount(static_cast<unsigned>(_mm256_movemask_epi8(both)));  // two bits per cut
+}
+
+void map_float(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<float>& table, Bin* out) {
+    for (std::size_t i = 0; i < n; ++i, data += stride) {
+        float value;
+        std::memcpy(&value, data, sizeof(value));
+        const __m256 wide = _mm256_set1_ps(value);
+        const int coarse = count_below(table.pivots, wide);
+        const int fine = count_below(table.cuts + 8 * coarse, wide);
+        const auto bin = static_cast<unsigned>(8 * coarse + fine / 2 + 1);
+        out[i] = static_cast<Bin>(value == value ? bin : 0u);
+    }
+}
+
+int count_below(const double* cuts, __m256d value) {
+    unsigned mask = 0;
+    for (int k = 0; k < 4; ++k) {
+        const __m256d below = _mm256_cmp_pd(_mm256_load_pd(cuts + 4 * k), value, _CMP_LT_OQ);
+        mask |= static_cast<unsigned>(_mm256_movemask_pd(below)) << (4 * k);
+    }
+    return std::popcount(mask);
+}
+
+void map_double(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& table, Bin* out) {
+    for (std::size_t i = 0; i < n; ++i, data += stride) {
+        double value;
+        std::memcpy(&value, data, sizeof(value));
+        const __m256d wide = _mm256_set1_pd(value);
+        const int coarse = count_below(table.pivots, wide);
+        const int fine = count_below(table.cuts + 16 * coarse, wide);
+        out[i] = static_cast<Bin>(value == value ? 16 * coarse + fine + 1 : 0);
+    }
+}
+
+// ---- Marks: which rows go left.
+
+unsigned passing(__m256i bins, __m256i shift, __m256i span) {
+    const __m256i moved = _mm256_sub_epi8(bins, shift);
+    return static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(moved, span), moved)));
+}
+
+std::uint8_t mark_some(std::size_t n, const BinRule& rule, const Bin* bins) {
+    unsigned byte = 0;
+    for (std::size_t i = 0; i < n; ++i) byte |= static_cast<unsigned>(passes(rule, bins[i])) << i;
+    return static_cast<std::uint8_t>(byte);
+}
+
+std::size_t mark_rows(const Bin* column, std::size_t n, const BinRule& rule, std::uint8_t* marks) {
+    std::size_t count = 0;
+    std::size_t i = 0;
+    if (rule.table == nullptr) {
+        const __m256i shift = _mm256_set1_epi8(static_cast<char>(rule.shift));
+        const __m256i span = _mm256_set1_epi8(static_cast<char>(rule.last - rule.shift));
+        for (; i + 32 <= n; i += 32) {
+            const unsigned word = passing(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(column + i)), shift, span);
+            std::memcpy(marks + i / 8, &word, sizeof(word));
+            count += static_cast<std::size_t>(std::popcount(word));
+        }
+    }
+    for (; i < n; i += 8) {
+        marks[i / 8] = mark_some(n - i < 8 ? n - i : 8, rule, column + i);
+        count += static_cast<std::size_t>(std::popcount(marks[i / 8]));
+    }
+    return count;
+}
+
+std::size_t mark_records(const Bin* column, const Record* records, std::size_t n, const BinRule& rule,
+                         std::uint8_t* marks) {
+    std::size_t count = 0;
+    std::size_t i = 0;
+    if (rule.table == nullptr) {
+        const __m256i shift = _mm256_set1_epi8(static_cast<char>(rule.shift));
+        const __m256i span = _mm256_set1_epi8(static_cast<char>(rule.last - rule.shift));
+        alignas(32) Bin bins[32];
+        for (; i + 32 <= n; i += 32) {
+            for (std::size_t k = 0; k < 32; ++k) bins[k] = column[row_of(records[i + k])];
+            const unsigned word = passing(_mm256_load_si256(reinterpret_cast<const __m256i*>(bins)), shift, span);
+            std::memcpy(marks + i / 8, &word, sizeof(word));
+            count += static_cast<std::size_t>(std::popcount(word));
+        }
+    }
+    for (; i < n; i += 8) {
+        Bin bins[8];
+        const std::size_t m = n - i < 8 ? n - i : 8;
+        for (std::size_t k = 0; k < m; ++k) bins[k] = column[row_of(records[i + k])];
+        marks[i / 8] = mark_some(m, rule, bins);
+        count += static_cast<std::size_t>(std::popcount(marks[i / 8]));
+    }
+    return count;
+}
+
+// ---- Packing: four records a step, marked ones moved to the front by a permutation from a table.
+
+using Permutation = std::array<std::uint32_t, 8>;
+
+constexpr std::array<Permutation, 16> kFrontOf = [] {
+    std::array<Permutation, 16> table{};
+    for (unsigned mask = 0; mask < 16; ++mask) {
+        unsigned next = 0;
+        for (unsigned side = 0; side < 2; ++side)
+            for (unsigned lane = 0; lane < 4; ++lane)
+                if ((mask >> lane & 1u) != side) {
+                    table[mask][next++] = 2 * lane;
+                    table[mask][next++] = 2 * lane + 1;
+                }
+    }
+    return table;
+}();
+
+__m256i marked_first(__m256i four, unsigned mask) {
+    return _mm256_permutevar8x32_epi32(four, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kFrontOf[mask].data())));
+}
+
+// Full steps write four records on each side, so they stop where that would pass the end of a side: what lies
+// there belongs to another chunk.
+template <class FourOf, class OneOf>
+void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left, Record* right, FourOf four_of,
+          OneOf one_of) {
+    const std::size_t n_right = n - n_left;
+    std::size_t l = 0;
+    std::size_t r = 0;
+    std::size_t i = 0;
+    for (; i + 4 <= n && l + 4 <= n_left && r + 4 <= n_right; i += 4) {
+        const unsigned mask = marks[i / 8] >> (i % 8) & 15u;
+        const __m256i four = four_of(i);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(left + l), marked_first(four, mask));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(right + r), marked_first(four, mask ^ 15u));
+        const auto passed = static_cast<std::size_t>(std::popcount(mask));
+        l += passed;
+        r += 4 - passed;
+    }
+    for (; i < n && l < n_left && r < n_right; ++i) {
+        if (marks[i / 8] >> (i % 8) & 1)
+            left[l++] = one_of(i);
+        else
+            right[r++] = one_of(i);
+    }
+    for (; l < n_left; ++i, ++l) left[l] = one_of(i);
+    for (; r < n_right; ++i, ++r) right[r] = one_of(i);
+}
+
+void pack_rows(RowIndex first_row, const Pair* pairs, std::size_t n, const std::uint8_t* marks, Record* left,
+               std::size_t n_left, Record* right) {
+    const __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3);
+    pack(
+        n, marks, left, n_left, right,
+        [=](std::size_t i) {
+            const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pairs + i));
+            const __m256i rows = _mm256_add_epi64(lanes, _mm256_set1_epi64x(static_cast<std::int64_t>(first_row + i)));
+            return _mm256_or_si256(_mm256_slli_epi64(_mm256_cvtepu32_epi64(four), 32), rows);
+        },
+        [=](std::size_t i) { return make_record(first_row + static_cast<RowIndex>(i), pairs[i]); });
+}
+
+void pack_records(const Record* records, std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left,
+                  Record* right) {
+    pack(
+        n, marks, left, n_left, right,
+        [=](std::size_t i) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(records + i)); },
+        [=](std::size_t i) { return records[i]; });
+}
+
+// ---- Scan: eight bins a step. Prefix sums inside four lanes do not wait for the carry, which is one add.
+
+__m256i prefix(__m256i x) {
+    x = _mm256_add_epi64(x, _mm256_slli_si256(x, 8));
+    const __m256i low_sum = _mm256_permute4x64_epi64(x, 0x55);
+    return _mm256_add_epi64(x, _mm256_blend_epi32(_mm256_setzero_si256(), low_sum, 0xF0));
+}
+
+__m256 as_float(__m256i first, __m256i second, bool high) {
+    const __m256 a = _mm256_castsi256_ps(first);
+    const __m256 b = _mm256_castsi256_ps(second);
+    const __m256 halves = high ? _mm256_shuffle_ps(a, b, 0xDD) : _mm256_shuffle_ps(a, b, 0x88);
+    return _mm256_cvtepi32_ps(_mm256_castps_si256(halves));
+}
+
+struct LaneBest {
+    __m256 gain = _mm256_set1_ps(-1.0f);
+    __m256i bin = _mm256_setzero_si256();
+};
+
+void keep_better(ScanResult& best, const LaneBest& lanes, bool missing_left) {
+    alignas(32) float gain[8];
+    alignas(32) std::int32_t bin[8];
+    _mm256_store_ps(gain, lanes.gain);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(bin), lanes.bin);
+    int winner = 0;
+    for (int k = 1; k < 8; ++k)
+        if (gain[k] > gain[winner] || (gain[k] == gain[winner] && bin[k] < bin[winner])) winner = k;
+    if (gain[winner] > best.gain)
+        best = {.gain = gain[winner], .last = static_cast<Bin>(bin[winner]), .missing_left = missing_left};
+}
+
+LaneBest scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task) {
+    LaneBest best;
+    const __m256i total = _mm256_set1_epi64x(static_cast<std::int64_t>(task.total));
+    const __m256 l2 = _mm256_set1_ps(task.l2);
+    const __m256 least = _mm256_set1_ps(task.min_hessian);
+    const __m256 none = _mm256_set1_ps(-1.0f);
+    __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
+    __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which as_float pairs the lanes
+    for (int bin = 0; bin < n_bins; bin += 8) {
+        const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin)));
+        const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin + 4)));
+        const __m256i left_low = _mm256_add_epi64(low, carry);
+        carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(low, 0xFF));
+        const __m256i left_high = _mm256_add_epi64(high, carry);
+        carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(high, 0xFF));
+        const __m256i right_low = _mm256_sub_epi64(total, left_low);
+        const __m256i right_high = _mm256_sub_epi64(total, left_high);
+
+        const __m256 left_g = as_float(left_low, left_high, true);
+        const __m256 right_g = as_float(right_low, right_high, true);
+        const __m256 left_h = as_float(left_low, left_high, false);
+        const __m256 right_h = as_float(right_low, right_high, false);
+        const __m256 heavy =
+            _mm256_and_ps(_mm256_cmp_ps(left_h, least, _CMP_GE_OQ), _mm256_cmp_ps(right_h, least, _CMP_GE_OQ));
+        const __m256 left_d = _mm256_add_ps(left_h, l2);
+        const __m256 right_d = _mm256_add_ps(right_h, l2);
+        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left_g, left_g), right_d),
+                                           _mm256_mul_ps(_mm256_mul_ps(right_g, right_g), left_d));
+        const __m256 ratio = _mm256_div_ps(above, _mm256_mul_ps(left_d, right_d));
+        const __m256 gain = _mm256_blendv_ps(none, ratio, heavy);
+        const __m256 better = _mm256_cmp_ps(gain, best.gain, _CMP_GT_OQ);
+        best.gain = _mm256_blendv_ps(best.gain, gain, better);
+        best.bin = _mm256_blendv_epi8(best.bin, bins, _mm256_castps_si256(better));
+        bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8));
+    }
+    return best;
+}
+
+ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
+    ScanResult best;
+    keep_better(best, scan_from(0, cells, n_bins, task), false);
+    // Bin 0 of this pass sends the missing rows alone to the left: the mirror of a split already seen.
+    if (cells[0] != 0) keep_better(best, scan_from(cells[0], cells, n_bins, task), true);
+    return best;
+}
+
+}  // namespace
+
+const Kernels& avx2_kernels() {
+    static const Kernels table{.name = "avx2",
+                               .map_float = map_float,
+                               .map_double = map_double,
+                               .mark_rows = mark_rows,
+                               .mark_records = mark_records,
+                               .pack_rows = pack_rows,
+                               .pack_records = pack_records,
+                               .scan = scan,
+                               .subtract = subtract,
+                               .sum_pairs = sum_pairs,
+                               .round_pairs = round_pairs,
+                               .log_loss = log_loss,
+                               .squared_error = squared_error,
+                               .log_sum_exp = log_sum_exp,
+                               .softmax = softmax};
+    return table;
+}
+
+}  // namespace coterie
+
+#endif

@@ -1,0 +1,103 @@
+// kernels/generic/kernels.cpp: what every kernel means, in plain C++.
+#include "coterie/kernels/kernels.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <initializer_list>
+
+namespace coterie {
+namespace {
+
+#include "coterie/kernels/shared/derivatives.inl"
+
+template <class Float>
+void map_values(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<Float>& table, Bin* out) {
+    for (std::size_t i = 0; i < n; ++i, data += stride) {
+        Float value;
+        std::memcpy(&value, data, sizeof(Float));
+        int coarse = 0;
+        for (int k = 0; k < 16; ++k) coarse += table.pivots[k] < value;
+        int bin = 16 * coarse;
+        for (int k = 0; k < 16; ++k) bin += table.cuts[16 * coarse + k] < value;
+        out[i] = value == value ? static_cast<Bin>(bin + 1) : kMissingBin;
+    }
+}
+
+template <class BinOf>
+std::size_t mark(std::size_t n, const BinRule& rule, std::uint8_t* marks, BinOf bin_of) {
+    std::size_t count = 0;
+    for (std::size_t begin = 0; begin < n; begin += 8) {
+        unsigned byte = 0;
+        const std::size_t end = begin + 8 < n ? begin + 8 : n;
+        for (std::size_t i = begin; i < end; ++i) byte |= static_cast<unsigned>(passes(rule, bin_of(i))) << (i - begin);
+        marks[begin / 8] = static_cast<std::uint8_t>(byte);
+        count += static_cast<std::size_t>(std::popcount(byte));
+    }
+    return count;
+}
+
+std::size_t mark_rows(const Bin* column, std::size_t n, const BinRule& rule, std::uint8_t* marks) {
+    return mark(n, rule, marks, [column](std::size_t i) { return column[i]; });
+}
+
+std::size_t mark_records(const Bin* column, const Record* records, std::size_t n, const BinRule& rule,
+                         std::uint8_t* marks) {
+    return mark(n, rule, marks, [=](std::size_t i) { return column[row_of(records[i])]; });
+}
+
+template <class RecordOf>
+void pack(std::size_t n, const std::uint8_t* marks, Record* left, Record* right, RecordOf record_of) {
+    for (std::size_t i = 0; i < n; ++i) {
+        Record*& side = marks[i / 8] >> (i % 8) & 1 ? left : right;
+        *side++ = record_of(i);
+    }
+}
+
+void pack_rows(RowIndex first_row, const Pair* pairs, std::size_t n, const std::uint8_t* marks, Record* left, std::size_t,
+               Record* right) {
+    pack(n, marks, left, right,
+         [=](std::size_t i) { return make_record(first_row + static_cast<RowIndex>(i), pairs[i]); });
+}
+
+void pack_records(const Record* records, std::size_t n, const std::uint8_t* marks, Record* left, std::size_t,
+                  Record* right) {
+    pack(n, marks, left, right, [=](std::size_t i) { return records[i]; });
+}
+
+ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
+    ScanResult best;
+    for (const bool missing_left : {false, true}) {
+        if (missing_left && cells[0] == 0) break;
+        Cell left = missing_left ? cells[0] : 0;
+        for (int bin = 1; bin < n_bins; ++bin) {
+            left += cells[bin];
+            const float gain = gain_of_split(left, task);
+            if (gain > best.gain) best = {.gain = gain, .last = static_cast<Bin>(bin), .missing_left = missing_left};
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+const Kernels& generic_kernels() {
+    static const Kernels table{.name = "generic",
+                               .map_float = map_values<float>,
+                               .map_double = map_values<double>,
+                               .mark_rows = mark_rows,
+                               .mark_records = mark_records,
+                               .pack_rows = pack_rows,
+                               .pack_records = pack_records,
+                               .scan = scan,
+                               .subtract = subtract,
+                               .sum_pairs = sum_pairs,
+                               .round_pairs = round_pairs,
+                               .log_loss = log_loss,
+                               .squared_error = squared_error,
+                               .log_sum_exp = log_sum_exp,
+                               .softmax = softmax};
+    return table;
+}
+
+}  // namespace coterie

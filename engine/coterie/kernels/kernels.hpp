@@ -1,0 +1,146 @@
+// kernels/kernels.hpp: the hot loops, one table of functions per instruction set.
+//
+// The generic table is the definition: plain C++ that runs anywhere. Another table may only be faster; it
+// gives the same bits, and the tests compare the two. Histograms are scalar adds in every set, so they are
+// not in the table (kernels/histogram_rows.hpp).
+//
+// Words
+//   record   a row with its derivatives, 64 bits: row in the low half, pair in the high half
+//   pair     rounded gradient (int16, high) and hessian (uint16, low) of one row, 32 bits
+//   cell     sums of the pairs of one bin, 64 bits: gradient in the high half, hessian in the low half
+//   mark     one bit per row: goes left
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coterie/base/types.hpp"
+
+namespace coterie {
+
+using Pair = std::uint32_t;
+using Record = std::uint64_t;
+using Cell = std::uint64_t;
+
+constexpr RowIndex row_of(Record record) { return static_cast<RowIndex>(record); }
+constexpr Pair pair_of(Record record) { return static_cast<Pair>(record >> 32); }
+constexpr Record make_record(RowIndex row, Pair pair) { return static_cast<Record>(pair) << 32 | row; }
+constexpr Pair make_pair(std::int32_t gradient, std::uint32_t hessian) {
+    return static_cast<Pair>(gradient) << 16 | (hessian & 0xffffu);
+}
+
+/// What a pair adds to a cell. Hessians never carry into gradients: their sum stays below 2^31.
+constexpr Cell widen(Pair pair) {
+    const auto gradient = static_cast<std::int64_t>(static_cast<std::int16_t>(pair >> 16));
+    return (static_cast<Cell>(gradient) << 32) + (pair & 0xffffu);
+}
+constexpr std::int32_t gradient_of(Cell cell) { return static_cast<std::int32_t>(cell >> 32); }
+constexpr std::uint32_t hessian_of(Cell cell) { return static_cast<std::uint32_t>(cell); }
+
+/// Cuts of one numeric feature for the two-level search: 16 pivots, then 16 x 16 cuts, padded by infinity.
+template <class Float>
+struct alignas(64) CutTable {
+    Float pivots[16];
+    Float cuts[256];
+};
+
+/// A split of bins: numeric bins pass when (bin - shift) <= (last - shift) in uint8 arithmetic, so that the
+/// missing bin 0 goes left with shift 0 and right with shift 1.
+struct BinRule {
+    Bin last = 0;
+    Bin shift = 0;
+    const Bin* table = nullptr;  // for nominal splits: 256 entries, 1 goes left
+};
+
+constexpr bool passes(const BinRule& rule, Bin bin) {
+    if (rule.table != nullptr) return rule.table[bin] != 0;
+    return static_cast<Bin>(bin - rule.shift) <= static_cast<Bin>(rule.last - rule.shift);
+}
+
+/// The node whose cells are scanned, in rounded units.
+struct ScanTask {
+    Cell total;
+    float l2;           // in units of the rounded hessian
+    float min_hessian;  // each child needs at least this rounded hessian, > 0
+};
+
+/// Gain of sending `left` to one side, or -1 if a child is too light. One division serves both children.
+inline float gain_of_split(Cell left, const ScanTask& task) {
+    const Cell right = task.total - left;
+    const auto left_g = static_cast<float>(gradient_of(left));
+    const auto right_g = static_cast<float>(gradient_of(right));
+    const auto left_h = static_cast<float>(static_cast<std::int32_t>(hessian_of(left)));
+    const auto right_h = static_cast<float>(static_cast<std::int32_t>(hessian_of(right)));
+    if (!(left_h >= task.min_hessian && right_h >= task.min_hessian)) return -1.0f;
+    const float left_d = left_h + task.l2;
+    const float right_d = right_h + task.l2;
+    return (left_g * left_g * right_d + right_g * right_g * left_d) / (left_d * right_d);
+}
+
+/// The best threshold of one feature: bins <= last go left, missing rows by `missing_left`.
+struct ScanResult {
+    float gain = -1.0f;  // sum over both children of gradient^2 / (hessian + l2), rounded units; < 0: none
+    Bin last = 0;
+    bool missing_left = false;
+};
+
+/// How to round derivatives to pairs.
+struct Rounding {
+    float gradient_scale;
+    float hessian_scale;
+    std::uint32_t salt;
+};
+
+struct PairSums {
+    double gradient_mass = 0;  // sum of |gradient|
+    double hessian_mass = 0;
+    float gradient_max = 0;    // of |gradient|
+    float hessian_max = 0;
+};
+
+struct Kernels {
+    const char* name;
+
+    // Bins of n values at data, data + stride, ...: 0 if NaN, else 1 + the number of cuts below the value.
+    void (*map_float)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<float>& cuts, Bin* out);
+    void (*map_double)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& cuts, Bin* out);
+
+    // Marks, eight rows to a byte, and their count. Rows are [0, n) of the column, or those of the records.
+    std::size_t (*mark_rows)(const Bin* column, std::size_t n, const BinRule& rule, std::uint8_t* marks);
+    std::size_t (*mark_records)(const Bin* column, const Record* records, std::size_t n, const BinRule& rule,
+                                std::uint8_t* marks);
+
+    // Stable split of rows first_row + [0, n), or of n records, by their marks into exactly n_left and n - n_left.
+    void (*pack_rows)(RowIndex first_row, const Pair* pairs, std::size_t n, const std::uint8_t* marks, Record* left,
+                      std::size_t n_left, Record* right);
+    void (*pack_records)(const Record* records, std::size_t n, const std::uint8_t* marks, Record* left,
+                         std::size_t n_left, Record* right);
+
+    // The best threshold among value bins 1 .. n_bins - 1 of one feature's cells; cell 0 holds missing rows.
+    ScanResult (*scan)(const Cell* cells, int n_bins, const ScanTask& task);
+
+    void (*subtract)(Cell* from, const Cell* what, std::size_t n);  // from -= what
+
+    // Derivatives to pairs, and what the choice of scales needs to know of them. An empty hessian means 1.
+    PairSums (*sum_pairs)(const float* gradient, const float* hessian, std::size_t n);
+    void (*round_pairs)(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row,
+                        const Rounding& rounding, Pair* out);
+
+    // Losses: gradient and hessian of each row; weight may be null.
+    void (*log_loss)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient, float* hessian);
+    void (*squared_error)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient);
+    // Multinomial: log of the sum of exp(score_k) of each row, then the derivatives for one class.
+    void (*log_sum_exp)(const float* scores, std::size_t n_classes, std::size_t class_stride, std::size_t n, float* out);
+    void (*softmax)(const float* score, const float* log_sum, const std::int32_t* y, std::int32_t which, const float* weight,
+                    std::size_t n, float* gradient, float* hessian);
+};
+
+const Kernels& generic_kernels();
+#if defined(COTERIE_HAS_AVX2)
+const Kernels& avx2_kernels();
+#endif
+
+/// The fastest table this processor can run, or the generic one if COTERIE_ISA=generic is set. Chosen once.
+const Kernels& kernels();
+
+}  // namespace coterie

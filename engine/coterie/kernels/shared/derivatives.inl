@@ -1,0 +1,189 @@
+// kernels/shared/derivatives.inl: loops that need no intrinsics, compiled once per instruction set.
+//
+// Every operation is elementwise and rounds as IEEE 754 says, and sums run over a fixed number of lanes, so
+// vectors of any width give the same bits. Included inside a namespace by generic/ and avx2/.
+
+inline constexpr std::size_t kLanes = 16;
+
+// e^x to about 1.5 units in the last place, for -87 <= x <= 88; clamped outside.
+inline float exp_of(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
+    const float shifted = x * 1.44269504f + kRound;
+    const float power = shifted - kRound;
+    float rest = x - power * 0.693359375f;
+    rest = rest - power * -2.12194440e-4f;
+    float series = 1.9875691500e-4f;
+    series = series * rest + 1.3981999507e-3f;
+    series = series * rest + 8.3334519073e-3f;
+    series = series * rest + 4.1665795894e-2f;
+    series = series * rest + 1.6666665459e-1f;
+    series = series * rest + 5.0000001201e-1f;
+    series = series * rest * rest + rest + 1.0f;
+    const auto exponent = static_cast<std::int32_t>(power);
+    return series * std::bit_cast<float>((exponent + 127) << 23);
+}
+
+inline float log_of(float x) {  // x > 0 and finite
+    const auto bits = std::bit_cast<std::int32_t>(x);
+    const std::int32_t exponent = (bits - 0x3f3504f3) >> 23;  // mantissa in [sqrt(1/2), sqrt(2))
+    const float mantissa = std::bit_cast<float>(bits - (exponent << 23)) - 1.0f;
+    const auto power = static_cast<float>(exponent);
+    float series = 7.0376836292e-2f;
+    series = series * mantissa - 1.1514610310e-1f;
+    series = series * mantissa + 1.1676998740e-1f;
+    series = series * mantissa - 1.2420140846e-1f;
+    series = series * mantissa + 1.4249322787e-1f;
+    series = series * mantissa - 1.6668057665e-1f;
+    series = series * mantissa + 2.0000714765e-1f;
+    series = series * mantissa - 2.4999993993e-1f;
+    series = series * mantissa + 3.3333331174e-1f;
+    const float square = mantissa * mantissa;
+    const float tail = series * mantissa * square + power * -2.12194440e-4f - 0.5f * square;
+    return mantissa + tail + power * 0.693359375f;
+}
+
+void log_loss(const float* score, const float* y, const float* weight, std::size_t n, float* gradient, float* hessian) {
+    for (std::size_t i = 0; i < n; ++i) {
+        // Both probabilities from e^-|score|, so that the smaller one does not come from a cancellation.
+        const float small = exp_of(-std::fabs(score[i]));
+        const float likely = 1.0f / (1.0f + small);
+        const float unlikely = small * likely;
+        const float p = score[i] > 0.0f ? likely : unlikely;
+        const float q = score[i] > 0.0f ? unlikely : likely;
+        gradient[i] = y[i] > 0.5f ? -q : p;
+        hessian[i] = likely * unlikely;
+    }
+    if (weight == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i) {
+        gradient[i] *= weight[i];
+        hessian[i] *= weight[i];
+    }
+}
+
+void squared_error(const float* score, const float* y, const float* weight, std::size_t n, float* gradient) {
+    for (std::size_t i = 0; i < n; ++i) gradient[i] = score[i] - y[i];
+    if (weight == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i) gradient[i] *= weight[i];
+}
+
+void log_sum_exp(const float* scores, std::size_t n_classes, std::size_t class_stride, std::size_t n, float* out) {
+    constexpr std::size_t kBlock = 256;
+    float highest[kBlock];
+    float sum[kBlock];
+    for (std::size_t begin = 0; begin < n; begin += kBlock) {
+        const std::size_t m = n - begin < kBlock ? n - begin : kBlock;
+        for (std::size_t i = 0; i < m; ++i) highest[i] = scores[begin + i];
+        for (std::size_t k = 1; k < n_classes; ++k) {
+            const float* column = scores + k * class_stride + begin;
+            for (std::size_t i = 0; i < m; ++i) highest[i] = column[i] > highest[i] ? column[i] : highest[i];
+        }
+        for (std::size_t i = 0; i < m; ++i) sum[i] = 0.0f;
+        for (std::size_t k = 0; k < n_classes; ++k) {
+            const float* column = scores + k * class_stride + begin;
+            for (std::size_t i = 0; i < m; ++i) sum[i] += exp_of(column[i] - highest[i]);
+        }
+        for (std::size_t i = 0; i < m; ++i) out[begin + i] = highest[i] + log_of(sum[i]);
+    }
+}
+
+void softmax(const float* score, const float* log_sum, const std::int32_t* y, std::int32_t which, const float* weight,
+             std::size_t n, float* gradient, float* hessian) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const float p = exp_of(score[i] - log_sum[i]);
+        gradient[i] = p - (y[i] == which ? 1.0f : 0.0f);
+        const float h = p * (1.0f - p);
+        hessian[i] = h > 1e-16f ? h : 1e-16f;
+    }
+    if (weight == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i) {
+        gradient[i] *= weight[i];
+        hessian[i] *= weight[i];
+    }
+}
+
+struct Lanes {
+    float mass[kLanes] = {};
+    float max[kLanes] = {};
+};
+
+inline void add_lanes(const float* values, std::size_t n, double& mass, float& max) {
+    constexpr std::size_t kChunk = 1024;
+    for (std::size_t begin = 0; begin < n; begin += kChunk) {
+        Lanes lanes;
+        const std::size_t end = n < begin + kChunk ? n : begin + kChunk;
+        std::size_t i = begin;
+        for (; i + kLanes <= end; i += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                const float size = std::fabs(values[i + lane]);
+                lanes.mass[lane] += size;
+                lanes.max[lane] = size > lanes.max[lane] ? size : lanes.max[lane];
+            }
+        for (; i < end; ++i) {
+            const float size = std::fabs(values[i]);
+            lanes.mass[0] += size;
+            lanes.max[0] = size > lanes.max[0] ? size : lanes.max[0];
+        }
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            mass += static_cast<double>(lanes.mass[lane]);
+            max = lanes.max[lane] > max ? lanes.max[lane] : max;
+        }
+    }
+}
+
+PairSums sum_pairs(const float* gradient, const float* hessian, std::size_t n) {
+    PairSums sums;
+    add_lanes(gradient, n, sums.gradient_mass, sums.gradient_max);
+    if (hessian != nullptr) {
+        add_lanes(hessian, n, sums.hessian_mass, sums.hessian_max);
+    } else {
+        sums.hessian_mass = static_cast<double>(n);
+        sums.hessian_max = 1.0f;
+    }
+    return sums;
+}
+
+// 32 random bits for a row: a finaliser good enough to decide roundings, cheap enough for a vector lane.
+inline std::uint32_t rounding_bits(std::uint32_t row, std::uint32_t salt) {
+    std::uint32_t x = row * 0x9e3779b1u + salt;
+    x ^= x >> 16;
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
+    x ^= x >> 16;
+    return x;
+}
+
+inline std::int32_t floor_of(float x) {
+    const auto whole = static_cast<std::int32_t>(x);
+    return whole - (static_cast<float>(whole) > x ? 1 : 0);
+}
+
+// Rounds up with the probability of the fraction, so that sums are right on average whatever the scale.
+void round_pairs(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row, const Rounding& rounding,
+                 Pair* out) {
+    const float gradient_scale = rounding.gradient_scale;
+    const float hessian_scale = rounding.hessian_scale;
+    const std::uint32_t salt = rounding.salt;
+    if (hessian == nullptr) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t bits = rounding_bits(first_row + static_cast<std::uint32_t>(i), salt);
+            const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
+            out[i] = make_pair(floor_of(gradient[i] * gradient_scale + up), 1);
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t bits = rounding_bits(first_row + static_cast<std::uint32_t>(i), salt);
+        const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
+        const float up_too = static_cast<float>(static_cast<std::int32_t>(bits & 0xffffu)) * 0x1.0p-16f;
+        const std::int32_t g = floor_of(gradient[i] * gradient_scale + up);
+        const std::int32_t h = floor_of(hessian[i] * hessian_scale + up_too);
+        out[i] = make_pair(g, static_cast<std::uint32_t>(h));
+    }
+}
+
+void subtract(Cell* from, const Cell* what, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) from[i] -= what[i];
+}

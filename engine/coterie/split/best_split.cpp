@@ -1,0 +1,84 @@
+#include "coterie/split/best_split.hpp"
+
+#include "coterie/split/constrained.hpp"
+#include "coterie/split/nominal.hpp"
+
+namespace coterie {
+namespace {
+
+bool holds(const LevelSet& set, int bin) { return set[static_cast<std::size_t>(bin) / 64] >> (bin % 64) & 1; }
+void insert(LevelSet& set, int bin) { set[static_cast<std::size_t>(bin) / 64] |= std::uint64_t{1} << (bin % 64); }
+
+Cell sum_of(const LevelSet& set, const Cell* cells, int n_bins) {
+    Cell sum = 0;
+    for (int bin = 0; bin < n_bins; ++bin)
+        if (holds(set, bin)) sum += cells[bin];
+    return sum;
+}
+
+double real_h(Cell cell) { return static_cast<double>(static_cast<std::int32_t>(hessian_of(cell))); }
+double real_g(Cell cell) { return static_cast<double>(gradient_of(cell)); }
+
+// What the node gains over answering zero, in rounded units.
+double gain_of_node(Cell total, double l2, const Bounds& bounds) {
+    const double weight = real_h(total) + l2;
+    if (!(weight > 0)) return 0;
+    return gain_of_answer(real_g(total), weight, bounds.clip(-real_g(total) / weight));
+}
+
+}  // namespace
+
+Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
+                         const RowCounts& rows) {
+    const bool limited = direction != 0 || !task.bounds.unlimited();
+    if (bins.nominal) {
+        Candidate best = best_levels(cells, bins.n_bins, task, rows);
+        if (!limited || best.gain < 0) return best;
+        // Bounds do not change the order of the levels; the chosen set is judged by its clipped answers.
+        const Cell left = sum_of(left_bins_of(best, cells, bins.n_bins, task), cells, bins.n_bins);
+        best.gain = gain_within(left, task, static_cast<double>(task.l2) + static_cast<double>(task.level_l2), 0);
+        return best;
+    }
+    if (limited || !rows.counts.empty()) return best_threshold_within(cells, bins.n_bins, task, direction, rows);
+    const ScanResult found =
+        kernels().scan(cells, bins.n_bins, {.total = task.total, .l2 = task.l2, .min_hessian = task.min_hessian});
+    return {.gain = found.gain, .last = found.last, .missing_left = found.missing_left, .nominal = false, .n_levels_left = 0};
+}
+
+Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,
+                const SplitTask& task, const Units& units) {
+    Split split{.feature = feature,
+                .gain = 0,
+                .last = candidate.last,
+                .missing_left = candidate.missing_left,
+                .nominal = candidate.nominal,
+                .left_bins = {},
+                .left_total = 0};
+    if (candidate.gain < 0) return split;
+    if (candidate.nominal) {
+        split.left_bins = left_bins_of(candidate, cells, bins.n_bins, task);
+        split.left_total = sum_of(split.left_bins, cells, bins.n_bins);
+        split.missing_left = holds(split.left_bins, 0);
+    } else {
+        for (int bin = candidate.missing_left ? 0 : 1; bin <= candidate.last; ++bin) split.left_total += cells[bin];
+    }
+    // What the node has not seen follows the heavier child.
+    const bool left_is_heavier = hessian_of(split.left_total) > hessian_of(task.total - split.left_total);
+    if (cells[0] == 0) split.missing_left = left_is_heavier;
+    if (candidate.nominal && left_is_heavier)
+        for (int bin = 0; bin < bins.n_bins; ++bin)
+            if (cells[bin] == 0) insert(split.left_bins, bin);
+    if (candidate.nominal && split.missing_left) insert(split.left_bins, 0);
+    // The parent is judged by the plain l2: what level_l2 costs must be earned by a nominal split.
+    const double parent = gain_of_node(task.total, static_cast<double>(task.l2), task.bounds);
+    split.gain = units.gain(static_cast<double>(candidate.gain) - parent);
+    return split;
+}
+
+BinRule rule_of(const Split& split, std::span<Bin, kMaxBins> table) {
+    if (!split.nominal) return {.last = split.last, .shift = split.missing_left ? Bin{0} : Bin{1}, .table = nullptr};
+    for (int bin = 0; bin < kMaxBins; ++bin) table[static_cast<std::size_t>(bin)] = holds(split.left_bins, bin);
+    return {.last = 0, .shift = 0, .table = table.data()};
+}
+
+}  // namespace coterie

@@ -1,0 +1,23 @@
+// split/best_split.hpp: the best split of a node over all features it may use.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coterie/histogram/layout.hpp"
+#include "coterie/split/split.hpp"
+
+namespace coterie {
+
+/// The best split of one feature from its cells. `direction`: 1, -1 or 0 for a monotone feature.
+Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
+                         const RowCounts& rows = {});
+
+/// Spells a candidate out: left sums, real gain above the parent, and where bins that the node lacks go.
+Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,
+                const SplitTask& task, const Units& units);
+
+/// The rule that sends bins left or right; `table` has room for 256 entries and must outlive the rule.
+BinRule rule_of(const Split& split, std::span<Bin, kMaxBins> table);
+
+}  // namespace coterie

@@ -1,0 +1,49 @@
+#include "coterie/split/constrained.hpp"
+
+namespace coterie {
+float gain_within(Cell left, const SplitTask& task, double l2, int direction) {
+    const Cell right = task.total - left;
+    const auto left_h = static_cast<double>(static_cast<std::int32_t>(hessian_of(left)));
+    const auto right_h = static_cast<double>(static_cast<std::int32_t>(hessian_of(right)));
+    if (!(left_h >= task.min_hessian && right_h >= task.min_hessian)) return -1.0f;
+    const auto left_g = static_cast<double>(gradient_of(left));
+    const auto right_g = static_cast<double>(gradient_of(right));
+    const double left_answer = task.bounds.clip(-left_g / (left_h + l2));
+    const double right_answer = task.bounds.clip(-right_g / (right_h + l2));
+    if (direction * (right_answer - left_answer) < 0) return -1.0f;
+    const double gain =
+        gain_of_answer(left_g, left_h + l2, left_answer) + gain_of_answer(right_g, right_h + l2, right_answer);
+    return gain < 0 ? 0.0f : static_cast<float>(gain);
+}
+
+double gain_of_answer(double gradient, double hessian_and_l2, double value) {
+    return -(2 * gradient * value + hessian_and_l2 * value * value);
+}
+
+Candidate best_threshold_within(const Cell* cells, int n_bins, const SplitTask& task, int direction,
+                                const RowCounts& rows) {
+    Candidate best;
+    const bool limited = direction != 0 || !task.bounds.unlimited();
+    const ScanTask scan{.total = task.total, .l2 = task.l2, .min_hessian = task.min_hessian};
+    for (int pass = 0; pass < (cells[0] != 0 ? 2 : 1); ++pass) {
+        Cell left = pass == 1 ? cells[0] : 0;
+        std::uint32_t n_left = pass == 1 && !rows.counts.empty() ? rows.counts[0] : 0;
+        for (int bin = 1; bin < n_bins; ++bin) {
+            left += cells[bin];
+            if (!rows.counts.empty()) {
+                n_left += rows.counts[static_cast<std::size_t>(bin)];
+                if (n_left < rows.least || task.n_rows - n_left < rows.least) continue;
+            }
+            const float gain = limited ? gain_within(left, task, static_cast<double>(task.l2), direction)
+                                       : gain_of_split(left, scan);
+            if (gain > best.gain) {
+                best.gain = gain;
+                best.last = static_cast<Bin>(bin);
+                best.missing_left = pass == 1;
+            }
+        }
+    }
+    return best;
+}
+
+}  // namespace coterie

@@ -1,0 +1,70 @@
+// split/split.hpp: a chosen split, and the node it is chosen for.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <span>
+
+#include "coterie/kernels/kernels.hpp"
+
+namespace coterie {
+
+/// From rounded sums to real ones: gradient = rounded * gradient_unit, hessian = rounded * hessian_unit.
+struct Units {
+    double gradient = 1.0;
+    double hessian = 1.0;
+    std::uint32_t hessian_max = 1;  // the largest rounded hessian of any row
+
+    double gain(double rounded) const { return rounded * gradient * gradient / hessian; }
+};
+
+/// The answers a node may give, so that monotone features stay monotone.
+struct Bounds {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+
+    bool unlimited() const { return low == -std::numeric_limits<double>::infinity() &&
+                                    high == std::numeric_limits<double>::infinity(); }
+    double clip(double value) const { return value < low ? low : value > high ? high : value; }
+};
+
+/// What splits are judged by, in rounded units.
+struct SplitTask {
+    Cell total = 0;
+    std::uint32_t n_rows = 0;
+    float l2 = 0;
+    float min_hessian = 1;
+    float level_l2 = 0;
+    float level_smoothing = 0;
+    Bounds bounds;  // of rounded values: gradient / hessian in rounded units
+};
+
+/// Rows per bin, when each child must keep at least `least` of them; empty counts: no such rule.
+struct RowCounts {
+    std::span<const std::uint32_t> counts;
+    std::uint32_t least = 0;
+};
+
+/// The best split of one feature. Gain is the children's sum of gradient^2 / (hessian + l2), rounded units.
+struct Candidate {
+    float gain = -1.0f;
+    Bin last = 0;        // numeric: bins 1 .. last go left
+    bool missing_left = false;
+    bool nominal = false;
+    std::uint16_t n_levels_left = 0;  // nominal: how many of the sorted bins go left
+};
+
+using LevelSet = std::array<std::uint64_t, 4>;  // of bins, 256 bits
+
+/// A candidate spelled out.
+struct Split {
+    FeatureIndex feature = 0;
+    double gain = 0;  // real units, above the parent; <= 0: no split
+    Bin last = 0;
+    bool missing_left = false;
+    bool nominal = false;
+    LevelSet left_bins{};  // nominal only
+    Cell left_total = 0;
+};
+
+}  // namespace coterie

@@ -1,0 +1,92 @@
+// The pool runs every chunk once, whoever asks and however many threads there are.
+#include <atomic>
+#include <thread>
+
+#include "check.hpp"
+#include "coterie/base/parallel.hpp"
+
+#if defined(__linux__) || defined(__APPLE__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+namespace coterie::tests {
+namespace {
+
+// How often each chunk ran.
+std::vector<int> visits(std::size_t n_chunks, int n_threads) {
+    std::vector<std::atomic<int>> counts(n_chunks);
+    parallel_for(n_chunks, n_threads, [&](std::size_t chunk) { ++counts[chunk]; });
+    return {counts.begin(), counts.end()};
+}
+
+const Test each_chunk_once("every chunk runs exactly once for any number of threads", [] {
+    for (const int n_threads : {1, 2, 3, 8})
+        for (const std::size_t n_chunks : {0u, 1u, 2u, 7u, 1000u})
+            check_equal(visits(n_chunks, n_threads), std::vector<int>(n_chunks, 1));
+});
+
+const Test ranges_cover("ranges cover the items in pieces of the asked size", [] {
+    std::vector<std::size_t> lengths(4);
+    parallel_ranges(10, 3, 2, [&](std::size_t begin, std::size_t end) { lengths[begin / 3] = end - begin; });
+    check_equal(lengths, std::vector<std::size_t>{3, 3, 3, 1});
+});
+
+const Test errors_arrive("an error in a chunk reaches the caller, and the pool still works after it", [] {
+    check_throws<std::runtime_error>(
+        [] {
+            parallel_for(100, 4, [](std::size_t chunk) {
+                if (chunk == 57) throw std::runtime_error("chunk 57 has a problem");
+            });
+        },
+        "chunk 57");
+    check_equal(visits(100, 4), std::vector<int>(100, 1));
+});
+
+const Test nested("a parallel loop inside a chunk runs on the thread of the chunk", [] {
+    std::vector<int> on_one_thread(6);
+    parallel_for(6, 3, [&](std::size_t chunk) {
+        const auto outer = std::this_thread::get_id();
+        bool same = true;
+        parallel_for(50, 3, [&](std::size_t) { same &= std::this_thread::get_id() == outer; });
+        on_one_thread[chunk] = same;
+    });
+    check_equal(on_one_thread, std::vector<int>(6, 1));
+});
+
+const Test many_callers("callers in several threads share the pool without losing work", [] {
+    std::atomic<int> total{0};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; ++caller)
+        callers.emplace_back([&] {
+            for (int round = 0; round < 50; ++round) parallel_for(20, 3, [&](std::size_t) { ++total; });
+        });
+    for (auto& caller : callers) caller.join();
+    check_equal(total.load(), 4 * 50 * 20);
+});
+
+const Test requests("as many threads as asked for are used, but no more than are available", [] {
+    check(available_threads() >= 1, "there is at least one thread");
+    check_equal(usable_threads(1), 1);
+    check_equal(usable_threads(0), available_threads());
+    check_equal(usable_threads(100'000), available_threads());
+});
+
+#if (defined(__linux__) || defined(__APPLE__)) && !defined(__SANITIZE_THREAD__)
+// ThreadSanitizer does not follow threads that are started after a fork, so it does not see this story.
+const Test fork("the child of a fork starts its own helpers", [] {
+    check_equal(visits(100, 4), std::vector<int>(100, 1));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(30);
+        ::_exit(visits(100, 4) == std::vector<int>(100, 1) ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    check(WIFEXITED(status), "the child ends by itself");
+    check_equal(WEXITSTATUS(status), 0);
+});
+#endif
+
+}  // namespace
+}  // namespace coterie::tests

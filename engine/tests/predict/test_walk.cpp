@@ -1,0 +1,133 @@
+// Rows walk down trees: the fast walk over blocks and lanes gives what a walk by hand gives.
+#include <cmath>
+#include <numeric>
+
+#include "check.hpp"
+#include "coterie/base/error.hpp"
+#include "coterie/base/random.hpp"
+#include "coterie/predict/walk.hpp"
+#include "trees_by_hand.hpp"
+
+namespace coterie::tests {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+// A row-major table of doubles and the view the engine takes.
+struct Rows {
+    std::vector<double> values;
+    std::size_t width;
+
+    TableView view() const {
+        TableView table;
+        table.n_rows = values.size() / width;
+        table.n_levels.assign(width, 0);
+        for (std::size_t feature = 0; feature < width; ++feature)
+            table.columns.push_back({.data = reinterpret_cast<const std::byte*>(values.data() + feature),
+                                     .stride = static_cast<std::ptrdiff_t>(width * sizeof(double)),
+                                     .type = ValueType::float64});
+        return table;
+    }
+};
+
+Forest forest_of(std::vector<Tree> trees, std::size_t n_features) {
+    Forest forest{.n_features = n_features, .n_outputs = 1, .trees = {}, .first_output = {}};
+    for (Tree& tree : trees) forest.add(std::make_shared<const Tree>(std::move(tree)), 0);
+    return forest;
+}
+
+std::vector<double> scores_of(const Forest& forest, const Rows& rows, int n_threads = 1) {
+    const TableView table = rows.view();
+    std::vector<double> scores(table.n_rows * forest.n_outputs);
+    add_scores(forest, table, scores, n_threads);
+    return scores;
+}
+
+// What a walk means, one row and one node at a time.
+double slow_answer(const Tree& tree, const double* row) {
+    NodeIndex node = 0;
+    while (!tree.is_leaf(node)) {
+        const double value = row[tree.feature[node]];
+        const bool nominal = tree.levels[node] >= 0;
+        bool left = value <= tree.threshold[node];
+        if (std::isnan(value) || (nominal && value < 0)) {
+            left = tree.missing_left[node];
+        } else if (nominal) {
+            left = value < 256 && tree.level_goes_left(tree.levels[node], static_cast<std::uint32_t>(value));
+        }
+        node = left ? tree.left[node] : tree.left[node] + 1;
+    }
+    return tree.value[node];
+}
+
+Tree random_tree(std::uint64_t seed, std::size_t n_splits, std::uint32_t n_features) {
+    Tree tree = leaf_only(0);
+    for (std::uint64_t i = 0; i < n_splits; ++i) {
+        const auto leaf = random_below(seed, Purpose::row_sample, i, static_cast<std::uint32_t>(tree.n_nodes()));
+        const auto feature = static_cast<std::int32_t>(random_below(seed, Purpose::feature_draw, i, n_features));
+        const double threshold = random_unit(seed, Purpose::threshold, i);
+        if (!tree.is_leaf(leaf)) continue;
+        split(tree, leaf, feature, threshold, random_bits(seed, Purpose::bootstrap, i) & 1, 1.0 / (2 + double(i)), -double(i));
+    }
+    return tree;
+}
+
+Rows random_rows(std::uint64_t seed, std::size_t n_rows, std::size_t width) {
+    Rows rows{.values = std::vector<double>(n_rows * width), .width = width};
+    for (std::size_t i = 0; i < rows.values.size(); ++i)
+        rows.values[i] = random_below(seed, Purpose::split_noise, i, 10) == 0 ? kMissing
+                                                                             : random_unit(seed, Purpose::rounding, i);
+    return rows;
+}
+
+const Test by_hand("rows reach the leaves one finds by hand", [] {
+    const Rows rows{.values = {1.5, 9, 1.6, 0.5, 1.6, 0.6, kMissing, 9, 2, kMissing}, .width = 2};
+    check_equal(scores_of(forest_of({two_splits()}, 2), rows), std::vector<double>{10, 20, 30, 10, 30});
+});
+
+const Test levels("levels of the set go left; missing and never seen ones where the node says", [] {
+    const Rows rows{.values = {0, 1, 2, 70, 69, -1, kMissing, 300}, .width = 1};
+    check_equal(scores_of(forest_of({one_set()}, 1), rows), std::vector<double>{1, 2, 1, 1, 2, 2, 2, 2});
+});
+
+const Test infinities("infinite values are ordered like all others", [] {
+    const Rows rows{.values = {-INFINITY, 0, INFINITY, -INFINITY, INFINITY, INFINITY}, .width = 2};
+    check_equal(scores_of(forest_of({two_splits()}, 2), rows), std::vector<double>{10, 20, 30});
+});
+
+const Test twins("the fast walk equals the slow one, bit for bit, for any number of rows and threads", [] {
+    for (const std::size_t n_rows : {1u, 7u, 8u, 9u, 255u, 257u, 40'000u}) {
+        const Rows rows = random_rows(n_rows, n_rows, 3);
+        std::vector<Tree> trees;
+        for (std::uint64_t seed = 0; seed < 5; ++seed) trees.push_back(random_tree(seed, 3 + 40 * seed, 3));
+        std::vector<double> expected(n_rows);
+        for (std::size_t row = 0; row < n_rows; ++row)
+            for (const Tree& tree : trees) expected[row] += slow_answer(tree, &rows.values[row * 3]);
+        const Forest forest = forest_of(trees, 3);
+        for (const int n_threads : {1, 2, 3, 8})
+            check(scores_of(forest, rows, n_threads) == expected, "every score equals the slow walk's");
+    }
+});
+
+const Test outputs("a tree answers to its own outputs and leaves the others alone", [] {
+    Forest forest{.n_features = 2, .n_outputs = 3, .trees = {}, .first_output = {}};
+    forest.add(std::make_shared<const Tree>(two_splits()), 1);
+    const Rows rows{.values = {0, 0, 5, 5}, .width = 2};
+    check_equal(scores_of(forest, rows), std::vector<double>{0, 10, 0, 0, 30, 0});
+});
+
+const Test leaves("the leaf of each row in each tree is known", [] {
+    const Forest forest = forest_of({two_splits(), leaf_only(1)}, 2);
+    const Rows rows{.values = {0, 0, 5, 5}, .width = 2};
+    std::vector<std::uint32_t> found(4);
+    find_leaves(forest, rows.view(), found, 1);
+    check_equal(found, std::vector<std::uint32_t>{1, 0, 4, 0});
+});
+
+const Test wrong_width("a table of another width is refused with both widths", [] {
+    const Rows rows{.values = {1, 2, 3}, .width = 3};
+    check_throws<InvalidInput>([&] { scores_of(forest_of({two_splits()}, 2), rows); }, "grown on 2 features; the table has 3");
+});
+
+}  // namespace
+}  // namespace coterie::tests

@@ -1,0 +1,52 @@
+// A finished tree is checked before anything outside the engine may use it.
+#include "check.hpp"
+#include "coterie/base/error.hpp"
+#include "coterie/tree/tree.hpp"
+#include "trees_by_hand.hpp"
+
+namespace coterie::tests {
+namespace {
+
+void check_refused(void (*damage)(Tree&), std::string_view phrase,
+                   std::source_location where = std::source_location::current()) {
+    Tree tree = two_splits();
+    damage(tree);
+    check_throws<InvalidInput>([&] { validate(tree, 2); }, phrase, where);
+}
+
+const Test depth("the depth of a child is one more than its parent's", [] {
+    check_equal(depths(two_splits()), std::vector<std::uint32_t>{0, 1, 1, 2, 2});
+    check_equal(depths(leaf_only(3)), std::vector<std::uint32_t>{0});
+});
+
+const Test sound("sound trees are accepted", [] {
+    validate(leaf_only(3), 0);
+    validate(two_splits(), 2);
+    validate(one_set(), 1);
+});
+
+const Test level_sets("a set of levels knows its members", [] {
+    const Tree tree = one_set();
+    for (const std::uint32_t level : {0u, 2u, 70u}) check(tree.level_goes_left(0, level), "members go left");
+    for (const std::uint32_t level : {1u, 3u, 64u, 255u}) check(!tree.level_goes_left(0, level), "others go right");
+});
+
+const Test damaged("every kind of damage is refused with a sentence", [] {
+    check_refused([](Tree& tree) { tree = Tree{}; }, "at least one node");
+    check_refused([](Tree& tree) { tree.n_outputs = 0; }, "at least one output");
+    check_refused([](Tree& tree) { tree.value.pop_back(); }, "differ in length");
+    check_refused([](Tree& tree) { tree.impurity = {1.0}; }, "differ in length");
+    check_refused([](Tree& tree) { tree.level_bits = {1, 2, 3}; }, "four words");
+    check_refused([](Tree& tree) { tree.feature[0] = 2; }, "splits on feature 2, but there are 2 features");
+    check_refused([](Tree& tree) { tree.feature[0] = -5; }, "splits on feature -5");
+    check_refused([](Tree& tree) { tree.left[2] = 4; }, "children outside the tree");
+    check_refused([](Tree& tree) { tree.left[2] = 0; }, "children outside the tree");
+    check_refused([](Tree& tree) { tree.left[0] = 3; }, "shares a child");
+    check_refused([](Tree& tree) { tree.levels[0] = 0; }, "level set that does not exist");
+    check_refused([](Tree& tree) { tree.levels[0] = -2; }, "level set that does not exist");
+    check_refused([](Tree& tree) { tree.threshold[0] = std::numeric_limits<double>::quiet_NaN(); }, "NaN as its threshold");
+    check_refused([](Tree& tree) { tree.feature[2] = kLeaf; }, "has no parent");
+});
+
+}  // namespace
+}  // namespace coterie::tests

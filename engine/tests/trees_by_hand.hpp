@@ -1,0 +1,68 @@
+// tests/trees_by_hand.hpp: small trees that one can draw.
+#pragma once
+
+#include <limits>
+
+#include "coterie/tree/tree.hpp"
+
+namespace coterie::tests {
+
+inline Tree leaf_only(double answer) {
+    Tree tree;
+    tree.feature = {kLeaf};
+    tree.threshold = {0};
+    tree.levels = {-1};
+    tree.missing_left = {0};
+    tree.left = {0};
+    tree.value = {answer};
+    tree.gain = {0};
+    tree.cover = {1};
+    tree.n_rows = {1};
+    return tree;
+}
+
+inline void split(Tree& tree, NodeIndex node, std::int32_t feature, double threshold, bool missing_left,
+                  double left_answer, double right_answer) {
+    tree.feature[node] = feature;
+    tree.threshold[node] = threshold;
+    tree.missing_left[node] = missing_left;
+    tree.left[node] = static_cast<NodeIndex>(tree.n_nodes());
+    tree.gain[node] = 1;
+    for (const double answer : {left_answer, right_answer}) {
+        const Tree leaf = leaf_only(answer);
+        tree.feature.push_back(kLeaf);
+        tree.threshold.push_back(0);
+        tree.levels.push_back(-1);
+        tree.missing_left.push_back(0);
+        tree.left.push_back(0);
+        tree.value.push_back(leaf.value[0]);
+        tree.gain.push_back(0);
+        tree.cover.push_back(1);
+        tree.n_rows.push_back(1);
+    }
+}
+
+/// x0 <= 1.5 (missing left)
+///   leaf 10
+///   x1 <= 0.5 (missing right)
+///     leaf 20
+///     leaf 30
+inline Tree two_splits() {
+    Tree tree = leaf_only(0);
+    split(tree, 0, 0, 1.5, true, 10, 25);
+    split(tree, 2, 1, 0.5, false, 20, 30);
+    return tree;
+}
+
+/// x0 in {0, 2, 70} goes left (missing right)
+///   leaf 1
+///   leaf 2
+inline Tree one_set() {
+    Tree tree = leaf_only(0);
+    split(tree, 0, 0, std::numeric_limits<double>::quiet_NaN(), false, 1, 2);
+    tree.levels[0] = 0;
+    tree.level_bits = {std::uint64_t{0b101}, std::uint64_t{1} << 6, 0, 0};
+    return tree;
+}
+
+}  // namespace coterie::tests

@@ -1,0 +1,458 @@
+"""Gradient boosting: each tree takes a small Newton step down the loss, from where the trees before it left off.
+
+The words of the loop: a *round* grows one tree for each output of the loss (one for regression and for two
+classes, K for K classes); a tree sees the *derivatives* of the loss at the current *scores* and answers with
+a step, of which the model takes the share `learning_rate`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from coterie import _engine
+from coterie._params import (
+    ArrayLike,
+    Flag,
+    Fraction,
+    MappingLike,
+    OneOf,
+    Params,
+    Real,
+    SeedLike,
+    Whole,
+    check_params,
+    resolve_n_jobs,
+)
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.encoding import Encoded
+from coterie.data.holdout import holdout_rows
+from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.ensembles._constraints import interaction_sets, monotone_directions
+from coterie.ensembles._early_stopping import EarlyStopping
+from coterie.errors import InvalidInput
+from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
+
+__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
+
+_PARAMS: Params = {
+    "n_estimators": [Whole(1)],
+    "learning_rate": [Real(0, None, closed="neither")],
+    "max_leaf_nodes": [Whole(2), None],
+    "max_depth": [Whole(1), None],
+    "min_samples_leaf": [Whole(1)],
+    "min_child_weight": [Real(0)],
+    "l2_regularization": [Real(0)],
+    "min_gain_to_split": [Real(0)],
+    "max_features": [Fraction()],
+    "max_bins": [Whole(2, 255)],
+    "monotonic_cst": [ArrayLike(), MappingLike(), None],
+    "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
+    "categorical_features": [ArrayLike(), OneOf("auto"), None],
+    "unknown_category": [OneOf("missing", "error")],
+    "early_stopping": [Flag()],
+    "validation_fraction": [Real(0, 1, closed="neither")],
+    "n_iter_no_change": [Whole(1)],
+    "tol": [Real(0)],
+    "random_state": [SeedLike()],
+    "n_jobs": [Whole(), None],
+}
+
+# Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
+_LEVEL_SMOOTHING = 10.0
+_LEVEL_L2 = 10.0
+
+
+@dataclass(frozen=True)
+class _Holdout:
+    """Rows kept aside to measure the loss after each round."""
+
+    encoded: Encoded
+    y: AnyArray
+    weight: FloatArray | None
+
+
+class _GradientBoosting(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """What the classifier and the regressor share: the loop, and the walk down the trees."""
+
+    PARAMS: ClassVar[Params] = _PARAMS
+    _task: ClassVar[Any]
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        min_gain_to_split: float = 0.0,
+        max_features: float = 1.0,
+        max_bins: int = 255,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        categorical_features: Any = "auto",
+        unknown_category: str = "missing",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_child_weight = min_child_weight
+        self.l2_regularization = l2_regularization
+        self.min_gain_to_split = min_gain_to_split
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.categorical_features = categorical_features
+        self.unknown_category = unknown_category
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        check_params(self)
+        n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
+        train = prepare_training(self, X, y, sample_weight, task=self._task)
+        seed = root_seed(self.random_state)
+        self._take_classes(train)
+        rows, holdout = self._set_aside(train, seed)
+        loss = self._make_loss(train, rows, n_threads)
+        forest = _engine.Forest(train.encoded.n_features, max(1, loss.n_outputs))
+        stopping = EarlyStopping(self.n_iter_no_change, self.tol)
+        context = self._init_callback_context(max_subtasks=self.n_estimators)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        for trees in self._rounds(train, rows, loss, seed, n_threads):
+            task = context.subcontext()
+            task.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            for output, tree in trees:
+                forest.add(tree, output)
+            fitted = {"forest_": forest, "baseline_": loss.start}
+            stop = task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=fitted)
+            if holdout is not None:
+                stop |= stopping.reached(self._holdout_loss(forest, loss, holdout, n_threads))
+            if stop:
+                break
+
+        if holdout is not None:
+            forest.truncate(stopping.best_round * loss.n_outputs)
+            self.validation_losses_ = np.array(stopping.losses)
+        self.forest_ = forest
+        self.baseline_ = loss.start
+        self.n_estimators_ = len(forest) // max(1, loss.n_outputs)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        return self
+
+    def _rounds(
+        self, train: TrainingData, rows: AnyArray, loss: BoostingLoss, seed: int, n_threads: int
+    ) -> Iterator[list[tuple[int, Any]]]:
+        """The trees of each round, one for each output, as (output, tree)."""
+        if loss.n_outputs == 0:
+            return
+        grower = self._grower(train, loss, seed, n_threads)
+        seeds = spawn_seeds(seed % 2**32, self.n_estimators * loss.n_outputs)
+        for first in range(0, len(seeds), loss.n_outputs):
+            loss.begin_round()
+            trees = []
+            for output in range(loss.n_outputs):
+                gradient, hessian = loss.derivatives(output)
+                trees.append((output, grower.grow(gradient, hessian, rows, int(seeds[first + output]))))
+                grower.add_answers(loss.scores[output])
+            yield trees
+
+    def _grower(self, train: TrainingData, loss: BoostingLoss, seed: int, n_threads: int) -> Any:
+        encoded = train.encoded
+        weight = np.empty(0) if train.weight is None else train.weight
+        n_bins = min(self.max_bins, max(32, encoded.n_rows // 8))
+        mapper = _engine.BinMapper.fit(encoded.values, encoded.n_levels, weight, n_bins, seed, n_threads)
+        matrix = _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
+        return _engine.TreeGrower(matrix, self._options(train, loss), n_threads)
+
+    def _options(self, train: TrainingData, loss: BoostingLoss) -> Any:
+        n_features = train.encoded.n_features
+        names = getattr(self, "feature_names_in_", None)
+        nominal = [levels > 0 for levels in train.encoded.n_levels]
+        options = _engine.GrowOptions()
+        options.max_leaf_nodes = self.max_leaf_nodes or 0
+        options.max_depth = self.max_depth or 0
+        options.min_samples_leaf = min(self.min_samples_leaf, 2**31)
+        options.min_child_weight = float(self.min_child_weight)
+        options.l2 = float(self.l2_regularization)
+        options.min_gain = float(self.min_gain_to_split) / loss.scale**2
+        options.max_features = float(self.max_features)
+        options.level_smoothing = _LEVEL_SMOOTHING
+        options.level_l2 = _LEVEL_L2
+        options.learning_rate = float(self.learning_rate)
+        options.answer_unit = loss.scale
+        options.monotone = monotone_directions(
+            self.monotonic_cst, None if names is None else list(names), n_features, nominal
+        )
+        options.interaction_sets = interaction_sets(self.interaction_cst, n_features)
+        return options
+
+    def _set_aside(self, train: TrainingData, seed: int) -> tuple[AnyArray, _Holdout | None]:
+        """Row numbers to learn from (none: all of them), and the rows to measure on."""
+        n_rows = train.encoded.n_rows
+        kept = np.arange(n_rows) if train.weight is None else np.flatnonzero(train.weight > 0)
+        if not self.early_stopping:
+            all_rows = len(kept) == n_rows
+            return (np.empty(0, np.uint32) if all_rows else kept.astype(np.uint32)), None
+        codes = train.target.values[kept] if self._task == "classification" else None
+        learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
+        aside = kept[aside]
+        holdout = _Holdout(
+            encoded=_take_rows(train.encoded, aside),
+            y=train.target.values[aside],
+            weight=None if train.weight is None else train.weight[aside],
+        )
+        return kept[learn].astype(np.uint32), holdout
+
+    def _holdout_loss(self, forest: Any, loss: BoostingLoss, holdout: _Holdout, n_threads: int) -> float:
+        scores = _scores(forest, loss.start, holdout.encoded, n_threads)
+        return loss.value(scores, holdout.y, holdout.weight)
+
+    def _raw_scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self, "forest_")
+        encoded = prepare_prediction(self, X)
+        n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
+        return _scores(self.forest_, self.baseline_, encoded, n_threads)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of the total gain that each feature's splits brought; sums to 1, or to 0 without splits."""
+        check_is_fitted(self, "forest_")
+        gains = np.zeros(self.n_features_in_)
+        for i in range(len(self.forest_)):
+            tree = self.forest_.tree(i)
+            split = tree.feature >= 0
+            np.add.at(gains, tree.feature[split], tree.gain[split])
+        total = gains.sum()
+        return gains / total if total > 0 else gains
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _take_classes(self, train: TrainingData) -> None:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+
+class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):  # type: ignore[misc]
+    """Gradient boosting for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(X, X[:, 0] > 49)
+    >>> model.predict([[10.0], [90.0]]).round(2)
+    array([0., 1.])
+    """
+
+    _task = "regression"
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to a table and its target; a weight of 2 counts a row twice."""
+        return self._fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> FloatArray:
+        """The predicted number of each row."""
+        return self._raw_scores(X)[:, 0]
+
+    def _take_classes(self, train: TrainingData) -> None:
+        pass
+
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
+        return SquaredError(train.target.values, _training_weight(train, rows), n_threads)
+
+
+class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):  # type: ignore[misc]
+    """Gradient boosting for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 49, "high", "low")
+    >>> model = GradientBoostingClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    _task = "classification"
+    PARAMS: ClassVar[Params] = {**_PARAMS, "class_weight": [MappingLike(), OneOf("balanced"), None]}
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        min_gain_to_split: float = 0.0,
+        max_features: float = 1.0,
+        max_bins: int = 255,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        categorical_features: Any = "auto",
+        unknown_category: str = "missing",
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            min_child_weight=min_child_weight,
+            l2_regularization=l2_regularization,
+            min_gain_to_split=min_gain_to_split,
+            max_features=max_features,
+            max_bins=max_bins,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            categorical_features=categorical_features,
+            unknown_category=unknown_category,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to a table and its labels; a weight of 2 counts a row twice."""
+        return self._fit(X, y, sample_weight)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores before the link: log odds of the second class, or one score per class."""
+        scores = self._raw_scores(X)
+        return scores[:, 0] if len(self.classes_) <= 2 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class, in the order of `classes_`."""
+        scores = self._raw_scores(X)
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        if len(self.classes_) == 2:
+            return _two_probabilities(scores[:, 0])
+        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them."""
+        scores = self._raw_scores(X)
+        chosen = scores.argmax(axis=1) if len(self.classes_) > 2 else (scores[:, 0] > 0).astype(np.intp)
+        return np.asarray(self.classes_[chosen])
+
+    def _take_classes(self, train: TrainingData) -> None:
+        self.classes_ = train.target.classes
+
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
+        codes = train.target.values
+        weight = _training_weight(train, rows)
+        n_classes = len(self.classes_)
+        if n_classes == 1:
+            return _OneClass(len(codes))
+        if n_classes == 2:
+            return BinaryLogLoss(codes, weight, n_threads)
+        return MultinomialLogLoss(codes, n_classes, weight, n_threads)
+
+
+class _OneClass:
+    """Nothing to learn: every row has the same class."""
+
+    n_outputs = 0
+    scale = 1.0
+
+    def __init__(self, n_rows: int) -> None:
+        self.start = np.zeros(1)
+        self.scores = np.zeros((0, n_rows), dtype=np.float32)
+
+    def begin_round(self) -> None:
+        pass
+
+    def derivatives(self, output: int) -> Any:
+        raise AssertionError("there is no output to learn")
+
+    def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
+        return 0.0
+
+
+def _training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
+    """Weights of all rows, zero for those that do not take part."""
+    if len(rows) == 0:
+        return train.weight
+    weight = np.zeros(train.encoded.n_rows)
+    weight[rows] = 1.0 if train.weight is None else train.weight[rows]
+    largest = float(weight.max())
+    if not 0 < largest < 1e30:
+        raise InvalidInput(f"sample_weight reaches {largest:g}; expected weights below 1e30.")
+    return weight
+
+
+def _scores(forest: Any, start: FloatArray, encoded: Encoded, n_threads: int) -> FloatArray:
+    scores = np.empty((encoded.n_rows, len(start)))
+    scores[:] = start
+    forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads)
+    return scores
+
+
+def _take_rows(encoded: Encoded, rows: AnyArray) -> Encoded:
+    values = encoded.values
+    taken = [column[rows] for column in values] if isinstance(values, list) else values[rows]
+    return Encoded(taken, len(rows), encoded.n_features, encoded.n_levels)
+
+
+def _two_probabilities(score: FloatArray) -> FloatArray:
+    """Probabilities of the first and second class from the log odds of the second."""
+    small = np.exp(-np.abs(score))
+    likely = 1 / (1 + small)
+    unlikely = small * likely
+    positive = score > 0
+    return np.column_stack([np.where(positive, unlikely, likely), np.where(positive, likely, unlikely)])
