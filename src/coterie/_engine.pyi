@@ -1,0 +1,277 @@
+# Written by tools/make_stub.py from the compiled module: change bindings/, then run `make stub`.
+"""
+The compiled part of coterie. Strict: convert and check before calling.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def instruction_set() -> str:
+    """The kernels in use: 'avx2' or 'generic'."""
+
+def available_threads() -> int:
+    """Threads this process may use."""
+
+def usable_threads(requested: int) -> int:
+    """
+    Threads to use when `requested` were asked for; 0 means all available ones.
+    """
+
+class BinMapper:
+    """How each feature's values become bins."""
+
+    @staticmethod
+    def fit(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, seed: int, n_threads: int) -> BinMapper:
+        """Chooses the cuts; an empty weight means 1 for every row."""
+
+    def n_bins(self) -> NDArray[numpy.int32]:
+        """Bins of each feature, the missing bin included."""
+
+    def cuts(self, feature: int) -> NDArray[numpy.float64]:
+        """
+        Ascending cuts of a numeric feature; values <= cuts[b - 1] have bin <= b.
+        """
+
+class BinnedMatrix:
+    """The table as bins, in rows and in columns."""
+
+    def __init__(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mapper: BinMapper, n_threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    def column(self, feature: int) -> NDArray[numpy.uint8]:
+        """A copy of one feature's bins."""
+
+class Tree:
+    """
+    A finished tree: parallel arrays, one entry per node, root at 0, right child = left + 1.
+    """
+
+    @staticmethod
+    def from_state(state: dict, n_features: int) -> Tree:
+        """Builds a tree from its arrays, after checking them."""
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+    def state(self) -> dict:
+        """The tree's arrays by name."""
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    @property
+    def feature(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]:
+        """-1 at a leaf."""
+
+    @property
+    def threshold(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def levels(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]:
+        """Index of the level set going left, or -1."""
+
+    @property
+    def missing_left(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def left(self) -> Annotated[NDArray[numpy.uint32], dict(writable=False)]: ...
+
+    @property
+    def gain(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def cover(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def n_rows(self) -> Annotated[NDArray[numpy.uint32], dict(writable=False)]: ...
+
+    @property
+    def impurity(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def level_bits(self) -> Annotated[NDArray[numpy.uint64], dict(writable=False)]:
+        """Four words per set."""
+
+    @property
+    def value(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+class Forest:
+    """Finished trees over the same features that answer together."""
+
+    def __init__(self, n_features: int, n_outputs: int) -> None: ...
+
+    def add(self, tree: Tree, output: int = 0) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def truncate(self, n_trees: int) -> None: ...
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple, /) -> None: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    def tree(self, index: int) -> Tree: ...
+
+    def first_output(self, index: int) -> int: ...
+
+    def add_scores(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Adds the trees' answers to scores, flat row-major (n_rows * n_outputs).
+        """
+
+    def find_leaves(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).
+        """
+
+class GrowOptions:
+    """How a tree may grow."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def max_leaf_nodes(self) -> int:
+        """0: no limit."""
+
+    @max_leaf_nodes.setter
+    def max_leaf_nodes(self, arg: int, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int:
+        """0: no limit."""
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def min_samples_leaf(self) -> int: ...
+
+    @min_samples_leaf.setter
+    def min_samples_leaf(self, arg: int, /) -> None: ...
+
+    @property
+    def min_child_weight(self) -> float: ...
+
+    @min_child_weight.setter
+    def min_child_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def l2(self) -> float: ...
+
+    @l2.setter
+    def l2(self, arg: float, /) -> None: ...
+
+    @property
+    def min_gain(self) -> float: ...
+
+    @min_gain.setter
+    def min_gain(self, arg: float, /) -> None: ...
+
+    @property
+    def max_features(self) -> float:
+        """Share of the features drawn for each node."""
+
+    @max_features.setter
+    def max_features(self, arg: float, /) -> None: ...
+
+    @property
+    def level_smoothing(self) -> float: ...
+
+    @level_smoothing.setter
+    def level_smoothing(self, arg: float, /) -> None: ...
+
+    @property
+    def level_l2(self) -> float: ...
+
+    @level_l2.setter
+    def level_l2(self, arg: float, /) -> None: ...
+
+    @property
+    def learning_rate(self) -> float: ...
+
+    @learning_rate.setter
+    def learning_rate(self, arg: float, /) -> None: ...
+
+    @property
+    def answer_unit(self) -> float:
+        """The tree's values are its answers times this."""
+
+    @answer_unit.setter
+    def answer_unit(self, arg: float, /) -> None: ...
+
+    @property
+    def monotone(self) -> list[int]:
+        """1, -1 or 0 per feature; empty: all free."""
+
+    @monotone.setter
+    def monotone(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def interaction_sets(self) -> list[list[int]]: ...
+
+    @interaction_sets.setter
+    def interaction_sets(self, arg: Sequence[Sequence[int]], /) -> None: ...
+
+class TreeGrower:
+    """Grows tree after tree on one binned matrix."""
+
+    def __init__(self, matrix: BinnedMatrix, options: GrowOptions, n_threads: int) -> None: ...
+
+    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> Tree:
+        """One tree. An empty hessian means 1 for every row; empty rows mean all."""
+
+    def add_answers(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Adds the last tree's answers to the rows that took part."""
+
+class CriterionOptions:
+    """How a criterion tree grows; 0 means no limit."""
+
+    def __init__(self, *, criterion: str, random_splits: bool, max_depth: int, min_rows_split: int, min_rows_leaf: int, min_weight_leaf: float, min_impurity_decrease: float, max_features: int, max_leaves: int, monotone: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, n_threads: int) -> None: ...
+
+def grow_criterion_tree(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: CriterionOptions) -> Tree:
+    """
+    Grows a decision tree. `target` is flat, n_outputs per row: numbers, or class codes if `n_classes` is not empty. An empty `weight` means ones.
+    """
+
+def pruning_path(tree: Tree) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Strengths of the splits in the order of pruning, and the cost that remains after each.
+    """
+
+def prune_tree(tree: Tree, alpha: float) -> Tree:
+    """The tree without the splits of strength at most alpha."""
+
+def log_loss_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Binary log loss: p - y and p (1 - p), times the weight if it is not empty.
+    """
+
+def squared_error_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """score - y, times the weight if it is not empty."""
+
+def log_sum_exp(scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Log of the sum over classes of exp(score), per row; scores are class-major.
+    """
+
+def softmax_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_sum: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], which: int, weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """Multinomial log loss for one class."""

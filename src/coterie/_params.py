@@ -1,0 +1,248 @@
+"""Constructor parameters: a table of rules per class, checked once, at `fit`.
+
+An estimator lists its rules in `PARAMS`, a dict from the parameter's name to a list of rules; one of
+them must accept the value. A rule answers two questions: does it accept a value, and how is it said
+in words. `None` in the list means that None is allowed.
+
+    PARAMS = {"max_features": [Whole(1), Fraction(), OneOf("sqrt", "log2"), None]}
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from numbers import Real as RealNumber
+from typing import Any, Literal, Protocol, TypeAlias
+
+import joblib
+import numpy as np
+
+from coterie.errors import InvalidParameter
+
+__all__ = [
+    "ArrayLike",
+    "Flag",
+    "Fraction",
+    "Function",
+    "Instance",
+    "MappingLike",
+    "OneOf",
+    "Params",
+    "Real",
+    "Rule",
+    "SeedLike",
+    "Whole",
+    "check_params",
+    "in_short",
+    "resolve_n_jobs",
+]
+
+
+class Rule(Protocol):
+    """What a parameter may be."""
+
+    def accepts(self, value: object) -> bool: ...
+
+    def describe(self) -> str: ...
+
+
+Params: TypeAlias = Mapping[str, Sequence[Rule | None]]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number within bounds, both included. True and False are not numbers here."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def accepts(self, value: object) -> bool:
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            return False
+        number = int(value)
+        return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
+
+    def describe(self) -> str:
+        if self.low is not None and self.high is not None:
+            return f"a whole number from {self.low} to {self.high}"
+        if self.low is not None:
+            return f"a whole number >= {self.low}"
+        return "a whole number" if self.high is None else f"a whole number <= {self.high}"
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number between two bounds; `closed` says which of the bounds belong to it."""
+
+    low: float | None = None
+    high: float | None = None
+    closed: Literal["both", "left", "right", "neither"] = "both"
+
+    def accepts(self, value: object) -> bool:
+        if not isinstance(value, RealNumber) or isinstance(value, bool):
+            return False
+        number = float(value)
+        if not math.isfinite(number):
+            return False
+        if self.low is not None and (number < self.low or (number == self.low and not self._has_low())):
+            return False
+        return self.high is None or number < self.high or (number == self.high and self._has_high())
+
+    def describe(self) -> str:
+        if self.low is not None and self.high is not None:
+            left, right = "[" if self._has_low() else "(", "]" if self._has_high() else ")"
+            return f"a number in {left}{self.low:g}, {self.high:g}{right}"
+        if self.low is not None:
+            return f"a finite number {'>=' if self._has_low() else '>'} {self.low:g}"
+        if self.high is not None:
+            return f"a finite number {'<=' if self._has_high() else '<'} {self.high:g}"
+        return "a finite number"
+
+    def _has_low(self) -> bool:
+        return self.closed in ("both", "left")
+
+    def _has_high(self) -> bool:
+        return self.closed in ("both", "right")
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """A share of something: more than 0, at most 1."""
+
+    def accepts(self, value: object) -> bool:
+        return Real(0, 1, closed="right").accepts(value)
+
+    def describe(self) -> str:
+        return "a fraction in (0, 1]"
+
+
+class OneOf:
+    """One of a few names."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, str) and value in self.names
+
+    def describe(self) -> str:
+        return " or ".join(repr(name) for name in self.names)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False, Python's or numpy's."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+    def describe(self) -> str:
+        return "True or False"
+
+
+class Instance:
+    """An object of one of some types."""
+
+    def __init__(self, *types: type) -> None:
+        self.types = types
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, self.types)
+
+    def describe(self) -> str:
+        return " or ".join(f"an instance of {kind.__name__}" for kind in self.types)
+
+
+@dataclass(frozen=True)
+class Function:
+    """Anything that can be called, except a class."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, Callable) and not isinstance(value, type)  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        return "a function"
+
+
+@dataclass(frozen=True)
+class SeedLike:
+    """What scikit-learn calls a random state."""
+
+    def accepts(self, value: object) -> bool:
+        if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
+            return True
+        return Whole(0, 2**32 - 1).accepts(value)
+
+    def describe(self) -> str:
+        return f"None or a whole number from 0 to {2**32 - 1} or a numpy RandomState or Generator"
+
+
+@dataclass(frozen=True)
+class ArrayLike:
+    """A list, a tuple, an array or a series; not text, not a mapping."""
+
+    def accepts(self, value: object) -> bool:
+        if isinstance(value, str | bytes | Mapping | np.generic | type):
+            return False
+        return isinstance(value, Sequence) or hasattr(value, "__array__")
+
+    def describe(self) -> str:
+        return "a list or an array"
+
+
+@dataclass(frozen=True)
+class MappingLike:
+    """A dict, or anything else that maps keys to values."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, Mapping)
+
+    def describe(self) -> str:
+        return "a dict"
+
+
+def check_params(estimator: Any) -> None:
+    """Compare each constructor parameter with the class's `PARAMS` table."""
+    params: Params = type(estimator).PARAMS
+    for param, rules in params.items():
+        value = getattr(estimator, param)
+        if not any(_accepts(rule, value) for rule in rules):
+            allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
+            raise InvalidParameter(
+                f"{type(estimator).__name__}({param}={in_short(value)}): expected {allowed}."
+            )
+
+
+def _accepts(rule: Rule | None, value: object) -> bool:
+    return value is None if rule is None else rule.accepts(value)
+
+
+def in_short(value: object) -> str:
+    """`repr`, cut in the middle when it is long: an error message shows a value, not a table."""
+    text = repr(value)
+    if len(text) <= 120:
+        return text
+    return " ".join(f"{text[:80]} ... {text[-30:]}".split())
+
+
+def resolve_n_jobs(n_jobs: int | None) -> int:
+    """How many threads to ask the engine for; 0 leaves the choice to the engine.
+
+    None is the engine's own default: every core that this process may use, or `COTERIE_NUM_THREADS`.
+    Negative numbers count from the number of cores: -1 is all of them, -2 all but one.
+
+    Examples
+    --------
+    >>> resolve_n_jobs(None), resolve_n_jobs(3)
+    (0, 3)
+    """
+    if n_jobs is None:
+        return 0
+    if not Whole().accepts(n_jobs) or n_jobs == 0:
+        raise InvalidParameter(
+            f"n_jobs={in_short(n_jobs)}: expected None, a whole number >= 1, or a negative one to count "
+            "from the number of cores (-1 is all of them)."
+        )
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))

@@ -1,0 +1,117 @@
+"""One column of a table: its name, its kind and its values.
+
+Kinds
+  numeric   numbers that have an order; NaN is missing. Booleans are 0 and 1, dates and durations are days.
+  ordered   categories with a declared order; the trees see their positions as numbers
+  nominal   labels without an order; text, unordered categories, mixed objects
+Ordered and nominal columns hold codes into `levels`, -1 where the label is missing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray, Kind
+from coterie.data.levels import is_missing, label_levels, plain_label
+from coterie.data.numeric import native_numbers
+from coterie.errors import InvalidInput
+
+__all__ = ["Column", "column_from_array", "column_from_labels", "labelled_column", "numeric_column"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, read and classified; see the module for the kinds."""
+
+    name: str
+    kind: Kind
+    values: AnyArray
+    levels: AnyArray | None = None
+
+    def is_empty(self) -> bool:
+        """Whether every row is missing, so that the column fits any type."""
+        if self.kind != "numeric":
+            return bool((self.values < 0).all())
+        return self.values.dtype.kind == "f" and bool(np.isnan(self.values).all())
+
+
+def numeric_column(name: str, values: AnyArray) -> Column:
+    values = native_numbers(values, where=f"column {name!r}")
+    return Column(name, "numeric", values.view(np.uint8) if values.dtype.kind == "b" else values)
+
+
+def labelled_column(name: str, codes: AnyArray, levels: Sequence[Any], *, ordered: bool) -> Column:
+    """A column that came with its codes and levels; levels keep the order they came in."""
+    where = f"column {name!r}"
+    array = np.empty(len(levels), dtype=object)
+    array[:] = [None if is_missing(level) else plain_label(level, where=where) for level in levels]
+    codes = codes.astype(np.int32)
+    blank = np.array([level is None for level in array], dtype=bool)
+    if blank.any():
+        codes[np.isin(codes, np.flatnonzero(blank))] = -1
+    return Column(name, "ordered" if ordered else "nominal", codes, array)
+
+
+def column_from_array(name: str, values: AnyArray) -> Column:
+    """A column from a one-dimensional array of any type."""
+    if values.dtype.kind in "biufmMc":
+        return numeric_column(name, values)
+    if values.dtype.kind == "V":
+        raise InvalidInput(f"Column {name!r} is a structured array; pass each field as a column of its own.")
+    return column_from_labels(name, values.tolist())
+
+
+def column_from_labels(name: str, labels: Sequence[Any]) -> Column:
+    """A column from a list of Python objects: all numbers, all dates, or labels.
+
+    Text stays text, also when it looks like a number: a postal code has no order.
+    """
+    kinds = {kind for kind in set(map(type, labels)) if not _means_missing(kind)}
+    if kinds and all(issubclass(kind, _NUMBERS) for kind in kinds):
+        return numeric_column(name, _float_array(labels, name))
+    if kinds and all(issubclass(kind, _DATES) for kind in kinds):
+        return numeric_column(name, _days_from_objects(labels))
+    codes, levels = label_levels(labels, where=f"column {name!r}")
+    return Column(name, "nominal", codes, levels)
+
+
+_NUMBERS = (Real, Decimal, np.bool_)
+_DATES = (date, timedelta, time, np.datetime64, np.timedelta64)
+
+
+def _means_missing(kind: type) -> bool:
+    return kind is type(None) or kind.__name__ in ("NAType", "NaTType")
+
+
+def _float_array(labels: Sequence[Any], name: str) -> FloatArray:
+    numbers = [np.nan if is_missing(label) else label for label in labels]
+    try:
+        return np.array(numbers, dtype=np.float64)
+    except OverflowError as error:
+        raise InvalidInput(f"Column {name!r} holds a whole number too large for a float: {error}.") from error
+
+
+def _days_from_objects(labels: Sequence[Any]) -> FloatArray:
+    return np.array([np.nan if is_missing(label) else _days(label) for label in labels])
+
+
+def _days(label: Any) -> float:
+    """Days since 1970-01-01 of a date, days of a duration, the share of a day of a time."""
+    if isinstance(label, np.datetime64 | np.timedelta64):
+        return float(native_numbers(np.asarray(label).reshape(1), where="a date")[0])
+    if isinstance(label, timedelta):
+        return label / timedelta(days=1)
+    if isinstance(label, datetime):
+        moment = label if label.tzinfo is not None else label.replace(tzinfo=UTC)
+        return (moment - _EPOCH) / timedelta(days=1)
+    if isinstance(label, time):
+        return (label.hour + (label.minute + (label.second + label.microsecond / 1e6) / 60) / 60) / 24
+    return float(label.toordinal() - _EPOCH.toordinal())
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,0 +1,98 @@
+"""The way in: everything that `fit` and `predict` do with the user's data before the engine sees it."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._typing import FloatArray, Task
+from coterie.data.encoding import Encoded, Encoder
+from coterie.data.schema import ColumnOrder, Schema
+from coterie.data.table import read_table
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+
+__all__ = ["TrainingData", "prepare_prediction", "prepare_training"]
+
+_FLOAT32 = np.dtype(np.float32)
+_FLOAT64 = np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a fit works on: features, target and weights, and how the features were made."""
+
+    encoded: Encoded
+    encoder: Encoder
+    schema: Schema
+    target: Target
+    weight: FloatArray | None
+
+
+def prepare_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    task: Task,
+    multi_output: bool = False,
+) -> TrainingData:
+    """Accept what users have; return the one shape the engine takes.
+
+    Uses the estimator's `categorical_features`, `unknown_category` and `class_weight` where it has them.
+    Sets `n_features_in_` and `feature_names_in_`, and `schema_` and `encoder_` for `prepare_prediction`.
+    """
+    name = type(estimator).__name__
+    table = read_table(X)
+    weight = read_weight(sample_weight, table.n_rows)
+    target = read_target(
+        y,
+        task=task,
+        estimator_name=name,
+        n_rows=table.n_rows,
+        class_weight=getattr(estimator, "class_weight", None),
+        weight=weight,
+        multi_output=multi_output,
+    )
+    weight = combined_weight(weight, target.row_weight)
+    encoder = Encoder(
+        getattr(estimator, "categorical_features", "auto"),
+        getattr(estimator, "unknown_category", "missing"),
+    )
+    encoded = encoder.fit_transform(table, target.values, weight)
+    schema = Schema.of(table, encoder.n_levels > 0)
+    schema.mark(estimator)
+    estimator.schema_ = schema
+    estimator.encoder_ = encoder
+    return TrainingData(encoded, encoder, schema, target, weight)
+
+
+def prepare_prediction(estimator: Any, X: Any, *, column_order: ColumnOrder = "same") -> Encoded:
+    """The features of new rows, as fit made them.
+
+    A float matrix of the right width for a model without categories passes straight through.
+    """
+    encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    if encoder is None:
+        check_is_fitted(estimator, "encoder_")
+    assert encoder is not None
+    schema: Schema = estimator.schema_
+    if encoder.takes_matrix and type(X) is np.ndarray and (X.dtype == _FLOAT64 or X.dtype == _FLOAT32):
+        shape = X.shape
+        if len(shape) == 2 and shape[0] > 0 and shape[1] == len(schema.kinds) and X.flags.aligned:
+            if schema.names is not None:
+                _warn_no_names(estimator)
+            return Encoded(X, shape[0], shape[1], encoder.n_levels)
+    table = schema.check(read_table(X), type(estimator).__name__, column_order=column_order)
+    return encoder.transform(table)
+
+
+def _warn_no_names(estimator: Any) -> None:
+    warnings.warn(
+        f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names",
+        UserWarning,
+        stacklevel=4,
+    )

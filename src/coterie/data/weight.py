@@ -1,0 +1,82 @@
+"""Sample weights: how often each row counts."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from coterie._params import in_short
+from coterie._typing import FloatArray
+from coterie.data.frames import is_series, series_values
+from coterie.data.target import check_lengths
+from coterie.errors import InvalidInput, InvalidType
+
+__all__ = ["combined_weight", "read_weight"]
+
+
+def read_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Weights as float64, one per row; None stays None, and a number counts for every row.
+
+    Examples
+    --------
+    >>> read_weight([1, 0, 2], 3)
+    array([1., 0., 2.])
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real | np.bool_):
+        weight = np.full(n_rows, float(sample_weight))
+    else:
+        weight = _as_floats(sample_weight)
+        if weight.ndim != 1:
+            raise InvalidInput(
+                f"Sample weights must be 1D array or scalar, got {weight.ndim}D array of shape "
+                f"{weight.shape}. Expected either a scalar value or a 1D array of length {n_rows}."
+            )
+        check_lengths(n_rows, len(weight))
+    _check_values(weight)
+    return weight
+
+
+def combined_weight(weight: FloatArray | None, row_weight: FloatArray | None) -> FloatArray | None:
+    """Sample weights times class weights; None when neither was given."""
+    if row_weight is None:
+        return weight
+    product = row_weight if weight is None else weight * row_weight
+    if not (product > 0).any():
+        raise InvalidInput(
+            "Every row has zero weight: sample_weight times class_weight leaves nothing to learn from."
+        )
+    return product
+
+
+def _as_floats(sample_weight: Any) -> FloatArray:
+    if is_series(sample_weight):
+        sample_weight = series_values(sample_weight)
+    try:
+        array = np.asarray(sample_weight)
+        if array.dtype.kind in "cUSmMV":
+            raise TypeError(f"values of type {array.dtype}")
+        return array.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidType(
+            f"sample_weight={in_short(sample_weight)} cannot be read as numbers ({error}); "
+            "expected one number for each row."
+        ) from error
+
+
+def _check_values(weight: FloatArray) -> None:
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = weight[row]
+        what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "negative values"
+        raise InvalidInput(
+            f"Input sample_weight contains {what}: row {row} has the weight {value}. "
+            "Weights are finite numbers >= 0."
+        )
+    if not weight.any():
+        raise InvalidInput(
+            "Sample weights must contain at least one non-zero number: all of them are zero, which leaves "
+            "nothing to learn from."
+        )

@@ -1,0 +1,278 @@
+"""Decision trees for classes and for numbers, with categories and missing values as they are."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from coterie._params import ArrayLike, MappingLike, OneOf, Params
+from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
+from coterie.trees.criterion_tree import CriterionTree
+
+__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
+
+
+class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
+    """A tree of questions that ends in the classes of the training rows.
+
+    Each question splits the rows in two so that the classes on the two sides are purer. Every distinct value is
+    tried as a threshold, categories are split into sets, and missing values go to whichever side serves
+    better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally well the
+    first one is taken, so the answer does not depend on `random_state` unless something is drawn.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        How impurity is measured; the last two are the same.
+    splitter : {"best", "random"}, default="best"
+        Try every threshold, or draw one at random for each feature and keep the best of those.
+    max_depth : int, default=None
+        Splits on the longest way from the root. None: until leaves are pure or too small to split.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Rows that a node needs to be split, and that each side must keep; a float is a fraction of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight that each side must keep.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Features drawn for each split: a number, a fraction, or all of them.
+    random_state : int, RandomState, Generator, default=None
+        The seed of what is drawn.
+    max_leaf_nodes : int, default=None
+        Grow best first, up to so many leaves.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the impurity, weighted by the share of rows it concerns, by at least this much.
+    class_weight : dict, list of dicts, "balanced", default=None
+        What the rows of each class count.
+    ccp_alpha : float, default=0.0
+        Prune splits that save less impurity than this for each leaf they add.
+    monotonic_cst : array of -1, 0, 1 or dict by column name, default=None
+        Whether the probability of the second class must fall (-1) or rise (1) with a feature.
+    categorical_features : "auto", array of names, indices or booleans, None, default="auto"
+        Columns that are split into sets. "auto": text and categories.
+    unknown_category : {"missing", "error"}, default="missing"
+        What predict does with a category that fit did not see.
+    n_jobs : int, default=None
+        Threads; None for all that the process may use. The tree is the same for any number.
+
+    Attributes
+    ----------
+    classes_ : array of labels, or a list of them for several outputs
+    n_classes_ : int, or array of ints for several outputs
+    n_outputs_, n_features_in_, max_features_ : int
+    feature_names_in_ : array of str, if the columns had names
+    feature_importances_ : array of shape (n_features,)
+    tree_ : GrownTree
+        The arrays of the tree under scikit-learn's names.
+
+    Examples
+    --------
+    >>> from coterie.trees import DecisionTreeClassifier
+    >>> fruit = {"weight": [150, 170, 140, 130, 7], "skin": ["smooth", "smooth", "rough", "rough", "smooth"]}
+    >>> tree = DecisionTreeClassifier().fit(fruit, ["apple", "apple", "orange", "orange", "cherry"])
+    >>> print(tree.to_text())
+    weight <= 145
+      weight <= 68.5
+        leaf cherry 100% (1 row)
+        leaf orange 100% (2 rows)
+      leaf apple 100% (2 rows)
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees.
+    """
+
+    PARAMS: Params = {
+        **CriterionTree.PARAMS,
+        "criterion": [OneOf("gini", "entropy", "log_loss")],
+        "class_weight": [OneOf("balanced"), MappingLike(), ArrayLike(), None],
+    }
+    _task = "classification"
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: str | float | None = None,
+        random_state: SeedLike = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: CategoricalFeatures = "auto",
+        unknown_category: UnknownCategory = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.unknown_category = unknown_category
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or dict of columns
+        y : labels of any type, of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts; rows of weight 0 are left out.
+        """
+        train = self._train(X, y, sample_weight)
+        self.classes_ = train.target.classes
+        classes = self._all_classes()
+        self.n_classes_ = len(classes[0]) if self.n_outputs_ == 1 else np.array([len(own) for own in classes])
+        return self
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most frequent class of the leaf that each row reaches; the first one on a tie."""
+        scores = self._scores(X)
+        shares = self.tree_.answers(scores)
+        labels = [own[part.argmax(axis=1)] for own, part in zip(self._all_classes(), shares, strict=True)]
+        if len(labels) == 1:
+            return labels[0]
+        same_kind = len({own.dtype.kind for own in labels}) == 1
+        return np.stack(labels if same_kind else [own.astype(object) for own in labels], axis=1)
+
+    def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
+        """The class shares of the leaf that each row reaches; a list of them for several outputs."""
+        scores = self._scores(X)
+        parts = self.tree_.answers(scores)
+        return parts[0] if len(parts) == 1 else parts
+
+    def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
+        """The logarithm of `predict_proba`; minus infinity where a class is absent."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(part) for part in shares] if isinstance(shares, list) else np.log(shares)
+
+    def _all_classes(self) -> list[AnyArray]:
+        return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class DecisionTreeRegressor(RegressorMixin, CriterionTree):
+    """A tree of questions that ends in a number: the mean or the median of the training rows there.
+
+    Each question splits the rows in two so that the numbers on the two sides are closer together. Every distinct
+    value is tried as a threshold, categories are split into sets, and missing values go to whichever side
+    serves better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally
+    well the first one is taken, so the answer does not depend on `random_state` unless something is drawn.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        What is to be small around the answer of a leaf: squares around the mean, distances to the median, or
+        the Poisson deviance around the mean of counts.
+    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features
+        As in `DecisionTreeClassifier`.
+    random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha
+        As in `DecisionTreeClassifier`.
+    monotonic_cst : array of -1, 0, 1 or dict by column name, default=None
+        Whether the answer must fall (-1) or rise (1) with a feature.
+    categorical_features, unknown_category, n_jobs
+        As in `DecisionTreeClassifier`.
+
+    Attributes
+    ----------
+    n_outputs_, n_features_in_, max_features_ : int
+    feature_names_in_ : array of str, if the columns had names
+    feature_importances_ : array of shape (n_features,)
+    tree_ : GrownTree
+        The arrays of the tree under scikit-learn's names.
+
+    Examples
+    --------
+    >>> from coterie.trees import DecisionTreeRegressor
+    >>> rides = {"hour": [7, 8, 12, 17, 23, 3], "rain": ["no", "yes", "no", "no", "no", None]}
+    >>> tree = DecisionTreeRegressor(max_depth=2).fit(rides, [90, 60, 40, 95, 10, 5])
+    >>> print(tree.to_text(decimals=1))
+    hour <= 20
+      hour <= 5
+        leaf 5 (1 row)
+        leaf 71.2 (4 rows)
+      leaf 10 (1 row)
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees.
+    """
+
+    PARAMS: Params = {
+        **CriterionTree.PARAMS,
+        "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
+    }
+    _task = "regression"
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: str | float | None = None,
+        random_state: SeedLike = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: CategoricalFeatures = "auto",
+        unknown_category: UnknownCategory = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.unknown_category = unknown_category
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or dict of columns
+        y : numbers of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts; rows of weight 0 are left out.
+        """
+        self._train(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """The answer of the leaf that each row reaches."""
+        scores = self._scores(X)
+        return scores[:, 0] if self.n_outputs_ == 1 else scores

@@ -1,0 +1,129 @@
+"""The words for a tree's nodes: what a split asks, what a leaf answers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, BoolArray, CodeArray
+from coterie.errors import InvalidInput
+from coterie.trees.grown_tree import GrownTree
+
+__all__ = ["TreeWords", "number_in_words", "words_of"]
+
+_MOST_LEVELS = 5
+
+
+@dataclass(frozen=True)
+class TreeWords:
+    """Names and formats for one fitted tree.
+
+    Attributes
+    ----------
+    names : the features
+    levels : for nominal and ordered features, the labels and the code of each
+    classes : the labels of each output, or None for regression
+    saw_missing : features that had missing values in training
+    criterion : what `impurity` measures
+    decimals : digits after the point
+    """
+
+    names: list[str]
+    levels: dict[int, tuple[AnyArray, CodeArray]]
+    classes: list[AnyArray] | None
+    saw_missing: BoolArray
+    criterion: str
+    decimals: int
+
+    def question(self, tree: GrownTree, node: int) -> str:
+        """What the split asks; yes goes left."""
+        feature = int(tree.native.feature[node])
+        name = self.names[feature]
+        threshold = float(tree.native.threshold[node])
+        if tree.native.levels[node] >= 0:
+            question = f"{name} {self._set_of_levels(tree, node)}"
+        elif threshold == np.inf and not tree.native.missing_left[node]:
+            return f"{name} is not missing"
+        elif feature in self.levels:
+            labels = self.levels[feature][0]
+            question = f"{name} <= {one_line(labels[min(int(threshold), len(labels) - 1)])}"
+        else:
+            question = f"{name} <= {self.number(threshold)}"
+        return question + (" or missing" if self.missing_side(tree, node) == "left" else "")
+
+    def missing_side(self, tree: GrownTree, node: int) -> str | None:
+        """Where missing values go, if training had some in this feature: "left" or "right"."""
+        if not self.saw_missing[tree.native.feature[node]]:
+            return None
+        return "left" if tree.native.missing_left[node] else "right"
+
+    def answer(self, tree: GrownTree, node: int) -> str:
+        """What the node would answer as a leaf."""
+        values = [part[0] for part in tree.answers(tree.native.value[node : node + 1])]
+        if self.classes is None:
+            return ", ".join(self.number(float(part[0])) for part in values)
+        best = [int(part.argmax()) for part in values]
+        return ", ".join(
+            f"{one_line(own[k])} {100 * part[k]:.0f}%"
+            for own, part, k in zip(self.classes, values, best, strict=True)
+        )
+
+    def rows(self, tree: GrownTree, node: int) -> str:
+        n_rows = int(tree.native.n_rows[node])
+        return f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
+
+    def impurity(self, tree: GrownTree, node: int) -> str:
+        return f"{self.criterion.replace('_', ' ')} {self.number(float(tree.native.impurity[node]))}"
+
+    def number(self, value: float) -> str:
+        return number_in_words(value, self.decimals)
+
+    def _set_of_levels(self, tree: GrownTree, node: int) -> str:
+        """ "in {a, b}" or, if the other side is shorter, "not in {c}"."""
+        labels, codes = self.levels[int(tree.native.feature[node])]
+        left = tree.levels_going_left(node)[codes]
+        shorter_left = left.sum() <= (~left).sum()
+        listed = [one_line(label) for label in labels[left if shorter_left else ~left]]
+        more = f", {len(listed) - _MOST_LEVELS} more" if len(listed) > _MOST_LEVELS else ""
+        return f"{'in' if shorter_left else 'not in'} {{{', '.join(listed[:_MOST_LEVELS])}{more}}}"
+
+
+def words_of(estimator: Any, feature_names: Any = None, *, decimals: int = 3) -> TreeWords:
+    """The words for a fitted decision tree, with the names of its columns unless others are given."""
+    n_features = estimator.n_features_in_
+    if feature_names is None:
+        feature_names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(n_features)])
+    elif len(feature_names) != n_features:
+        raise InvalidInput(
+            f"feature_names has {len(feature_names)} entries; the tree was fitted on {n_features} features."
+        )
+    encoder = estimator.encoder_
+    levels = {i: (encoder.levels(i), encoder.codes(i)) for i in range(n_features) if encoder.levels(i) is not None}
+    classes = getattr(estimator, "classes_", None)
+    return TreeWords(
+        names=[one_line(name) for name in feature_names],
+        levels=levels,
+        classes=[classes] if isinstance(classes, np.ndarray) else classes,
+        saw_missing=estimator._saw_missing,
+        criterion=estimator.criterion,
+        decimals=decimals,
+    )
+
+
+def number_in_words(value: float, decimals: int) -> str:
+    """At most so many digits after the point, no trailing zeros; small numbers keep their digits.
+
+    Examples
+    --------
+    >>> [number_in_words(x, 2) for x in (1.5, 2.0, -0.004, 12345.678, 0.00012)]
+    ['1.5', '2', '-0.004', '12345.68', '0.00012']
+    """
+    if value != 0 and abs(value) < 10.0**-decimals:
+        return f"{value:.{max(decimals, 1)}g}"
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def one_line(label: object) -> str:
+    """A name without line breaks, so that one node stays on one line."""
+    return " ".join(str(label).split()) or repr(label)
