@@ -82,8 +82,8 @@ void check_equal(const A& received, const B& expected, std::source_location wher
 inline void check_near(double received, double expected, double tolerance,
                        std::source_location where = std::source_location::current()) {
     if (!(std::abs(received - expected) <= tolerance))
-        throw CheckFailed("received " + shown(received) + ", expected " + shown(expected) + " within " + shown(tolerance),
-                          where);
+        throw CheckFailed(
+            "received " + shown(received) + ", expected " + shown(expected) + " within " + shown(tolerance), where);
 }
 
 /// The action must throw exactly this kind of error, and its sentence must contain the phrase.

@@ -44,13 +44,11 @@ void radix_sort(std::vector<Key>& keys) {
 }
 
 template <class Float, class Key>
-std::vector<WeightedValue> sorted_counts(const ColumnView& column, std::span<const RowIndex> rows) {
+std::vector<WeightedValue> sorted_counts(std::span<const double> all) {
     std::vector<Key> keys;
-    keys.reserve(rows.size());
-    for (const RowIndex row : rows) {
-        const auto value = static_cast<Float>(column.value(row));
-        if (value == value) keys.push_back(key_of(value));
-    }
+    keys.reserve(all.size());
+    for (const double each : all)
+        if (each == each) keys.push_back(key_of(static_cast<Float>(each)));
     std::vector<WeightedValue> values;
     if (keys.empty()) return values;
     radix_sort(keys);
@@ -63,14 +61,11 @@ std::vector<WeightedValue> sorted_counts(const ColumnView& column, std::span<con
     return values;
 }
 
-std::vector<WeightedValue> sorted_weights(const ColumnView& column, std::span<const RowIndex> rows,
-                                          std::span<const double> weight) {
+std::vector<WeightedValue> sorted_weights(std::span<const double> raw, std::span<const double> weight) {
     std::vector<WeightedValue> all;
-    all.reserve(rows.size());
-    for (const RowIndex row : rows) {
-        const double value = column.value(row) + 0.0;
-        if (value == value) all.push_back({value, weight[row]});
-    }
+    all.reserve(raw.size());
+    for (std::size_t i = 0; i < raw.size(); ++i)
+        if (raw[i] == raw[i]) all.push_back({raw[i] + 0.0, weight[i]});
     // By weight too, so that equal values are added up in an order that does not depend on the rows'.
     std::sort(all.begin(), all.end(), [](const WeightedValue& a, const WeightedValue& b) {
         return a.value < b.value || (a.value == b.value && a.weight < b.weight);
@@ -101,11 +96,9 @@ std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> we
     return rows;
 }
 
-std::vector<WeightedValue> distinct_values(const ColumnView& column, std::span<const RowIndex> rows,
-                                           std::span<const double> weight) {
-    if (!weight.empty()) return sorted_weights(column, rows, weight);
-    const bool narrow = column.type == ValueType::float32 || column.type == ValueType::uint8;
-    return narrow ? sorted_counts<float, std::uint32_t>(column, rows) : sorted_counts<double, std::uint64_t>(column, rows);
+std::vector<WeightedValue> distinct_values(std::span<const double> values, std::span<const double> weight, bool narrow) {
+    if (!weight.empty()) return sorted_weights(values, weight);
+    return narrow ? sorted_counts<float, std::uint32_t>(values) : sorted_counts<double, std::uint64_t>(values);
 }
 
 double between(double low, double high) {

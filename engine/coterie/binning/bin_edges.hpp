@@ -23,9 +23,9 @@ struct WeightedValue {
 /// Rows that decide the cuts; weightless rows are left out. All rows up to about 100,000, else about 65,536.
 std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> weight, std::uint64_t seed);
 
-/// Distinct values of the column in the given rows, ascending, missing values left out.
-std::vector<WeightedValue> distinct_values(const ColumnView& column, std::span<const RowIndex> rows,
-                                           std::span<const double> weight);
+/// Distinct values, ascending, missing values left out; `weight` has one entry per value or is empty. `narrow`
+/// says that every value is exact as a float.
+std::vector<WeightedValue> distinct_values(std::span<const double> values, std::span<const double> weight, bool narrow);
 
 /// At most max_bins - 1 cuts that share the mass evenly; every distinct value has its own bin if they are few.
 std::vector<double> choose_cuts(std::span<const WeightedValue> values, int max_bins);

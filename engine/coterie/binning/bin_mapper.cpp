@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "coterie/base/buffer.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/binning/bin_edges.hpp"
@@ -29,6 +30,36 @@ CutTable<Float> cut_table(const std::vector<double>& cuts, Convert convert) {
     return table;
 }
 
+FeatureBins nominal_bins(std::size_t feature, int n_levels) {
+    require(n_levels < kMaxBins, "Feature " + std::to_string(feature) + " has " + std::to_string(n_levels) +
+                                     " levels; the engine takes at most 255.");
+    return {.nominal = true, .n_bins = n_levels + 1, .cuts = {}};
+}
+
+// Bins of features [begin, end): the sample is read row by row, then cut column by column.
+void fit_group(const TableView& table, std::span<const RowIndex> rows, std::span<const double> weight, int max_bins,
+               std::size_t begin, std::size_t end, std::vector<FeatureBins>& features) {
+    Buffer<double> sample(rows.size() * (end - begin));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t feature = begin; feature < end; ++feature)
+            sample[(feature - begin) * rows.size() + i] = table.columns[feature].value(rows[i]);
+    for (std::size_t feature = begin; feature < end; ++feature) {
+        FeatureBins& bins = features[feature];
+        if (table.n_levels[feature] > 0) {
+            bins = nominal_bins(feature, table.n_levels[feature]);
+            continue;
+        }
+        const ValueType type = table.columns[feature].type;
+        const bool narrow = type == ValueType::float32 || type == ValueType::uint8;
+        const std::span<const double> values(sample.data() + (feature - begin) * rows.size(), rows.size());
+        bins.cuts = choose_cuts(distinct_values(values, weight, narrow), max_bins);
+        // Floats cannot tell a cut from the float just below it, so the latter is the honest threshold.
+        if (type == ValueType::float32)
+            for (double& cut : bins.cuts) cut = static_cast<double>(float_below(cut));
+        bins.n_bins = static_cast<int>(bins.cuts.size()) + 2;
+    }
+}
+
 }  // namespace
 
 BinMapper::BinMapper(std::vector<FeatureBins> features) : features_(std::move(features)) {
@@ -47,27 +78,23 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
     require(max_bins >= 2 && max_bins <= 255, "max_bins must be between 2 and 255; " + std::to_string(max_bins) + " was given.");
     require(weight.empty() || weight.size() == table.n_rows, "The weights differ in length from the table.");
     const std::vector<RowIndex> rows = sample_rows(table.n_rows, weight, seed);
+    std::vector<double> sample_weight;
+    if (!weight.empty())
+        for (const RowIndex row : rows) sample_weight.push_back(weight[row]);
     std::vector<FeatureBins> features(table.columns.size());
-    constexpr std::size_t kFeaturesAtOnce = 32;
-    for (std::size_t begin = 0; begin < features.size(); begin += kFeaturesAtOnce) {
+    // Neighbouring features lie in the same cache lines of a row-major table: they are sampled together.
+    const auto n_together = std::clamp<std::size_t>((features.size() + static_cast<std::size_t>(n_threads) - 1) /
+                                                        static_cast<std::size_t>(n_threads),
+                                                    1, 16);
+    const std::size_t n_groups = (features.size() + n_together - 1) / n_together;
+    const auto n_at_once = static_cast<std::size_t>(2 * n_threads);  // groups between two questions whether to stop
+    for (std::size_t first = 0; first < n_groups; first += n_at_once) {
         stop.check();
-        const std::size_t n = std::min(kFeaturesAtOnce, features.size() - begin);
-        const int threads = rows.size() * n > 50'000 ? n_threads : 1;
-        parallel_for(n, threads, [&](std::size_t i) {
-            const std::size_t feature = begin + i;
-            FeatureBins& bins = features[feature];
-            if (const int n_levels = table.n_levels[feature]; n_levels > 0) {
-                require(n_levels < kMaxBins, "Feature " + std::to_string(feature) + " has " + std::to_string(n_levels) +
-                                                 " levels; the engine takes at most 255.");
-                bins.nominal = true;
-                bins.n_bins = n_levels + 1;
-                return;
-            }
-            bins.cuts = choose_cuts(distinct_values(table.columns[feature], rows, weight), max_bins);
-            // Floats cannot tell a cut from the float just below it, so the latter is the honest threshold.
-            if (table.columns[feature].type == ValueType::float32)
-                for (double& cut : bins.cuts) cut = static_cast<double>(float_below(cut));
-            bins.n_bins = static_cast<int>(bins.cuts.size()) + 2;
+        const std::size_t n = std::min(n_at_once, n_groups - first);
+        const int threads = rows.size() * features.size() > 50'000 ? n_threads : 1;
+        parallel_for(n, threads, [&](std::size_t group) {
+            const std::size_t begin = (first + group) * n_together;
+            fit_group(table, rows, sample_weight, max_bins, begin, std::min(features.size(), begin + n_together), features);
         });
     }
     return BinMapper(std::move(features));

@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t kCellsPerThread = 50'000;
 constexpr std::size_t kExactAnswersBelow = 131'072;  // rows up to which leaves answer from unrounded derivatives
 constexpr std::size_t kAnswerChunk = 16'384;
-
-double rounded_hessian(Cell cell) { return static_cast<double>(static_cast<std::int32_t>(hessian_of(cell))); }
+constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
 
 }  // namespace
 
@@ -51,7 +50,9 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     grown_.clear();
     free_slots_.clear();
     for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) free_slots_.push_back(slot);
-    units_ = round_all_pairs(derivatives.gradient, derivatives.hessian, seed, n_threads_, pairs_);
+    const std::size_t n_rows = derivatives.rows.empty() ? matrix_->n_rows() : derivatives.rows.size();
+    counted_ = n_rows < kCountedBelow;
+    units_ = round_all_pairs(derivatives.gradient, derivatives.hessian, counted_, seed, n_threads_, pairs_);
     stop.check();
 
     TreeBuilder builder;
@@ -60,7 +61,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     root.rows = partition_.start(pairs_, derivatives.rows);
     for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
     root.slot = take_slot();
-    histograms_.build(partition_.rows(root.rows), cells(root.slot));
+    histograms_.build(partition_.rows(root.rows, counted_), cells(root.slot));
     const Cell* first_feature = cells(root.slot) + layout_.offset(0);
     for (int bin = 0; bin < matrix_->feature(0).n_bins; ++bin) root.total += first_feature[bin];
     if (may_split(root)) {
@@ -81,6 +82,11 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
         if (leaf.slot >= 0) free_slots_.push_back(leaf.slot);
         finish_leaf(leaf, builder, answer_of(leaf));
     };
+    if (!(root.split.gain > options_.min_gain)) {
+        // Without a split there is nothing to say: the constant was found before the first tree.
+        finish_leaf(root, builder, 0.0);
+        return builder.finish();
+    }
     add(root);
     const std::size_t budget = options_.max_leaf_nodes == 0 ? ~std::size_t{0} : options_.max_leaf_nodes;
     while (!open.empty() && n_leaves < budget) {
@@ -123,7 +129,9 @@ SplitTask TreeGrower::task_of(const OpenLeaf& leaf) const {
             .min_hessian = static_cast<float>(least),
             .level_l2 = static_cast<float>(options_.level_l2 * per_hessian),
             .level_smoothing = static_cast<float>(options_.level_smoothing * per_hessian),
-            .bounds = {.low = leaf.bounds.low * to_rounded, .high = leaf.bounds.high * to_rounded}};
+            .bounds = {.low = leaf.bounds.low * to_rounded, .high = leaf.bounds.high * to_rounded},
+            .counted = counted_,
+            .min_rows = options_.min_samples_leaf};
 }
 
 bool TreeGrower::may_split(const OpenLeaf& leaf) const {
@@ -170,7 +178,9 @@ void TreeGrower::find_splits(std::span<OpenLeaf* const> leaves, int subtract_fro
         const Tile& tile = tiles[t];
         if (subtract_from >= 0)
             kernels().subtract(cells(subtract_from) + tile.offset, cells(subtract_what) + tile.offset, tile.n_cells());
-        for (std::size_t k = 0; k < leaves.size(); ++k)
+        for (std::size_t k = 0; k < leaves.size(); ++k) {
+            // Where rows need not be counted later, a feature must beat the ones before it to be of interest.
+            float beat = -1.0f;
             for (std::uint32_t j = 0; j < tile.width; ++j) {
                 const FeatureIndex feature = tile.first_feature + j;
                 Candidate& candidate = candidates_[k * n_features + feature];
@@ -178,8 +188,10 @@ void TreeGrower::find_splits(std::span<OpenLeaf* const> leaves, int subtract_fro
                 const FeatureBins& bins = matrix_->feature(feature);
                 if (bins.n_bins < 2 || (!allowed[k].empty() && !allowed[k][feature])) continue;
                 const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
-                candidate = best_candidate(bins, cells(leaves[k]->slot) + layout_.offset(feature), tasks[k], direction);
+                candidate = best_candidate(bins, cells(leaves[k]->slot) + layout_.offset(feature), tasks[k], direction, {}, beat);
+                if (counted_) beat = std::max(beat, candidate.gain);
             }
+        }
     });
     for (std::size_t k = 0; k < leaves.size(); ++k)
         leaves[k]->split = choose(*leaves[k], std::span(candidates_).subspan(k * n_features, n_features));
@@ -187,7 +199,7 @@ void TreeGrower::find_splits(std::span<OpenLeaf* const> leaves, int subtract_fro
 
 // The hessian proves that enough rows are in the child.
 bool TreeGrower::surely_enough_rows(Cell child) const {
-    return rounded_hessian(child) >
+    return hessian_of(child) >
            static_cast<double>(units_.hessian_max) * (static_cast<double>(options_.min_samples_leaf) - 1);
 }
 
@@ -204,7 +216,7 @@ Split TreeGrower::choose(const OpenLeaf& leaf, std::span<Candidate> candidates) 
         const FeatureBins& bins = matrix_->feature(feature);
         const Cell* const own = slots_[static_cast<std::size_t>(leaf.slot)].data() + layout_.offset(feature);
         const Split split = spell_out(candidates[best], feature, bins, own, task, units_);
-        if (candidates[best].gain < 0 || split.gain <= options_.min_gain) return split;
+        if (candidates[best].gain < 0 || split.gain <= options_.min_gain || counted_) return split;
         if (surely_enough_rows(split.left_total) && surely_enough_rows(leaf.total - split.left_total)) return split;
         if (!counted.empty() && counted[best]) return split;
         const std::size_t n_left = partition_.count_left(leaf.rows, feature, rule_of(split, rule_table_));
@@ -221,7 +233,7 @@ std::array<TreeGrower::OpenLeaf, 2> TreeGrower::split_leaf(OpenLeaf& leaf, TreeB
     const Split& split = leaf.split;
     const NodeIndex left = builder.split(leaf.node, split, matrix_->feature(split.feature));
     builder.set_value(leaf.node, answer_of(leaf) * options_.learning_rate * options_.answer_unit);
-    builder.set_cover(leaf.node, rounded_hessian(leaf.total) * units_.hessian, leaf.rows.n);
+    builder.set_cover(leaf.node, hessian_of(leaf.total) * units_.hessian, leaf.rows.n);
     const std::array<RowRange, 2> rows = partition_.split(leaf.rows, split.feature, rule_of(split, rule_table_));
     std::array<OpenLeaf, 2> children;
     for (std::uint32_t side = 0; side < 2; ++side) {
@@ -256,7 +268,7 @@ void TreeGrower::build_children(OpenLeaf& parent, std::array<OpenLeaf, 2>& child
     const std::size_t large = 1 - small;
     children[small].slot = take_slot();
     children[large].slot = parent.slot;
-    histograms_.build(partition_.rows(children[small].rows), cells(children[small].slot));
+    histograms_.build(partition_.rows(children[small].rows, counted_), cells(children[small].slot));
     std::array<OpenLeaf*, 2> wanted{};
     std::size_t n = 0;
     for (std::size_t side = 0; side < 2; ++side)
@@ -269,14 +281,14 @@ void TreeGrower::build_children(OpenLeaf& parent, std::array<OpenLeaf, 2>& child
 
 // Newton's step inside the leaf's bounds, before shrinkage: bounds are about unshrunk answers.
 double TreeGrower::answer_of(const OpenLeaf& leaf) const {
-    const double weight = rounded_hessian(leaf.total) * units_.hessian + options_.l2;
-    const double gradient = static_cast<double>(gradient_of(leaf.total)) * units_.gradient;
+    const double weight = hessian_of(leaf.total) * units_.hessian + options_.l2;
+    const double gradient = static_cast<double>(sums_of(leaf.total, counted_).gradient) * units_.gradient;
     return weight > 0 ? leaf.bounds.clip(-gradient / weight) : 0.0;
 }
 
 void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double answer) {
     const std::size_t n_all = derivatives_.rows.empty() ? matrix_->n_rows() : derivatives_.rows.size();
-    if (n_all <= kExactAnswersBelow) {
+    if (n_all <= kExactAnswersBelow && leaf.depth > 0) {
         // Small tables: the rounded sums chose the split, the unrounded ones give the answer.
         double gradient = 0;
         double hessian = 0;
@@ -293,7 +305,7 @@ void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double 
     }
     answer *= options_.learning_rate;
     builder.set_value(leaf.node, answer * options_.answer_unit);
-    builder.set_cover(leaf.node, rounded_hessian(leaf.total) * units_.hessian, leaf.rows.n);
+    builder.set_cover(leaf.node, hessian_of(leaf.total) * units_.hessian, leaf.rows.n);
     grown_.push_back({.rows = leaf.rows, .answer = answer});
 }
 

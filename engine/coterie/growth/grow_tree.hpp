@@ -63,6 +63,7 @@ private:
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
     void find_splits(std::span<OpenLeaf* const> leaves, int subtract_from, int subtract_what);
     Split choose(const OpenLeaf& leaf, std::span<Candidate> candidates);
+    double hessian_of(Cell cell) const { return static_cast<double>(sums_of(cell, counted_).hessian); }
     bool surely_enough_rows(Cell child) const;
     std::array<OpenLeaf, 2> split_leaf(OpenLeaf& leaf, TreeBuilder& builder);
     void build_children(OpenLeaf& parent, std::array<OpenLeaf, 2>& children);
@@ -81,6 +82,7 @@ private:
     Units units_;
     Derivatives derivatives_;
     std::uint64_t seed_ = 0;
+    bool counted_ = false;  // cells count rows: exact, and only possible on fewer than 2^16 of them
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_slots_;
     std::vector<Candidate> candidates_;

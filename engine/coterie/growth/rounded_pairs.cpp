@@ -11,7 +11,9 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kChunk = 32'768;
-constexpr double kMostSum = 2147483647.0;
+constexpr double kMostSum = 0x1.0p31 - 1;
+constexpr double kMostCountedGradient = 0x1.0p25 - 1;  // 26 bits with sign
+constexpr double kMostCountedHessian = 0x1.0p22 - 1;
 
 PairSums sums_of(std::span<const float> gradient, std::span<const float> hessian, int n_threads) {
     const std::size_t n_chunks = (gradient.size() + kChunk - 1) / kChunk;
@@ -31,17 +33,17 @@ PairSums sums_of(std::span<const float> gradient, std::span<const float> hessian
 }
 
 // The largest scale for which neither a row nor the sum of n rows, each rounded up by at most 1, overflows.
-float scale_for(double mass, double max, double most_row, double n) {
+float scale_for(double mass, double max, double most_row, double most_sum, double n) {
     if (!(max > 0)) return 1.0f;
-    const double scale = std::min((most_row - 1) / max, (kMostSum - n) / mass);
+    const double scale = std::min((most_row - 1) / max, (most_sum - n) / mass);
     const auto rounded = static_cast<float>(scale * (1 - 1e-6));
     return std::isfinite(rounded) ? std::max(rounded, 0x1.0p-120f) : 0x1.0p120f;
 }
 
 }  // namespace
 
-Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, std::uint64_t seed, int n_threads,
-                      Buffer<Pair>& pairs) {
+Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, bool counted, std::uint64_t seed,
+                      int n_threads, Buffer<Pair>& pairs) {
     const std::size_t n = gradient.size();
     require(hessian.empty() || hessian.size() == n, "Gradients and hessians differ in length.");
     require(n < (std::size_t{1} << 30), "The engine takes fewer than 2^30 rows.");
@@ -49,10 +51,14 @@ Units round_all_pairs(std::span<const float> gradient, std::span<const float> he
     require(std::isfinite(sums.gradient_mass) && std::isfinite(sums.hessian_mass),
             "Derivatives of the loss must be finite numbers.");
     const auto n_rows = static_cast<double>(n);
+    const double most_gradient = counted ? kMostCountedGradient : kMostSum;
+    const double most_hessian_sum = counted ? kMostCountedHessian : kMostSum;
     const Rounding rounding{
-        .gradient_scale = scale_for(sums.gradient_mass, static_cast<double>(sums.gradient_max), 32767, n_rows),
-        .hessian_scale =
-            hessian.empty() ? 1.0f : scale_for(sums.hessian_mass, static_cast<double>(sums.hessian_max), 65535, n_rows),
+        .gradient_scale =
+            scale_for(sums.gradient_mass, static_cast<double>(sums.gradient_max), 32767, most_gradient, n_rows),
+        .hessian_scale = hessian.empty() ? 1.0f
+                                         : scale_for(sums.hessian_mass, static_cast<double>(sums.hessian_max), 65535,
+                                                     most_hessian_sum, n_rows),
         .salt = static_cast<std::uint32_t>(random_bits(seed, Purpose::rounding, 0))};
     pairs.resize(n);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {

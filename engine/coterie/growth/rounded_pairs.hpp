@@ -1,6 +1,6 @@
 // growth/rounded_pairs.hpp: derivatives as small integers, so that sums are exact and their order is free.
 //
-// Scales are as fine as 16 bits per row and 31 bits per sum allow. Rounding is random and right on average,
+// Scales are as fine as 16 bits per row and the fields of a cell allow. Rounding is random and right on average,
 // keyed by (seed, row), so neither threads nor workers change it.
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace coterie {
 
 /// Rounds each row's derivatives; an empty hessian means 1 for every row. Only rows that take part are summed
-/// into the scales: the others must hold zeros. Returns the units of the rounded numbers.
-Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, std::uint64_t seed, int n_threads,
-                      Buffer<Pair>& pairs);
+/// into the scales: the others must hold zeros. Cells that count rows have smaller fields. Returns the units of the rounded numbers.
+Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, bool counted, std::uint64_t seed,
+                      int n_threads, Buffer<Pair>& pairs);
 
 }  // namespace coterie

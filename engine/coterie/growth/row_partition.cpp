@@ -26,9 +26,9 @@ RowRange RowPartition::start(std::span<const Pair> pairs, std::span<const RowInd
     return {.begin = 0, .n = n, .buffer = 0, .implicit = false};
 }
 
-NodeRows RowPartition::rows(const RowRange& range) const {
-    if (range.implicit) return {.records = nullptr, .pairs = pairs_.data(), .n = range.n};
-    return {.records = records(range).data(), .pairs = nullptr, .n = range.n};
+NodeRows RowPartition::rows(const RowRange& range, bool counted) const {
+    if (range.implicit) return {.records = nullptr, .pairs = pairs_.data(), .n = range.n, .counted = counted};
+    return {.records = records(range).data(), .pairs = nullptr, .n = range.n, .counted = counted};
 }
 
 std::size_t RowPartition::mark(const RowRange& range, FeatureIndex feature, const BinRule& rule) {

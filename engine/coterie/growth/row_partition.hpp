@@ -31,7 +31,7 @@ public:
     /// Starts a tree with all rows, or with the given ones; returns the root's place.
     RowRange start(std::span<const Pair> pairs, std::span<const RowIndex> rows);
 
-    NodeRows rows(const RowRange& range) const;
+    NodeRows rows(const RowRange& range, bool counted) const;
     std::span<const Record> records(const RowRange& range) const {
         return {records_[range.buffer].data() + range.begin, range.n};
     }

@@ -8,8 +8,8 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kBlockRecords = 1024;  // rows that stay in the cache while tile after tile takes them
-constexpr std::size_t kBlockRows = 4096;     // when rows come in order and need no prefetch
+constexpr std::size_t kBlockRecords = 512;  // rows that stay in the cache while tile after tile takes them
+constexpr std::size_t kBlockRows = 2048;     // when rows come in order and need no prefetch
 constexpr std::size_t kUpdatesPerThread = 50'000;
 
 }  // namespace
@@ -33,15 +33,16 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
             const std::size_t share = (next_end - b_end + n_tiles - 1) / n_tiles;
             for (std::size_t t = first; t < last; ++t) {
                 const Tile& tile = tiles[t];
-                tile.add({.bins = bins + (tile.first_feature - panel.first_feature),
-                          .row_stride = panel.row_stride,
-                          .records = rows.records,
-                          .pairs = rows.pairs,
-                          .begin = b,
-                          .end = b_end,
-                          .prefetch_begin = std::min(next_end, b_end + (t - first) * share),
-                          .prefetch_end = std::min(next_end, b_end + (t - first + 1) * share)},
-                         cells + tile.offset);
+                const AddRows add = rows.counted ? tile.add_counted : tile.add_plain;
+                add({.bins = bins + (tile.first_feature - panel.first_feature),
+                     .row_stride = panel.row_stride,
+                     .records = rows.records,
+                     .pairs = rows.pairs,
+                     .begin = b,
+                     .end = b_end,
+                     .prefetch_begin = std::min(next_end, b_end + (t - first) * share),
+                     .prefetch_end = std::min(next_end, b_end + (t - first + 1) * share)},
+                    cells + tile.offset);
             }
         }
         first = last;

@@ -13,6 +13,7 @@ struct NodeRows {
     const Record* records = nullptr;  // null: rows [0, n)
     const Pair* pairs = nullptr;
     std::size_t n = 0;
+    bool counted = false;  // cells count rows
 };
 
 /// Builds histograms; keeps the threads' private cells from one node to the next.

@@ -20,7 +20,8 @@ HistogramLayout::HistogramLayout(const BinnedMatrix& matrix) {
                             .width = end - begin,
                             .stride = stride,
                             .offset = n_cells_,
-                            .add = add_rows(static_cast<int>(end - begin), stride)};
+                            .add_plain = add_rows(static_cast<int>(end - begin), stride, false),
+                            .add_counted = add_rows(static_cast<int>(end - begin), stride, true)};
             for (std::uint32_t j = 0; j < tile.width; ++j)
                 feature_offsets_.push_back(tile.offset + j * static_cast<std::size_t>(stride));
             n_cells_ += tile.n_cells();

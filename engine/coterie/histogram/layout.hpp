@@ -15,7 +15,8 @@ struct Tile {
     std::uint32_t width;
     int stride;          // cells from feature to feature
     std::size_t offset;  // of the first feature's cells in the histogram
-    AddRows add;
+    AddRows add_plain;
+    AddRows add_counted;
 
     std::size_t n_cells() const { return width * static_cast<std::size_t>(stride); }
 };

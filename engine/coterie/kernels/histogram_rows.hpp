@@ -10,7 +10,7 @@
 
 namespace coterie {
 
-inline constexpr int kMaxTileWidth = 14;
+inline constexpr int kMaxTileWidth = 10;
 
 /// Rows to add: those of `records`, or rows [begin, end) themselves if records is null.
 struct HistogramRows {
@@ -29,7 +29,8 @@ using AddRows = void (*)(const HistogramRows& rows, Cell* cells);
 /// The least stride in cells that holds n_bins: one of a few odd numbers of cache lines.
 int tile_stride(int n_bins);
 
-/// The loop for a tile of `width` features (1 .. kMaxTileWidth) with a stride from tile_stride.
-AddRows add_rows(int width, int stride);
+/// The loop for a tile of `width` features (1 .. kMaxTileWidth) with a stride from tile_stride, and cells that
+/// count rows or do not.
+AddRows add_rows(int width, int stride, bool counted);
 
 }  // namespace coterie

@@ -16,20 +16,19 @@ Cell sum_of(const LevelSet& set, const Cell* cells, int n_bins) {
     return sum;
 }
 
-double real_h(Cell cell) { return static_cast<double>(static_cast<std::int32_t>(hessian_of(cell))); }
-double real_g(Cell cell) { return static_cast<double>(gradient_of(cell)); }
-
 // What the node gains over answering zero, in rounded units.
-double gain_of_node(Cell total, double l2, const Bounds& bounds) {
-    const double weight = real_h(total) + l2;
+double gain_of_node(const SplitTask& task) {
+    const Sums total = task.sums(task.total);
+    const double weight = static_cast<double>(total.hessian) + static_cast<double>(task.l2);
     if (!(weight > 0)) return 0;
-    return gain_of_answer(real_g(total), weight, bounds.clip(-real_g(total) / weight));
+    const auto gradient = static_cast<double>(total.gradient);
+    return gain_of_answer(gradient, weight, task.bounds.clip(-gradient / weight));
 }
 
 }  // namespace
 
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
-                         const RowCounts& rows) {
+                         const RowCounts& rows, float beat) {
     const bool limited = direction != 0 || !task.bounds.unlimited();
     if (bins.nominal) {
         Candidate best = best_levels(cells, bins.n_bins, task, rows);
@@ -40,8 +39,8 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
         return best;
     }
     if (limited || !rows.counts.empty()) return best_threshold_within(cells, bins.n_bins, task, direction, rows);
-    const ScanResult found =
-        kernels().scan(cells, bins.n_bins, {.total = task.total, .l2 = task.l2, .min_hessian = task.min_hessian});
+    const ScanResult found = kernels().scan(cells, bins.n_bins, task.scan(0, beat));
+    if (found.gain <= beat) return {};
     return {.gain = found.gain, .last = found.last, .missing_left = found.missing_left, .nominal = false, .n_levels_left = 0};
 }
 
@@ -63,14 +62,14 @@ Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureB
         for (int bin = candidate.missing_left ? 0 : 1; bin <= candidate.last; ++bin) split.left_total += cells[bin];
     }
     // What the node has not seen follows the heavier child.
-    const bool left_is_heavier = hessian_of(split.left_total) > hessian_of(task.total - split.left_total);
+    const bool left_is_heavier = task.sums(split.left_total).hessian > task.sums(task.total - split.left_total).hessian;
     if (cells[0] == 0) split.missing_left = left_is_heavier;
     if (candidate.nominal && left_is_heavier)
         for (int bin = 0; bin < bins.n_bins; ++bin)
             if (cells[bin] == 0) insert(split.left_bins, bin);
     if (candidate.nominal && split.missing_left) insert(split.left_bins, 0);
     // The parent is judged by the plain l2: what level_l2 costs must be earned by a nominal split.
-    const double parent = gain_of_node(task.total, static_cast<double>(task.l2), task.bounds);
+    const double parent = gain_of_node(task);
     split.gain = units.gain(static_cast<double>(candidate.gain) - parent);
     return split;
 }

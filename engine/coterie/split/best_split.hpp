@@ -9,9 +9,10 @@
 
 namespace coterie {
 
-/// The best split of one feature from its cells. `direction`: 1, -1 or 0 for a monotone feature.
+/// The best split of one feature from its cells. `direction`: 1, -1 or 0 for a monotone feature. A split that
+/// does not gain more than `beat` need not be told from none.
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
-                         const RowCounts& rows = {});
+                         const RowCounts& rows = {}, float beat = -1);
 
 /// Spells a candidate out: left sums, real gain above the parent, and where bins that the node lacks go.
 Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,

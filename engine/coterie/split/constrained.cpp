@@ -1,13 +1,16 @@
 #include "coterie/split/constrained.hpp"
 
 namespace coterie {
-float gain_within(Cell left, const SplitTask& task, double l2, int direction) {
-    const Cell right = task.total - left;
-    const auto left_h = static_cast<double>(static_cast<std::int32_t>(hessian_of(left)));
-    const auto right_h = static_cast<double>(static_cast<std::int32_t>(hessian_of(right)));
-    if (!(left_h >= task.min_hessian && right_h >= task.min_hessian)) return -1.0f;
-    const auto left_g = static_cast<double>(gradient_of(left));
-    const auto right_g = static_cast<double>(gradient_of(right));
+float gain_within(Cell left_cell, const SplitTask& task, double l2, int direction) {
+    const Sums left = task.sums(left_cell);
+    const Sums right = task.sums(task.total - left_cell);
+    if (task.counted && (left.n < task.min_rows || right.n < task.min_rows)) return -1.0f;
+    const auto left_h = static_cast<double>(left.hessian);
+    const auto right_h = static_cast<double>(right.hessian);
+    const auto least = static_cast<double>(task.min_hessian);
+    if (!(left_h >= least && right_h >= least)) return -1.0f;
+    const auto left_g = static_cast<double>(left.gradient);
+    const auto right_g = static_cast<double>(right.gradient);
     const double left_answer = task.bounds.clip(-left_g / (left_h + l2));
     const double right_answer = task.bounds.clip(-right_g / (right_h + l2));
     if (direction * (right_answer - left_answer) < 0) return -1.0f;
@@ -24,7 +27,7 @@ Candidate best_threshold_within(const Cell* cells, int n_bins, const SplitTask& 
                                 const RowCounts& rows) {
     Candidate best;
     const bool limited = direction != 0 || !task.bounds.unlimited();
-    const ScanTask scan{.total = task.total, .l2 = task.l2, .min_hessian = task.min_hessian};
+    const ScanTask scan = task.scan();
     for (int pass = 0; pass < (cells[0] != 0 ? 2 : 1); ++pass) {
         Cell left = pass == 1 ? cells[0] : 0;
         std::uint32_t n_left = pass == 1 && !rows.counts.empty() ? rows.counts[0] : 0;

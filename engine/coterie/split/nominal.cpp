@@ -13,12 +13,13 @@ struct Level {
 // Bins of the node by smoothed gradient over hessian; equal keys by bin.
 std::size_t sorted_levels(const Cell* cells, int n_bins, const SplitTask& task, std::array<Level, kMaxBins>& levels) {
     std::size_t n = 0;
-    const double centre = static_cast<double>(gradient_of(task.total)) /
-                          std::max(1.0, static_cast<double>(hessian_of(task.total)));
+    const Sums total = task.sums(task.total);
+    const double centre = static_cast<double>(total.gradient) / std::max(1.0, static_cast<double>(total.hessian));
     for (int bin = 0; bin < n_bins; ++bin) {
         if (cells[bin] == 0) continue;
-        const double gradient = static_cast<double>(gradient_of(cells[bin])) + centre * task.level_smoothing;
-        const double hessian = static_cast<double>(hessian_of(cells[bin])) + task.level_smoothing;
+        const Sums sums = task.sums(cells[bin]);
+        const double gradient = static_cast<double>(sums.gradient) + centre * static_cast<double>(task.level_smoothing);
+        const double hessian = static_cast<double>(sums.hessian) + static_cast<double>(task.level_smoothing);
         levels[n++] = {gradient / std::max(hessian, 1e-9), static_cast<Bin>(bin)};
     }
     std::sort(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(n), [](const Level& a, const Level& b) {
@@ -33,7 +34,7 @@ Candidate best_levels(const Cell* cells, int n_bins, const SplitTask& task, cons
     Candidate best{.gain = -1.0f, .last = 0, .missing_left = false, .nominal = true, .n_levels_left = 0};
     std::array<Level, kMaxBins> levels;
     const std::size_t n = sorted_levels(cells, n_bins, task, levels);
-    const ScanTask scan{.total = task.total, .l2 = task.l2 + task.level_l2, .min_hessian = task.min_hessian};
+    const ScanTask scan = task.scan(task.level_l2);
     Cell left = 0;
     std::uint32_t n_left = 0;
     for (std::size_t i = 0; i + 1 < n; ++i) {

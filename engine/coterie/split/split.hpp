@@ -37,6 +37,14 @@ struct SplitTask {
     float level_l2 = 0;
     float level_smoothing = 0;
     Bounds bounds;  // of rounded values: gradient / hessian in rounded units
+    bool counted = false;
+    std::uint32_t min_rows = 0;  // for cells that count
+
+    ScanTask scan(float extra_l2 = 0, float beat = -1) const {
+        return {.total = total, .l2 = l2 + extra_l2, .min_hessian = min_hessian, .counted = counted, .min_rows = min_rows,
+                .beat = beat};
+    }
+    Sums sums(Cell cell) const { return sums_of(cell, counted); }
 };
 
 /// Rows per bin, when each child must keep at least `least` of them; empty counts: no such rule.

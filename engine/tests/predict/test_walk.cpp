@@ -67,7 +67,8 @@ Tree random_tree(std::uint64_t seed, std::size_t n_splits, std::uint32_t n_featu
         const auto feature = static_cast<std::int32_t>(random_below(seed, Purpose::feature_draw, i, n_features));
         const double threshold = random_unit(seed, Purpose::threshold, i);
         if (!tree.is_leaf(leaf)) continue;
-        split(tree, leaf, feature, threshold, random_bits(seed, Purpose::bootstrap, i) & 1, 1.0 / (2 + double(i)), -double(i));
+        split(tree, leaf, feature, threshold, random_bits(seed, Purpose::bootstrap, i) & 1, 1.0 / (2 + double(i)),
+              -double(i));
     }
     return tree;
 }
@@ -75,8 +76,8 @@ Tree random_tree(std::uint64_t seed, std::size_t n_splits, std::uint32_t n_featu
 Rows random_rows(std::uint64_t seed, std::size_t n_rows, std::size_t width) {
     Rows rows{.values = std::vector<double>(n_rows * width), .width = width};
     for (std::size_t i = 0; i < rows.values.size(); ++i)
-        rows.values[i] = random_below(seed, Purpose::split_noise, i, 10) == 0 ? kMissing
-                                                                             : random_unit(seed, Purpose::rounding, i);
+        rows.values[i] =
+            random_below(seed, Purpose::split_noise, i, 10) == 0 ? kMissing : random_unit(seed, Purpose::rounding, i);
     return rows;
 }
 
@@ -126,7 +127,8 @@ const Test leaves("the leaf of each row in each tree is known", [] {
 
 const Test wrong_width("a table of another width is refused with both widths", [] {
     const Rows rows{.values = {1, 2, 3}, .width = 3};
-    check_throws<InvalidInput>([&] { scores_of(forest_of({two_splits()}, 2), rows); }, "grown on 2 features; the table has 3");
+    check_throws<InvalidInput>([&] { scores_of(forest_of({two_splits()}, 2), rows); },
+                               "grown on 2 features; the table has 3");
 });
 
 }  // namespace

@@ -44,7 +44,8 @@ const Test damaged("every kind of damage is refused with a sentence", [] {
     check_refused([](Tree& tree) { tree.left[0] = 3; }, "shares a child");
     check_refused([](Tree& tree) { tree.levels[0] = 0; }, "level set that does not exist");
     check_refused([](Tree& tree) { tree.levels[0] = -2; }, "level set that does not exist");
-    check_refused([](Tree& tree) { tree.threshold[0] = std::numeric_limits<double>::quiet_NaN(); }, "NaN as its threshold");
+    check_refused([](Tree& tree) { tree.threshold[0] = std::numeric_limits<double>::quiet_NaN(); },
+                  "NaN as its threshold");
     check_refused([](Tree& tree) { tree.feature[2] = kLeaf; }, "has no parent");
 });
 

@@ -36,6 +36,7 @@ from coterie.data.holdout import holdout_rows
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.ensembles._constraints import interaction_sets, monotone_directions
 from coterie.ensembles._early_stopping import EarlyStopping
+from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidInput
 from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
 
@@ -139,16 +140,13 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):  # type: ignore[mi
         loss = self._make_loss(train, rows, n_threads)
         forest = _engine.Forest(train.encoded.n_features, max(1, loss.n_outputs))
         stopping = EarlyStopping(self.n_iter_no_change, self.tol)
-        context = self._init_callback_context(max_subtasks=self.n_estimators)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        watchers = RoundWatchers(self, X, y, max_rounds=self.n_estimators)
 
         for trees in self._rounds(train, rows, loss, seed, n_threads):
-            task = context.subcontext()
-            task.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            watchers.begin_round()
             for output, tree in trees:
                 forest.add(tree, output)
-            fitted = {"forest_": forest, "baseline_": loss.start}
-            stop = task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=fitted)
+            stop = watchers.end_round(forest_=forest, baseline_=loss.start)
             if holdout is not None:
                 stop |= stopping.reached(self._holdout_loss(forest, loss, holdout, n_threads))
             if stop:
@@ -160,7 +158,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):  # type: ignore[mi
         self.forest_ = forest
         self.baseline_ = loss.start
         self.n_estimators_ = len(forest) // max(1, loss.n_outputs)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        watchers.end()
         return self
 
     def _rounds(

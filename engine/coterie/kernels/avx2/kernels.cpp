@@ -192,74 +192,119 @@ __m256i prefix(__m256i x) {
     return _mm256_add_epi64(x, _mm256_blend_epi32(_mm256_setzero_si256(), low_sum, 0xF0));
 }
 
-__m256 as_float(__m256i first, __m256i second, bool high) {
-    const __m256 a = _mm256_castsi256_ps(first);
-    const __m256 b = _mm256_castsi256_ps(second);
-    const __m256 halves = high ? _mm256_shuffle_ps(a, b, 0xDD) : _mm256_shuffle_ps(a, b, 0x88);
-    return _mm256_cvtepi32_ps(_mm256_castps_si256(halves));
+// The low or high halves of eight cells as 32-bit lanes.
+__m256i low_halves(__m256i first, __m256i second) {
+    return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(first), _mm256_castsi256_ps(second), 0x88));
+}
+__m256i high_halves(__m256i first, __m256i second) {
+    return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(first), _mm256_castsi256_ps(second), 0xDD));
+}
+
+// Eight sides of eight splits.
+struct EightSums {
+    __m256 gradient;
+    __m256 hessian;
+    __m256i n;
+};
+
+template <bool Counted>
+EightSums eight_sums(__m256i first, __m256i second) {
+    const __m256i high = high_halves(first, second);
+    if constexpr (!Counted)
+        return {_mm256_cvtepi32_ps(high), _mm256_cvtepi32_ps(low_halves(first, second)), _mm256_setzero_si256()};
+    const __m256i middle = low_halves(_mm256_srli_epi64(first, 16), _mm256_srli_epi64(second, 16));
+    return {_mm256_cvtepi32_ps(_mm256_srai_epi32(high, 6)),
+            _mm256_cvtepi32_ps(_mm256_and_si256(middle, _mm256_set1_epi32(0x3fffff))),
+            _mm256_and_si256(low_halves(first, second), _mm256_set1_epi32(0xffff))};
 }
 
 struct LaneBest {
-    __m256 gain = _mm256_set1_ps(-1.0f);
-    __m256i bin = _mm256_setzero_si256();
+    __m256 gain;
+    __m256i bin;
 };
 
-void keep_better(ScanResult& best, const LaneBest& lanes, bool missing_left) {
-    alignas(32) float gain[8];
-    alignas(32) std::int32_t bin[8];
-    _mm256_store_ps(gain, lanes.gain);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(bin), lanes.bin);
-    int winner = 0;
-    for (int k = 1; k < 8; ++k)
-        if (gain[k] > gain[winner] || (gain[k] == gain[winner] && bin[k] < bin[winner])) winner = k;
-    if (gain[winner] > best.gain)
-        best = {.gain = gain[winner], .last = static_cast<Bin>(bin[winner]), .missing_left = missing_left};
+// The best of the lanes; among equal gains the lowest bin.
+void keep_best(ScanResult& best, const LaneBest& lanes, bool missing_left) {
+    __m256 most = _mm256_max_ps(lanes.gain, _mm256_permute2f128_ps(lanes.gain, lanes.gain, 1));
+    most = _mm256_max_ps(most, _mm256_permute_ps(most, 0x4E));
+    most = _mm256_max_ps(most, _mm256_permute_ps(most, 0xB1));
+    const __m256i winners = _mm256_castps_si256(_mm256_cmp_ps(lanes.gain, most, _CMP_EQ_OQ));
+    __m256i bin = _mm256_blendv_epi8(_mm256_set1_epi32(kMaxBins), lanes.bin, winners);
+    bin = _mm256_min_epi32(bin, _mm256_permute2x128_si256(bin, bin, 1));
+    bin = _mm256_min_epi32(bin, _mm256_shuffle_epi32(bin, 0x4E));
+    bin = _mm256_min_epi32(bin, _mm256_shuffle_epi32(bin, 0xB1));
+    best = {.gain = _mm256_cvtss_f32(most),
+            .last = static_cast<Bin>(_mm_cvtsi128_si32(_mm256_castsi256_si128(bin))),
+            .missing_left = missing_left};
 }
 
-LaneBest scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task) {
-    LaneBest best;
+template <bool Counted>
+bool too_light(Cell side, const ScanTask& task) {
+    const Sums sums = sums_of(side, Counted);
+    return Counted ? sums.n < task.min_rows : static_cast<float>(sums.hessian) < task.min_hessian;
+}
+
+// One pass over the bins with `start` on the left before the first; keeps what gains more than best.gain.
+template <bool Counted>
+void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, bool missing_left, ScanResult& best) {
+    LaneBest lanes{_mm256_set1_ps(best.gain), _mm256_setzero_si256()};
     const __m256i total = _mm256_set1_epi64x(static_cast<std::int64_t>(task.total));
     const __m256 l2 = _mm256_set1_ps(task.l2);
     const __m256 least = _mm256_set1_ps(task.min_hessian);
     const __m256 none = _mm256_set1_ps(-1.0f);
+    const __m256i too_few = _mm256_set1_epi32(static_cast<std::int32_t>(task.min_rows) - 1);
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
-    __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which as_float pairs the lanes
+    __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which the halves pair the lanes
+    __m256 found = _mm256_setzero_ps();
     for (int bin = 0; bin < n_bins; bin += 8) {
         const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin)));
         const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin + 4)));
         const __m256i left_low = _mm256_add_epi64(low, carry);
-        carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(low, 0xFF));
-        const __m256i left_high = _mm256_add_epi64(high, carry);
-        carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(high, 0xFF));
-        const __m256i right_low = _mm256_sub_epi64(total, left_low);
-        const __m256i right_high = _mm256_sub_epi64(total, left_high);
+        const __m256i left_high = _mm256_add_epi64(_mm256_add_epi64(high, carry), _mm256_permute4x64_epi64(low, 0xFF));
+        const auto before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
+        carry = _mm256_permute4x64_epi64(left_high, 0xFF);
+        // The left side only grows: skip bins while it is too light, stop once the right side is.
+        if (too_light<Counted>(static_cast<Cell>(_mm256_extract_epi64(carry, 0)), task)) {
+            bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8));
+            continue;
+        }
+        if (too_light<Counted>(task.total - before, task)) break;
+        const EightSums left = eight_sums<Counted>(left_low, left_high);
+        const EightSums right = eight_sums<Counted>(_mm256_sub_epi64(total, left_low), _mm256_sub_epi64(total, left_high));
 
-        const __m256 left_g = as_float(left_low, left_high, true);
-        const __m256 right_g = as_float(right_low, right_high, true);
-        const __m256 left_h = as_float(left_low, left_high, false);
-        const __m256 right_h = as_float(right_low, right_high, false);
-        const __m256 heavy =
-            _mm256_and_ps(_mm256_cmp_ps(left_h, least, _CMP_GE_OQ), _mm256_cmp_ps(right_h, least, _CMP_GE_OQ));
-        const __m256 left_d = _mm256_add_ps(left_h, l2);
-        const __m256 right_d = _mm256_add_ps(right_h, l2);
-        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left_g, left_g), right_d),
-                                           _mm256_mul_ps(_mm256_mul_ps(right_g, right_g), left_d));
+        __m256 lawful = _mm256_and_ps(_mm256_cmp_ps(left.hessian, least, _CMP_GE_OQ),
+                                      _mm256_cmp_ps(right.hessian, least, _CMP_GE_OQ));
+        if constexpr (Counted) {
+            const __m256i enough = _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few), _mm256_cmpgt_epi32(right.n, too_few));
+            lawful = _mm256_and_ps(lawful, _mm256_castsi256_ps(enough));
+        }
+        const __m256 left_d = _mm256_add_ps(left.hessian, l2);
+        const __m256 right_d = _mm256_add_ps(right.hessian, l2);
+        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left.gradient, left.gradient), right_d),
+                                           _mm256_mul_ps(_mm256_mul_ps(right.gradient, right.gradient), left_d));
         const __m256 ratio = _mm256_div_ps(above, _mm256_mul_ps(left_d, right_d));
-        const __m256 gain = _mm256_blendv_ps(none, ratio, heavy);
-        const __m256 better = _mm256_cmp_ps(gain, best.gain, _CMP_GT_OQ);
-        best.gain = _mm256_blendv_ps(best.gain, gain, better);
-        best.bin = _mm256_blendv_epi8(best.bin, bins, _mm256_castps_si256(better));
+        const __m256 gain = _mm256_blendv_ps(none, ratio, lawful);
+        const __m256 better = _mm256_cmp_ps(gain, lanes.gain, _CMP_GT_OQ);
+        found = _mm256_or_ps(found, better);
+        lanes.gain = _mm256_blendv_ps(lanes.gain, gain, better);
+        lanes.bin = _mm256_blendv_epi8(lanes.bin, bins, _mm256_castps_si256(better));
         bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8));
     }
+    // Lanes that found nothing still hold the old gain, which is below the new best.
+    if (_mm256_movemask_ps(found) != 0) keep_best(best, lanes, missing_left);
+}
+
+template <bool Counted>
+ScanResult scan_cells(const Cell* cells, int n_bins, const ScanTask& task) {
+    ScanResult best{.gain = task.beat, .last = 0, .missing_left = false};
+    scan_from<Counted>(0, cells, n_bins, task, false, best);
+    // Bin 0 of this pass sends the missing rows alone to the left: the mirror of a split already seen.
+    if (cells[0] != 0) scan_from<Counted>(cells[0], cells, n_bins, task, true, best);
     return best;
 }
 
 ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
-    ScanResult best;
-    keep_better(best, scan_from(0, cells, n_bins, task), false);
-    // Bin 0 of this pass sends the missing rows alone to the left: the mirror of a split already seen.
-    if (cells[0] != 0) keep_better(best, scan_from(cells[0], cells, n_bins, task), true);
-    return best;
+    return task.counted ? scan_cells<true>(cells, n_bins, task) : scan_cells<false>(cells, n_bins, task);
 }
 
 }  // namespace

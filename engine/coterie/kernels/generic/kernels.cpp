@@ -66,7 +66,7 @@ void pack_records(const Record* records, std::size_t n, const std::uint8_t* mark
 }
 
 ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
-    ScanResult best;
+    ScanResult best{.gain = task.beat, .last = 0, .missing_left = false};
     for (const bool missing_left : {false, true}) {
         if (missing_left && cells[0] == 0) break;
         Cell left = missing_left ? cells[0] : 0;

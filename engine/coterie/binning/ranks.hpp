@@ -1,0 +1,52 @@
+// binning/ranks.hpp: columns as ranks, for growers that look at every distinct value.
+//
+// Words
+//   code     what a value became: 0 is missing; the distinct values of a feature are 1, 2, ... in their order
+//   shared   with more than 65,534 distinct values, neighbours share a code, so that codes hold equal mass
+//   place    a row's position in the grower's own order of rows
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coterie/base/buffer.hpp"
+#include "coterie/base/column_view.hpp"
+#include "coterie/base/progress.hpp"
+
+namespace coterie {
+
+using Code = std::uint16_t;
+
+inline constexpr Code kMissingCode = 0;
+inline constexpr std::size_t kMostCodes = 65'534;  // without the missing one
+inline constexpr std::int32_t kMostLevels = 256;   // what a set of levels in a tree can hold
+
+/// What the codes of one feature mean. In a nominal feature the code is the level plus one.
+struct RankedFeature {
+    bool nominal = false;
+    std::uint32_t n_codes = 1;          // with the missing code
+    std::vector<double> lowest_value;   // numeric: per code, its least value; entry 0 is unused
+    std::vector<double> highest_value;  // the same for its greatest value; empty unless codes are shared
+
+    double lowest(Code code) const { return lowest_value[code]; }
+    double highest(Code code) const { return highest_value.empty() ? lowest_value[code] : highest_value[code]; }
+};
+
+/// The table's rows in the grower's order, each value replaced by its code.
+struct RankedTable {
+    std::size_t n_rows = 0;
+    std::vector<RankedFeature> features;
+    Buffer<Code> codes;  // feature by feature
+
+    std::span<const Code> column(FeatureIndex feature) const {
+        return {codes.data() + static_cast<std::size_t>(feature) * n_rows, n_rows};
+    }
+};
+
+/// Ranks the given rows of the table, in the given order. Cost: a radix sort per feature, in parallel.
+RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, int n_threads, StopRequest stop = {});
+
+/// Reorders rows so that values[row] ascends; equal values keep their order. No NaN.
+void sort_stably(std::span<const double> values, std::vector<RowIndex>& rows);
+
+}  // namespace coterie

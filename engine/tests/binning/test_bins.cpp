@@ -1,0 +1,101 @@
+// Values become bins: cuts keep the order of values, and the matrix holds the bins of the mapper twice.
+#include <algorithm>
+
+#include "check.hpp"
+#include "coterie/base/error.hpp"
+#include "coterie/binning/binned_matrix.hpp"
+#include "tables_by_hand.hpp"
+
+namespace coterie::tests {
+namespace {
+
+BinMapper fit(const Columns& table, int max_bins, int n_threads = 1) {
+    return BinMapper::fit(table.view(), {}, max_bins, 1, n_threads);
+}
+
+std::vector<Bin> bins_of(const BinMapper& mapper, const Columns& table, FeatureIndex feature) {
+    std::vector<Bin> bins(table.n_rows());
+    const TableView view = table.view();
+    for (std::size_t begin = 0; begin < bins.size(); begin += 256)
+        mapper.map(feature, view.columns[feature], begin, std::min<std::size_t>(256, bins.size() - begin),
+                   &bins[begin]);
+    return bins;
+}
+
+const Test few_values("a few distinct values each have a bin, missing values bin 0, infinities the outer ones", [] {
+    const Columns table{.values = {{3, 1, kMissing, 2, 2, -INFINITY, INFINITY}}, .n_levels = {0}};
+    check_equal(bins_of(fit(table, 255), table, 0), std::vector<Bin>{4, 2, 0, 3, 3, 1, 5});
+});
+
+const Test levels("level k of a nominal feature has bin k + 1; negative and unknown codes are missing", [] {
+    const Columns table{.values = {{0, 3, 1, -1, 2}}, .n_levels = {4}};
+    const BinMapper mapper = fit(table, 255);
+    check_equal(bins_of(mapper, table, 0), std::vector<Bin>{1, 4, 2, 0, 3});
+    const Columns later{.values = {{4, 250, kMissing}}, .n_levels = {4}};
+    check_equal(bins_of(mapper, later, 0), std::vector<Bin>{0, 0, 0});
+});
+
+const Test ordered("bins keep the order of the values, and there are no more than asked for", [] {
+    const Columns table = random_columns(1, 5000, 3);
+    for (const int max_bins : {2, 16, 255}) {
+        const BinMapper mapper = fit(table, max_bins);
+        for (FeatureIndex feature = 0; feature < 3; ++feature) {
+            check(mapper.features()[feature].n_bins <= max_bins + 1, "there are at most max_bins value bins");
+            const std::vector<Bin> bins = bins_of(mapper, table, feature);
+            std::vector<std::pair<double, Bin>> pairs;
+            for (std::size_t row = 0; row < bins.size(); ++row) {
+                const double value = table.values[feature][row];
+                check_equal(std::isnan(value), bins[row] == kMissingBin);
+                if (!std::isnan(value)) pairs.emplace_back(value, bins[row]);
+            }
+            std::sort(pairs.begin(), pairs.end());
+            for (std::size_t i = 1; i < pairs.size(); ++i)
+                check(pairs[i - 1].second <= pairs[i].second, "order is kept");
+        }
+    }
+});
+
+const Test balanced("bins of a smooth column hold about as many rows each", [] {
+    Columns table{.values = {{}}, .n_levels = {0}};
+    for (std::uint64_t row = 0; row < 20'000; ++row) table.values[0].push_back(random_unit(2, Purpose::threshold, row));
+    std::vector<int> count(17);
+    for (const Bin bin : bins_of(fit(table, 16), table, 0)) ++count[bin];
+    for (int bin = 1; bin <= 16; ++bin) check_near(count[static_cast<std::size_t>(bin)], 1250, 200);
+});
+
+const Test matrix("the matrix holds the mapper's bins by rows and by columns, for any number of threads", [] {
+    const Columns table = random_columns(3, 1700, 70);  // more features than one panel holds
+    const auto mapper = std::make_shared<const BinMapper>(fit(table, 255));
+    for (const int n_threads : {1, 2, 5}) {
+        const BinnedMatrix matrix(table.view(), mapper, n_threads);
+        check_equal(matrix.n_rows(), std::size_t{1700});
+        for (const Panel& panel : matrix.panels())
+            for (std::uint32_t i = 0; i < panel.width; ++i) {
+                const FeatureIndex feature = panel.first_feature + i;
+                const std::vector<Bin> bins = bins_of(*mapper, table, feature);
+                for (std::size_t row = 0; row < 1700; ++row) {
+                    check_equal(matrix.column(feature)[row], bins[row]);
+                    check_equal(matrix.rows(panel)[row * panel.row_stride + i], bins[row]);
+                }
+            }
+    }
+});
+
+const Test same_cuts("threads do not move a cut", [] {
+    const Columns table = random_columns(4, 20'000, 9);
+    const BinMapper one = fit(table, 255, 1);
+    for (const int n_threads : {2, 8}) {
+        const BinMapper many = fit(table, 255, n_threads);
+        for (std::size_t feature = 0; feature < 9; ++feature)
+            check(many.features()[feature].cuts == one.features()[feature].cuts, "the cuts are the same");
+    }
+});
+
+const Test refused("more bins than a byte can count are refused", [] {
+    const Columns table{.values = {{1, 2}}, .n_levels = {0}};
+    check_throws<InvalidInput>([&] { fit(table, 256); }, "between 2 and 255; 256 was given");
+    check_throws<InvalidInput>([&] { fit(table, 1); }, "between 2 and 255; 1 was given");
+});
+
+}  // namespace
+}  // namespace coterie::tests
