@@ -39,8 +39,12 @@ void TreeGrower::check_options() const {
         for (const FeatureIndex feature : set)
             require(feature < n_features, "An interaction set names feature " + std::to_string(feature) + "; there are " +
                                               std::to_string(n_features) + " features.");
-    require(options_.l2 >= 0 && options_.min_child_weight >= 0 && options_.max_features > 0,
+    require(n_features > 0, "A tree needs at least one feature.");
+    require(options_.l2 >= 0 && options_.min_child_weight >= 0 && options_.min_gain >= 0 && options_.max_features > 0 &&
+                options_.level_l2 >= 0 && options_.level_smoothing >= 0,
             "Growth options must not be negative.");
+    require(std::isfinite(options_.learning_rate) && std::isfinite(options_.answer_unit),
+            "The learning rate and the unit of answers must be finite numbers.");
 }
 
 Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop) {
@@ -52,7 +56,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) free_slots_.push_back(slot);
     const std::size_t n_rows = derivatives.rows.empty() ? matrix_->n_rows() : derivatives.rows.size();
     counted_ = n_rows < kCountedBelow;
-    units_ = round_all_pairs(derivatives.gradient, derivatives.hessian, counted_, seed, n_threads_, pairs_);
+    units_ = round_all_pairs(derivatives.gradient, derivatives.hessian, n_rows, counted_, seed, n_threads_, pairs_);
     stop.check();
 
     TreeBuilder builder;
@@ -207,7 +211,7 @@ bool TreeGrower::surely_enough_rows(Cell child) const {
 // a doubt, and then for the winning feature alone, so counting costs next to nothing on large nodes.
 Split TreeGrower::choose(const OpenLeaf& leaf, std::span<Candidate> candidates) {
     const SplitTask task = task_of(leaf);
-    std::vector<std::uint8_t> counted;
+    std::vector<std::vector<std::uint32_t>> counts(counted_ ? 0 : candidates.size());
     for (;;) {
         std::size_t best = 0;
         for (std::size_t feature = 1; feature < candidates.size(); ++feature)
@@ -215,17 +219,16 @@ Split TreeGrower::choose(const OpenLeaf& leaf, std::span<Candidate> candidates) 
         const auto feature = static_cast<FeatureIndex>(best);
         const FeatureBins& bins = matrix_->feature(feature);
         const Cell* const own = slots_[static_cast<std::size_t>(leaf.slot)].data() + layout_.offset(feature);
-        const Split split = spell_out(candidates[best], feature, bins, own, task, units_);
+        const Split split = counted_ ? spell_out(candidates[best], feature, bins, own, task, units_)
+                                     : spell_out(candidates[best], feature, bins, own, task, units_, counts[best]);
         if (candidates[best].gain < 0 || split.gain <= options_.min_gain || counted_) return split;
         if (surely_enough_rows(split.left_total) && surely_enough_rows(leaf.total - split.left_total)) return split;
-        if (!counted.empty() && counted[best]) return split;
+        if (!counts[best].empty()) return split;
         const std::size_t n_left = partition_.count_left(leaf.rows, feature, rule_of(split, rule_table_));
         if (n_left >= options_.min_samples_leaf && leaf.rows.n - n_left >= options_.min_samples_leaf) return split;
-        if (counted.empty()) counted.assign(candidates.size(), 0);
-        counted[best] = 1;
-        const std::vector<std::uint32_t> counts = partition_.count_bins(leaf.rows, feature);
+        counts[best] = partition_.count_bins(leaf.rows, feature);
         const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
-        candidates[best] = best_candidate(bins, own, task, direction, {.counts = counts, .least = options_.min_samples_leaf});
+        candidates[best] = best_candidate(bins, own, task, direction, {.counts = counts[best], .least = options_.min_samples_leaf});
     }
 }
 

@@ -11,9 +11,9 @@
 
 namespace coterie {
 
-/// Rounds each row's derivatives; an empty hessian means 1 for every row. Only rows that take part are summed
-/// into the scales: the others must hold zeros. Cells that count rows have smaller fields. Returns the units of the rounded numbers.
-Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, bool counted, std::uint64_t seed,
-                      int n_threads, Buffer<Pair>& pairs);
+/// Rounds each row's derivatives; an empty hessian means 1 for every row. Rows that do not take part must hold
+/// zeros. Cells that count rows have smaller fields. Returns the units of the rounded numbers.
+Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, std::size_t n_taking_part,
+                      bool counted, std::uint64_t seed, int n_threads, Buffer<Pair>& pairs);
 
 }  // namespace coterie

@@ -45,7 +45,10 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
 }
 
 Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,
-                const SplitTask& task, const Units& units) {
+                const SplitTask& task, const Units& units, std::span<const std::uint32_t> counts) {
+    const auto lacks = [&](int bin) {
+        return counts.empty() ? cells[bin] == 0 : counts[static_cast<std::size_t>(bin)] == 0;
+    };
     Split split{.feature = feature,
                 .gain = 0,
                 .last = candidate.last,
@@ -63,10 +66,10 @@ Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureB
     }
     // What the node has not seen follows the heavier child.
     const bool left_is_heavier = task.sums(split.left_total).hessian > task.sums(task.total - split.left_total).hessian;
-    if (cells[0] == 0) split.missing_left = left_is_heavier;
+    if (lacks(0)) split.missing_left = left_is_heavier;
     if (candidate.nominal && left_is_heavier)
         for (int bin = 0; bin < bins.n_bins; ++bin)
-            if (cells[bin] == 0) insert(split.left_bins, bin);
+            if (lacks(bin)) insert(split.left_bins, bin);
     if (candidate.nominal && split.missing_left) insert(split.left_bins, 0);
     // The parent is judged by the plain l2: what level_l2 costs must be earned by a nominal split.
     const double parent = gain_of_node(task);

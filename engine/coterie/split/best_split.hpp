@@ -14,9 +14,10 @@ namespace coterie {
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
                          const RowCounts& rows = {}, float beat = -1);
 
-/// Spells a candidate out: left sums, real gain above the parent, and where bins that the node lacks go.
+/// Spells a candidate out: left sums, real gain above the parent, and where bins that the node lacks go. The node
+/// lacks a bin without rows; if they are not counted, one whose sums are zero.
 Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,
-                const SplitTask& task, const Units& units);
+                const SplitTask& task, const Units& units, std::span<const std::uint32_t> counts = {});
 
 /// The rule that sends bins left or right; `table` has room for 256 entries and must outlive the rule.
 BinRule rule_of(const Split& split, std::span<Bin, kMaxBins> table);

@@ -29,6 +29,48 @@ struct Cut {
     double weight_left = 0.0;
 };
 
+struct CodeRange {
+    Code first = kMissingCode;  // of the values present; missing if there are none
+    Code last = kMissingCode;
+    bool has_missing = false;
+};
+
+CodeRange range_of(std::span<const Code> column, std::span<const RowIndex> rows) {
+    CodeRange range;
+    for (const RowIndex row : rows) {
+        const Code code = column[row];
+        range.has_missing |= code == kMissingCode;
+        if (code == kMissingCode) continue;
+        range.first = range.first == kMissingCode ? code : std::min(range.first, code);
+        range.last = std::max(range.last, code);
+    }
+    return range;
+}
+
+// Draws a threshold between the least and the greatest value, and gives the last code below it.
+Code drawn_code(const RankedFeature& feature, CodeRange range, double unit, double& threshold) {
+    const double low = feature.lowest(range.first);
+    const double high = feature.highest(range.last);
+    if (range.first == range.last) {  // the only question is about missing values
+        threshold = high;
+        return range.first;
+    }
+    if (!std::isfinite(high - low)) {  // between infinite values no number is drawn, but one of the gaps
+        const auto code = static_cast<Code>(range.first + static_cast<int>(unit * (range.last - range.first)));
+        threshold = between(feature.highest(code), feature.lowest(static_cast<Code>(code + 1)));
+        return code;
+    }
+    threshold = low + unit * (high - low);
+    const auto begin = feature.lowest_value.begin() + range.first;
+    const auto above = std::upper_bound(begin, feature.lowest_value.begin() + range.last, threshold);
+    const auto code = static_cast<Code>(std::max<std::ptrdiff_t>(above - begin, 1) + range.first - 1);
+    // Where values share a code, the whole code stays on one side; the greatest value stays on the right.
+    threshold = std::max(threshold, feature.highest(code));
+    const double next = feature.lowest(static_cast<Code>(code + 1));
+    if (!(threshold < next)) threshold = feature.highest(code);
+    return code;
+}
+
 template <SplitWalk Walk>
 class Search final : public FeatureSearch {
 public:
@@ -43,10 +85,9 @@ public:
 
     FeatureSplit drawn(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                        const SplitLimits& limits, std::uint64_t seed) override {
+        if (!feature.nominal) return drawn_threshold(node, column, feature, limits, seed);
         walk_.group(column, node, feature.n_codes, groups_);
-        if (groups_.size() < 2) return {};
-        return feature.nominal ? drawn_levels(node, feature, limits, seed)
-                               : drawn_threshold(node, feature, limits, seed);
+        return groups_.size() < 2 ? FeatureSplit{} : drawn_levels(node, feature, limits, seed);
     }
 
 private:
@@ -138,33 +179,37 @@ private:
         return {.score = walk_.score(), .n_groups_left = n_left, .weight_left = walk_.left_weight()};
     }
 
-    FeatureSplit drawn_threshold(const NodeRows& node, const RankedFeature& feature, const SplitLimits& limits,
-                                 std::uint64_t seed) {
-        const bool has_missing = groups_.has_missing();
-        const bool missing_left = has_missing && random_below(seed, Purpose::threshold, 1, 2) == 1;
-        order_by_code(missing_left);
-        const std::size_t first = missing_left ? 1 : 0;  // the group of the least value
-        const std::size_t last = order_.size() - (has_missing && !missing_left ? 2 : 1);  // of the greatest
-        const double low = feature.lowest(groups_.code[order_[first]]);
-        const double high = feature.highest(groups_.code[order_[last]]);
+    FeatureSplit drawn_threshold(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
+                                 const SplitLimits& limits, std::uint64_t seed) {
+        const CodeRange range = range_of(column, node.rows);
+        if (range.first == range.last && (range.first == kMissingCode || !range.has_missing)) return {};
+        FeatureSplit split{.constant = false};
         const double unit = random_unit(seed, Purpose::threshold, 0);
-        double threshold = low;
-        std::size_t n_left = first + 1;
-        if (std::isfinite(high - low)) {
-            if (low + unit * (high - low) < high) threshold = low + unit * (high - low);
-            while (n_left <= last && feature.lowest(groups_.code[order_[n_left]]) <= threshold) ++n_left;
-        } else if (last > first) {  // between infinite values no number is drawn, but one of the gaps
-            n_left += static_cast<std::size_t>(unit * static_cast<double>(last - first));
-            threshold = between(feature.highest(groups_.code[order_[n_left - 1]]),
-                                feature.lowest(groups_.code[order_[n_left]]));
-        }
-        const Cut cut = drawn_cut(node, limits, n_left);
-        FeatureSplit split{.constant = false, .score = cut.score};
-        split.missing_left = has_missing ? missing_left : 2 * cut.weight_left > node.total_weight;
-        split.last_left = groups_.code[order_[n_left - 1]];
-        // Where values share a code, the whole code stays on one side.
-        split.threshold = std::max(threshold, feature.highest(split.last_left));
+        split.last_left = drawn_code(feature, range, unit, split.threshold);
+        split.missing_left = range.has_missing && random_below(seed, Purpose::threshold, 1, 2) == 1;
+        group_by_side(column, node.rows, split);
+        const Cut cut = drawn_cut(node, limits, 1);
+        split.score = cut.score;
+        if (!range.has_missing) split.missing_left = 2 * cut.weight_left > node.total_weight;
         return split;
+    }
+
+    // Two groups in order_: the rows going left, and the others.
+    void group_by_side(std::span<const Code> column, std::span<const RowIndex> rows, const FeatureSplit& split) {
+        groups_.dense = false;
+        groups_.place.resize(rows.size());
+        groups_.key.clear();
+        std::uint32_t n_left = 0;
+        for (std::uint32_t i = 0; i < rows.size(); ++i) {
+            if (split.goes_left(column[rows[i]], false))
+                groups_.place[n_left++] = i;
+            else
+                groups_.key.push_back(i);
+        }
+        std::copy(groups_.key.begin(), groups_.key.end(), groups_.place.begin() + n_left);
+        groups_.code = {1, 2};
+        groups_.begin = {0, n_left, static_cast<std::uint32_t>(rows.size())};
+        order_ = {0, 1};
     }
 
     // Each level that is present tosses a coin; if all agree, one of them changes sides.

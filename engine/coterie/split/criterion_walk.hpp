@@ -2,8 +2,9 @@
 //
 // A walk starts with every row on the right, takes groups in a given order, and always knows both sides. It
 // also names the orders worth trying for a nominal feature: the best of the 2^levels partitions is among
-// the cuts of the levels ordered by their mean (two classes, or one output; Fisher 1958, Breiman 1984). For
-// more classes or outputs there is no such order, so one order for each class or output is tried.
+// the cuts of the levels ordered by their mean (two classes, or one output; Fisher 1958, Breiman 1984), unless
+// a limit such as min_rows forbids some partitions: then it is the best allowed cut. For more classes or outputs
+// there is no such order, so one order for each class or output is tried.
 #pragma once
 
 #include <algorithm>

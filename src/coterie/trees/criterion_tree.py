@@ -8,11 +8,19 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie import _engine
+from coterie._engine import CriterionOptions, grow_criterion_tree, pruning_path, usable_threads
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, check_params, resolve_n_jobs
 from coterie._params import SeedLike as SeedRule
 from coterie._seeds import root_seed
-from coterie._typing import AnyArray, BoolArray, CategoricalFeatures, FloatArray, SeedLike, Task, UnknownCategory
+from coterie._typing import (
+    AnyArray,
+    BoolArray,
+    CategoricalFeatures,
+    FloatArray,
+    SeedLike,
+    Task,
+    UnknownCategory,
+)
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
@@ -68,7 +76,7 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
     def _train(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Check, prepare and grow. An earlier tree goes first: a fit that is interrupted leaves none."""
         check_params(self)
-        vars(self).pop("tree_", None)
+        self.__dict__.pop("tree_", None)
         train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
         if self.criterion == "poisson":
             _refuse_impossible_counts(train.target.values)
@@ -79,19 +87,18 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
 
     def _grow(self, train: TrainingData) -> GrownTree:
         n_rows, n_features = train.encoded.n_rows, train.encoded.n_features
-        classes = train.target.classes
-        sizes = [] if classes is None else [len(own) for own in (classes if isinstance(classes, list) else [classes])]
-        n_classes = np.array(sizes, dtype=np.int32)
+        n_classes = _classes_per_output(train)
         self.n_outputs_ = train.target.n_outputs
         self.max_features_ = max_features_of(self.max_features, n_features)
         weight = np.zeros(0) if train.weight is None else train.weight
-        options = _engine.CriterionOptions(
+        total_weight = n_rows if train.weight is None else weight.sum()
+        options = CriterionOptions(
             criterion=self.criterion,
             random_splits=self.splitter == "random",
             max_depth=0 if self.max_depth is None else min(int(self.max_depth), _MOST_DEPTH),
             min_rows_split=rows_of(self.min_samples_split, n_rows, at_least=2),
             min_rows_leaf=rows_of(self.min_samples_leaf, n_rows, at_least=1),
-            min_weight_leaf=self.min_weight_fraction_leaf * (n_rows if train.weight is None else weight.sum()),
+            min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
             min_impurity_decrease=float(self.min_impurity_decrease),
             max_features=min(self.max_features_, n_features),
             max_leaves=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
@@ -99,7 +106,7 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
             seed=root_seed(self.random_state),
             n_threads=resolve_n_jobs(self.n_jobs),
         )
-        native = _engine.grow_criterion_tree(
+        native = grow_criterion_tree(
             train.encoded.values,
             train.encoded.n_levels,
             np.ascontiguousarray(train.target.values, dtype=np.float64).ravel(),
@@ -133,7 +140,7 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
         return self.tree_.scores(prepare_prediction(self, X), self._threads())
 
     def _threads(self) -> int:
-        return _engine.usable_threads(resolve_n_jobs(self.n_jobs))
+        return usable_threads(resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The number of the leaf that each row ends in."""
@@ -173,11 +180,15 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
         the leaves after that.
         """
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
-        alphas, impurities = _engine.pruning_path(whole.tree_.native)
+        alphas, impurities = pruning_path(whole.tree_.native)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def to_text(
-        self, feature_names: AnyArray | list[str] | None = None, *, max_depth: int | None = None, decimals: int = 3
+        self,
+        feature_names: AnyArray | list[str] | None = None,
+        *,
+        max_depth: int | None = None,
+        decimals: int = 3,
     ) -> str:
         """The tree as indented text; the first line under a question is where its answer is yes.
 
@@ -191,7 +202,11 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
         return write_tree(self.tree_, words_of(self, feature_names, decimals=decimals), max_depth=max_depth)
 
     def to_svg(
-        self, feature_names: AnyArray | list[str] | None = None, *, max_depth: int | None = None, decimals: int = 3
+        self,
+        feature_names: AnyArray | list[str] | None = None,
+        *,
+        max_depth: int | None = None,
+        decimals: int = 3,
     ) -> TreeDrawing:
         """The tree as a picture, which notebooks show and `save` writes to a file.
 
@@ -232,7 +247,20 @@ def _refuse_impossible_counts(values: FloatArray) -> None:
         )
 
 
+def _classes_per_output(train: TrainingData) -> NDArray[np.int32]:
+    """Empty for regression."""
+    classes = train.target.classes
+    if classes is None:
+        return np.zeros(0, dtype=np.int32)
+    outputs = classes if isinstance(classes, list) else [classes]
+    return np.array([len(own) for own in outputs], dtype=np.int32)
+
+
 def _features_with_missing(encoded: Encoded) -> BoolArray:
     """Which features had missing values in training; drawings show the way of missing values for these."""
     columns = encoded.values if isinstance(encoded.values, list) else encoded.values.T
-    return np.array([bool((column < 0).any()) if n_levels else bool(np.isnan(column).any()) for column, n_levels in zip(columns, encoded.n_levels, strict=True)])
+    found = np.zeros(encoded.n_features, dtype=bool)
+    for feature, column in enumerate(columns):
+        missing = column < 0 if encoded.n_levels[feature] else np.isnan(column)
+        found[feature] = missing.any()
+    return found

@@ -135,6 +135,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
             How often each row counts; rows of weight 0 are left out.
         """
         train = self._train(X, y, sample_weight)
+        assert train.target.classes is not None
         self.classes_ = train.target.classes
         classes = self._all_classes()
         self.n_classes_ = len(classes[0]) if self.n_outputs_ == 1 else np.array([len(own) for own in classes])
@@ -144,7 +145,9 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         """The most frequent class of the leaf that each row reaches; the first one on a tie."""
         scores = self._scores(X)
         shares = self.tree_.answers(scores)
-        labels = [own[part.argmax(axis=1)] for own, part in zip(self._all_classes(), shares, strict=True)]
+        labels: list[AnyArray] = [
+            own[part.argmax(axis=1)] for own, part in zip(self._all_classes(), shares, strict=True)
+        ]
         if len(labels) == 1:
             return labels[0]
         same_kind = len({own.dtype.kind for own in labels}) == 1
@@ -204,14 +207,16 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     Examples
     --------
     >>> from coterie.trees import DecisionTreeRegressor
-    >>> rides = {"hour": [7, 8, 12, 17, 23, 3], "rain": ["no", "yes", "no", "no", "no", None]}
-    >>> tree = DecisionTreeRegressor(max_depth=2).fit(rides, [90, 60, 40, 95, 10, 5])
+    >>> rides = {"hour": [7, 8, 12, 17, 8, 17], "weather": ["dry", "dry", "dry", "dry", "rain", "snow"]}
+    >>> tree = DecisionTreeRegressor(max_depth=2).fit(rides, [90, 80, 40, 90, 20, 10])
     >>> print(tree.to_text(decimals=1))
-    hour <= 20
-      hour <= 5
-        leaf 5 (1 row)
-        leaf 71.2 (4 rows)
-      leaf 10 (1 row)
+    weather is not dry
+      hour <= 12.5
+        leaf 20 (1 row)
+        leaf 10 (1 row)
+      hour <= 10
+        leaf 85 (2 rows)
+        leaf 65 (2 rows)
 
     References
     ----------

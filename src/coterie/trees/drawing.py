@@ -15,7 +15,7 @@ __all__ = ["TreeDrawing", "draw_tree"]
 # Hues that stay apart for most kinds of colour vision (after Okabe and Ito), then repeated.
 _HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a6d00", "#7b5ea7"]
 _LOW, _HIGH = "#f4f7fb", "#3b6ea8"
-_LINE_HEIGHT, _CHAR_WIDTH, _PADDING = 16, 6.7, 10
+_LINE_HEIGHT, _CHAR_WIDTH, _PADDING = 16, 7.3, 10
 _GAP_X, _GAP_Y = 16, 52
 _MOST_CHARS = 42
 
@@ -89,7 +89,7 @@ def _lines(tree: GrownTree, words: TreeWords, box: PlacedNode) -> list[str]:
     """Three lines: the question or the answer, how many rows, how mixed they are."""
     is_leaf = not box.children
     head = words.answer(tree, box.node) if is_leaf else words.question(tree, box.node)
-    second = words.rows(tree, box.node) if is_leaf else f"{words.rows(tree, box.node)}: {words.answer(tree, box.node)}"
+    second = words.rows(tree, box.node) + ("" if is_leaf else f": {words.answer(tree, box.node)}")
     third = words.impurity(tree, box.node) + (" …" if box.is_cut else "")
     return [_short(head), _short(second), _short(third)]
 
@@ -99,7 +99,12 @@ def _short(line: str) -> str:
 
 
 def _box(
-    tree: GrownTree, words: TreeWords, sheet: _Sheet, box: PlacedNode, lines: list[str], colour: tuple[str, str]
+    tree: GrownTree,
+    words: TreeWords,
+    sheet: _Sheet,
+    box: PlacedNode,
+    lines: list[str],
+    colour: tuple[str, str],
 ) -> str:
     fill, ink = colour
     x, y = sheet.left(box), sheet.top(box)

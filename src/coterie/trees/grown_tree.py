@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie import _engine
+from coterie._engine import Forest, Tree, prune_tree
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 
@@ -31,13 +31,13 @@ class GrownTree:
     children are -1, and feature and threshold are -2, as in scikit-learn.
     """
 
-    def __init__(self, native: _engine.Tree, n_features: int, n_classes: NDArray[np.int32] | None) -> None:
+    def __init__(self, native: Tree, n_features: int, n_classes: NDArray[np.int32] | None) -> None:
         self.native = native
         self.n_features = n_features
         self.n_classes = n_classes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {name: np.array(part) if isinstance(part, np.ndarray) else part for name, part in self.native.state().items()}
+        state = self.native.state()
         return _restored, (state, self.n_features, self.n_classes)
 
     def __eq__(self, other: object) -> bool:
@@ -68,7 +68,8 @@ class GrownTree:
         level = np.zeros(1, dtype=np.int64)
         while len(level):
             parents = level[self.native.feature[level] >= 0]
-            level = np.concatenate([self.native.left[parents], self.native.left[parents] + 1]).astype(np.int64)
+            left = self.native.left[parents].astype(np.int64)
+            level = np.concatenate([left, left + 1])
             depth[level] = depth[parents[0]] + 1 if len(parents) else 0
         return depth
 
@@ -169,19 +170,18 @@ class GrownTree:
     def importances(self) -> FloatArray:
         """The share of each feature in the total decrease of impurity; zeros for a tree without a split."""
         splits = self.native.feature >= 0
-        total = np.bincount(
-            self.native.feature[splits], weights=self.native.gain[splits], minlength=self.n_features
-        )
+        total = np.zeros(self.n_features)
+        np.add.at(total, self.native.feature[splits], self.native.gain[splits])
         return total / total.sum() if total.sum() > 0 else total
 
     def pruned(self, alpha: float) -> "GrownTree":
-        return GrownTree(_engine.prune_tree(self.native, alpha), self.n_features, self.n_classes)
+        return GrownTree(prune_tree(self.native, alpha), self.n_features, self.n_classes)
 
-    def _forest(self) -> _engine.Forest:
-        forest = _engine.Forest(self.n_features, self.native.n_outputs)
+    def _forest(self) -> Forest:
+        forest = Forest(self.n_features, self.native.n_outputs)
         forest.add(self.native)
         return forest
 
 
 def _restored(state: dict[str, AnyArray], n_features: int, n_classes: NDArray[np.int32] | None) -> GrownTree:
-    return GrownTree(_engine.Tree.from_state(state, n_features), n_features, n_classes)
+    return GrownTree(Tree.from_state(state, n_features), n_features, n_classes)

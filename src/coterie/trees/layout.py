@@ -65,5 +65,7 @@ def _joined(left: _Branch, right: _Branch) -> _Branch:
     apart = max(left.right[level] - right.left[level] for level in range(shared)) + 1.0
     half = apart / 2
     outline_left = [0.0] + [x - half for x in left.left] + [x + half for x in right.left[len(left.left) :]]
-    outline_right = [0.0] + [x + half for x in right.right] + [x - half for x in left.right[len(right.right) :]]
+    outline_right = (
+        [0.0] + [x + half for x in right.right] + [x - half for x in left.right[len(right.right) :]]
+    )
     return _Branch(outline_left, outline_right, (-half, half))

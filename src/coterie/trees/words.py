@@ -41,7 +41,10 @@ class TreeWords:
         name = self.names[feature]
         threshold = float(tree.native.threshold[node])
         if tree.native.levels[node] >= 0:
-            question = f"{name} {self._set_of_levels(tree, node)}"
+            left = self._levels_going_left(tree, node)
+            if not left.any() or left.all():
+                return f"{name} is {'not ' if left.all() else ''}missing"
+            question = f"{name} {self._set_of_levels(feature, left)}"
         elif threshold == np.inf and not tree.native.missing_left[node]:
             return f"{name} is not missing"
         elif feature in self.levels:
@@ -64,7 +67,7 @@ class TreeWords:
             return ", ".join(self.number(float(part[0])) for part in values)
         best = [int(part.argmax()) for part in values]
         return ", ".join(
-            f"{one_line(own[k])} {100 * part[k]:.0f}%"
+            f"{class_in_words(own[k])} {100 * part[k]:.0f}%"
             for own, part, k in zip(self.classes, values, best, strict=True)
         )
 
@@ -78,12 +81,17 @@ class TreeWords:
     def number(self, value: float) -> str:
         return number_in_words(value, self.decimals)
 
-    def _set_of_levels(self, tree: GrownTree, node: int) -> str:
-        """ "in {a, b}" or, if the other side is shorter, "not in {c}"."""
-        labels, codes = self.levels[int(tree.native.feature[node])]
-        left = tree.levels_going_left(node)[codes]
+    def _levels_going_left(self, tree: GrownTree, node: int) -> BoolArray:
+        codes = self.levels[int(tree.native.feature[node])][1]
+        return tree.levels_going_left(node)[codes]
+
+    def _set_of_levels(self, feature: int, left: BoolArray) -> str:
+        """What the levels of the shorter side are, or are not: "is a", "in {a, b}", "is not c", "not in {c, d}"."""
+        labels = self.levels[feature][0]
         shorter_left = left.sum() <= (~left).sum()
         listed = [one_line(label) for label in labels[left if shorter_left else ~left]]
+        if len(listed) == 1:
+            return f"is {listed[0]}" if shorter_left else f"is not {listed[0]}"
         more = f", {len(listed) - _MOST_LEVELS} more" if len(listed) > _MOST_LEVELS else ""
         return f"{'in' if shorter_left else 'not in'} {{{', '.join(listed[:_MOST_LEVELS])}{more}}}"
 
@@ -98,7 +106,9 @@ def words_of(estimator: Any, feature_names: Any = None, *, decimals: int = 3) ->
             f"feature_names has {len(feature_names)} entries; the tree was fitted on {n_features} features."
         )
     encoder = estimator.encoder_
-    levels = {i: (encoder.levels(i), encoder.codes(i)) for i in range(n_features) if encoder.levels(i) is not None}
+    levels = {
+        i: (encoder.levels(i), encoder.codes(i)) for i in range(n_features) if encoder.levels(i) is not None
+    }
     classes = getattr(estimator, "classes_", None)
     return TreeWords(
         names=[one_line(name) for name in feature_names],
@@ -122,6 +132,11 @@ def number_in_words(value: float, decimals: int) -> str:
         return f"{value:.{max(decimals, 1)}g}"
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def class_in_words(label: object) -> str:
+    """Text stands for itself; a number says that it is a class."""
+    return one_line(label) if isinstance(label, str) else f"class {label}"
 
 
 def one_line(label: object) -> str:

@@ -256,19 +256,20 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
     __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which the halves pair the lanes
     __m256 found = _mm256_setzero_ps();
+    Cell left_before = start;  // on the left before the step's first value bin
     for (int bin = 0; bin < n_bins; bin += 8) {
         const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin)));
         const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin + 4)));
         const __m256i left_low = _mm256_add_epi64(low, carry);
         const __m256i left_high = _mm256_add_epi64(_mm256_add_epi64(high, carry), _mm256_permute4x64_epi64(low, 0xFF));
-        const auto before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
         carry = _mm256_permute4x64_epi64(left_high, 0xFF);
         // The left side only grows: skip bins while it is too light, stop once the right side is.
-        if (too_light<Counted>(static_cast<Cell>(_mm256_extract_epi64(carry, 0)), task)) {
+        if (too_light<Counted>(task.total - left_before, task)) break;
+        left_before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
+        if (too_light<Counted>(left_before, task)) {
             bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8));
             continue;
         }
-        if (too_light<Counted>(task.total - before, task)) break;
         const EightSums left = eight_sums<Counted>(left_low, left_high);
         const EightSums right = eight_sums<Counted>(_mm256_sub_epi64(total, left_low), _mm256_sub_epi64(total, left_high));
 

@@ -1,0 +1,103 @@
+# Everything a contributor runs. The first command makes .venv and builds the engine; later ones reuse both
+# and rebuild only what has changed. `make help` lists the commands.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+PIP := $(RUN) -m pip --disable-pip-version-check --quiet
+
+# CMake, Ninja and clang-format of the environment come before the machine's.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+# Stamps: when each of these was last true.
+READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+READY_FOR_DOCS := $(VENV)/.ready-for-docs
+INSTALLED := $(VENV)/.installed
+
+COMPILED := CMakeLists.txt $(shell find engine/coterie bindings -type f)
+CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-engine test-python test-slow lint format sanitize stub bench docs clean
+
+help:  ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(INSTALLED)  ## Train on two tables and print scores beside baselines
+	@$(RUN) examples/demo.py
+
+test: test-engine test-python  ## Tests of the engine (C++) and of the library (Python)
+
+test-engine: $(READY)  ## Tests of the engine, compiled with warnings as errors
+	@cmake --preset dev --log-level=WARNING
+	@cmake --build --preset dev
+	@ctest --preset dev --progress
+
+test-python: $(INSTALLED) $(READY_TO_TEST)  ## Tests of the library and of every example in its documentation
+	@$(RUN) -m pytest
+
+test-slow: $(INSTALLED) $(READY_TO_TEST)  ## The tests that take longer
+	@$(RUN) -m pytest -m slow
+
+lint: $(READY_TO_TEST)  ## Style and types: ruff, mypy, clang-format
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+	@clang-format --dry-run -Werror $(CXX_FILES)
+
+format: $(READY_TO_TEST)  ## Put every file into our style
+	@$(RUN) -m ruff check --fix-only --quiet .
+	@$(RUN) -m ruff format --quiet .
+	@clang-format -i $(CXX_FILES)
+
+sanitize: $(READY)  ## Tests of the engine under AddressSanitizer with UBSan, then under ThreadSanitizer
+	@cmake --preset sanitize --log-level=WARNING
+	@cmake --build --preset sanitize
+	@ctest --preset sanitize --progress
+	@cmake --preset tsan --log-level=WARNING
+	@cmake --build --preset tsan
+	@ctest --preset tsan --progress
+
+stub: $(INSTALLED) $(READY_TO_TEST)  ## Write the types of the compiled module, src/coterie/_engine.pyi
+	@$(RUN) tools/make_stub.py
+
+bench: $(INSTALLED)  ## Speed of the kernels, one by one
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release
+	@for program in build/release/benchmarks/bench_*; do $$program || exit 1; done
+
+docs: $(INSTALLED) $(READY_FOR_DOCS)  ## The documentation as web pages, in build/docs
+	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "Open build/docs/index.html."
+
+clean:  ## Remove everything that was built, and the environment
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml tools/requirements.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    "coterie needs Python 3.11 or later; $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2])'
+	@$(RUN) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	@echo "Installing what coterie needs into $(VENV) ..."
+	@$(RUN) tools/requirements.py > $(VENV)/requirements.txt
+	@$(PIP) install -r $(VENV)/requirements.txt
+	@touch $@
+
+$(READY_TO_TEST): $(READY)
+	@echo "Installing what the tests and linters need into $(VENV) ..."
+	@$(RUN) tools/requirements.py test lint > $(VENV)/requirements.txt
+	@$(PIP) install -r $(VENV)/requirements.txt
+	@touch $@
+
+$(READY_FOR_DOCS): $(READY)
+	@$(RUN) tools/requirements.py docs > $(VENV)/requirements.txt
+	@$(PIP) install -r $(VENV)/requirements.txt
+	@touch $@
+
+# Python files are read from src/; only a change of the compiled part asks for another build.
+$(INSTALLED): $(READY) $(COMPILED)
+	@echo "Building the engine ..."
+	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@touch $@

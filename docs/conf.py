@@ -1,0 +1,19 @@
+"""Settings of the documentation: Markdown pages, and a reference drawn from the docstrings."""
+
+from importlib.metadata import version as version_of
+
+project = "coterie"
+author = "the coterie developers"
+release = version_of("coterie")
+version = release
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+source_suffix = {".md": "markdown"}
+
+html_theme = "furo"
+html_title = f"coterie {release}"
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_numpy_docstring = True

@@ -1,0 +1,88 @@
+// The histogram of a node equals the slow one, feature by feature, for any number of threads.
+#include <numeric>
+
+#include "coterie/histogram/build.hpp"
+#include "random_inputs.hpp"
+#include "reference/histogram.hpp"
+#include "tables_by_hand.hpp"
+
+namespace coterie::tests {
+namespace {
+
+std::shared_ptr<const BinnedMatrix> binned(const Columns& table) {
+    auto mapper = std::make_shared<const BinMapper>(BinMapper::fit(table.view(), {}, 255, 1, 1));
+    return std::make_shared<const BinnedMatrix>(table.view(), std::move(mapper), 1);
+}
+
+/// Small enough for 60,000 of them to fit a counted cell.
+Buffer<Pair> random_pairs(std::size_t n) {
+    Buffer<Pair> pairs(n);
+    for (std::size_t i = 0; i < n; ++i)
+        pairs[i] = make_pair(static_cast<std::int32_t>(bits_at(1, i) % 601) - 300,
+                             static_cast<std::uint32_t>(bits_at(2, i) % 60));
+    return pairs;
+}
+
+void check_histogram(const BinnedMatrix& matrix, const NodeRows& node, std::span<const RowIndex> rows,
+                     std::span<const Pair> pairs, int n_threads) {
+    const HistogramLayout layout(matrix);
+    HistogramBuilder builder(matrix, layout, n_threads);
+    Buffer<Cell> cells(layout.n_cells(), 0x5555555555555555ull);  // build must clear what was there
+    builder.build(node, cells.data());
+    for (FeatureIndex feature = 0; feature < matrix.n_features(); ++feature) {
+        const auto n_bins = static_cast<std::size_t>(matrix.feature(feature).n_bins);
+        const std::span column(matrix.column(feature), matrix.n_rows());
+        const auto slow = reference::slow_histogram(column, rows, pairs, n_bins);
+        for (std::size_t bin = 0; bin < n_bins; ++bin)
+            check_equal(cells[layout.offset(feature) + bin], reference::cell_of(slow[bin], node.counted));
+    }
+}
+
+const Test every_feature("every feature's cells hold the sums of its rows, whatever the width of the table", [] {
+    for (const std::size_t n_features : {1u, 3u, 11u, 63u, 64u, 65u, 130u}) {
+        const Columns table = random_columns(n_features, 700, n_features);
+        const auto matrix = binned(table);
+        const Buffer<Pair> pairs = random_pairs(700);
+        std::vector<RowIndex> all(700), some;
+        std::iota(all.begin(), all.end(), 0u);
+        Buffer<Record> records;
+        for (RowIndex row = 3; row < 700; row += 1 + row % 4) {
+            some.push_back(row);
+            records.push_back(make_record(row, pairs[row]));
+        }
+        for (const bool counted : {false, true})
+            for (const int n_threads : {1, 2}) {
+                check_histogram(*matrix, {.records = nullptr, .pairs = pairs.data(), .n = 700, .counted = counted}, all,
+                                pairs, n_threads);
+                check_histogram(*matrix,
+                                {.records = records.data(), .pairs = nullptr, .n = records.size(), .counted = counted},
+                                some, pairs, n_threads);
+            }
+    }
+});
+
+const Test many_rows("rows that threads share add up to the same sums", [] {
+    constexpr std::size_t n = 60'000;
+    const Columns table = random_columns(9, n, 5);
+    const auto matrix = binned(table);
+    const Buffer<Pair> pairs = random_pairs(n);
+    std::vector<RowIndex> all(n);
+    std::iota(all.begin(), all.end(), 0u);
+    Buffer<Record> records(n);
+    for (RowIndex row = 0; row < n; ++row) records[row] = make_record(row, pairs[row]);
+    for (const int n_threads : {1, 2, 3, 8}) {
+        check_histogram(*matrix, {.records = nullptr, .pairs = pairs.data(), .n = n, .counted = true}, all, pairs,
+                        n_threads);
+        check_histogram(*matrix, {.records = records.data(), .pairs = nullptr, .n = n, .counted = false}, all, pairs,
+                        n_threads);
+    }
+});
+
+const Test no_rows("a node without rows has empty cells", [] {
+    const auto matrix = binned(random_columns(2, 50, 4));
+    const Buffer<Pair> pairs = random_pairs(50);
+    check_histogram(*matrix, {.records = nullptr, .pairs = pairs.data(), .n = 0, .counted = true}, {}, pairs, 1);
+});
+
+}  // namespace
+}  // namespace coterie::tests

@@ -1,0 +1,129 @@
+"""Forks, pools and grid searches: nothing hangs, nothing differs, and threads do not multiply."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from tests.contract.estimators import ESTIMATORS, fingerprint, make, random_table
+
+ROOT = Path(__file__).parents[2]
+HANG = 120  # seconds; only a guard
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+def run(program: str, estimator: type[Any]) -> str:
+    """What a program prints, in a process of its own; `estimator`, `make`, `X` and `y` are there."""
+    start = f"""\
+        import multiprocessing, os, signal, sys, threading, time
+        from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+        estimator = next(item for item in ESTIMATORS if item.__name__ == {estimator.__name__!r})
+        def n_tasks():
+            return len(os.listdir("/proc/self/task"))
+        """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", dedent(start) + dedent(program)],
+        cwd=ROOT,
+        env={**os.environ, "COTERIE_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_fork_after_a_threaded_fit_fits_the_same_model(estimator: type[Any]) -> None:
+    program = """
+        X, y = random_table(estimator, 20_000, 12)
+        parent = fingerprint(make(estimator, n_estimators=2, max_depth=5, n_jobs=2).fit(X, y))
+        def child(_):
+            model = make(estimator, n_estimators=2, max_depth=5, n_jobs=2).fit(X, y)
+            answers(model, X)
+            return fingerprint(model)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if child(0) == parent else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, "the child grew another model"
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            print(set(pool.map(child, range(4))) == {parent})
+        """
+    assert run(program, estimator).strip() == "True"
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_fit_starts_no_more_threads_than_cores(estimator: type[Any]) -> None:
+    program = """
+        X, y = random_table(estimator, 20_000, 12)
+        before = n_tasks()
+        most = []
+        for n_jobs in (2, 64, -1, None):
+            make(estimator, n_estimators=2, max_depth=5, n_jobs=n_jobs).fit(X, y)
+            most.append(n_tasks() - before)
+        print(max(most))
+        """
+    assert int(run(program, estimator)) <= 1, "with two threads allowed, the caller needs one helper"
+
+
+def fit_in_worker(estimator: type[Any], seed: int) -> tuple[str, int]:
+    """For a worker: the model's hash, and the threads of the process that the fit added."""
+    before = len(os.listdir("/proc/self/task"))
+    model = make(estimator, n_jobs=2).fit(*random_table(estimator, 5_000, 12, seed))
+    return fingerprint(model), len(os.listdir("/proc/self/task")) - before
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_fits_inside_joblib_workers_are_the_fits_outside() -> None:
+    from joblib import Parallel, delayed
+
+    cores = multiprocessing.cpu_count()
+    jobs = [(estimator, seed) for estimator in ESTIMATORS for seed in range(2)]
+
+    inside = Parallel(n_jobs=2, timeout=HANG)(delayed(fit_in_worker)(*job) for job in jobs)
+
+    assert [digest for digest, _ in inside] == [fit_in_worker(*job)[0] for job in jobs]
+    assert max(threads for _, threads in inside) <= cores - 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_grid_search_in_two_processes_finds_what_one_finds(estimator: type[Any]) -> None:
+    from sklearn.model_selection import GridSearchCV
+
+    X, y = random_table(estimator, 300)
+    grid = {"max_depth": [1, 3]}
+
+    alone, together = (GridSearchCV(make(estimator, n_jobs=2), grid, cv=3, n_jobs=n).fit(X, y) for n in (1, 2))
+
+    assert alone.best_params_ == together.best_params_
+    assert list(alone.cv_results_["mean_test_score"]) == list(together.cv_results_["mean_test_score"])
+    assert fingerprint(alone.best_estimator_) == fingerprint(together.best_estimator_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(estimator: type[Any]) -> None:
+    program = """
+        X, y = random_table(estimator, 400_000, 40)
+        model = make(estimator, n_estimators=100_000, n_jobs=2)
+        small = random_table(estimator, 20_000, 12)
+        make(estimator, n_jobs=2).fit(*small)
+        before, caught = n_tasks(), 0
+        for delay in (0.3, 0.8):
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            try:
+                model.fit(X, y)
+            except KeyboardInterrupt:
+                caught += 1
+            timer.join()
+        expected = fingerprint(make(estimator).fit(*small))
+        print(caught, n_tasks() - before, fingerprint(model.set_params(**make(estimator).get_params()).fit(*small)) == expected)
+        """
+    assert run(program, estimator).split() == ["2", "0", "True"]

@@ -1,0 +1,109 @@
+"""The same bits for any number of threads, for both instruction sets, and whatever else runs."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+from tests.contract.fit_and_hash import TABLES
+
+ROOT = Path(__file__).parents[2]
+JOBS = ["1", "2", "3", "8"]
+
+
+def hashes(jobs: list[str], **environment: str) -> tuple[dict[tuple[str, ...], str], list[str]]:
+    """Hash by (estimator, table, threads); then the kernels in use and the threads allowed."""
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.contract.fit_and_hash", *jobs],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    *models, engine = [line.split() for line in run.stdout.splitlines()]
+    return {tuple(words[:3]): words[3] for words in models}, engine
+
+
+@pytest.fixture(scope="module")
+def many_threads() -> dict[tuple[str, ...], str]:
+    models, (_, threads) = hashes(JOBS, COTERIE_NUM_THREADS="8")
+    assert threads == "8"
+    return models
+
+
+@pytest.fixture(scope="module")
+def plain_kernels() -> dict[tuple[str, ...], str]:
+    models, (kernels, _) = hashes(["2"], COTERIE_ISA="generic")
+    assert kernels == "generic"
+    return models
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_threads_do_not_change_a_bit(
+    estimator: type[Any], table: str, many_threads: dict[tuple[str, ...], str]
+) -> None:
+    digests = [many_threads[estimator.__name__, table, n_jobs] for n_jobs in JOBS]
+    assert len(set(digests)) == 1, digests
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_instruction_sets_do_not_change_a_bit(
+    estimator: type[Any],
+    table: str,
+    many_threads: dict[tuple[str, ...], str],
+    plain_kernels: dict[tuple[str, ...], str],
+) -> None:
+    model = estimator.__name__, table, "2"
+    assert many_threads[model] == plain_kernels[model]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_hash_tells_models_apart(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator).fit(X, y)
+
+    assert fingerprint(model) == fingerprint(make(estimator).fit(X, y))
+    assert fingerprint(model) != fingerprint(make(estimator).fit(X[:-8], y[:-8]))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_fits_in_four_threads_at_once_are_the_fits_alone(estimator: type[Any]) -> None:
+    tables = [random_table(estimator, 4_000, 12, seed) for seed in range(8)]
+    alone = [fingerprint(make(estimator, n_jobs=2).fit(X, y)) for X, y in tables]
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda table: fingerprint(make(estimator, n_jobs=2).fit(*table)), tables))
+
+    assert together == alone
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_one_model_answers_many_threads_at_once(estimator: type[Any]) -> None:
+    X, y = random_table(estimator, 500, 6)
+    model = make(estimator).fit(X, y)
+    expected = answers(model, X)
+
+    with ThreadPoolExecutor(8) as pool:
+        given = list(pool.map(lambda _: answers(model, X), range(100)))
+
+    assert all(np.array_equal(each, expected) for each in given)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_same_seed_gives_the_same_model_and_another_fit_does_not_disturb_it(estimator: type[Any]) -> None:
+    X, y = random_table(estimator, 200)
+    first = fingerprint(make(estimator, max_features=0.5, random_state=3).fit(X, y))
+    make(estimator, max_features=0.5, random_state=4).fit(X, y)
+
+    assert fingerprint(make(estimator, max_features=0.5, random_state=3).fit(X, y)) == first

@@ -1,0 +1,39 @@
+"""scikit-learn's own contract: every check of `check_estimator` passes, and none is expected to fail."""
+
+from typing import Any
+
+import pytest
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.estimator_checks import check_estimator
+
+from tests.contract.estimators import ESTIMATORS, make
+
+
+def test_the_estimators_are_found() -> None:
+    names = {estimator.__name__ for estimator in ESTIMATORS}
+    assert {"GradientBoostingClassifier", "GradientBoostingRegressor"} <= names
+    assert {"DecisionTreeClassifier", "DecisionTreeRegressor"} <= names
+    assert not any(name.startswith("_") for name in names)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_an_estimator_says_what_it_predicts(estimator: type[Any]) -> None:
+    assert is_classifier(estimator()) != is_regressor(estimator())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
+    results = check_estimator(make(estimator), on_skip=None, on_fail=None)
+
+    not_passed = [f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")]
+    assert not_passed == []
+    assert sum(r["status"] == "passed" for r in results) > 50
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) -> None:
+    results = check_estimator(estimator(), on_skip=None, on_fail=None)
+
+    assert [f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")] == []

@@ -1,0 +1,135 @@
+"""Every parameter with every wrong type and bound: the rules of `PARAMS` are read, and what they exclude is tried."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coterie._params import Fraction, Real, Whole
+from coterie.errors import InvalidParameter
+from tests.contract.estimators import ESTIMATORS, make, random_table
+
+STRANGE = [
+    None,
+    True,
+    "nonsense",
+    "",
+    b"auto",
+    object(),
+    1j,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    -1,
+    -0.5,
+    0,
+    0.0,
+    1.5,
+    2**70,
+    (),
+    [],
+    {},
+    {1, 2},
+    np.array([1.0, 2.0]),
+    np.float32("nan"),
+    np.int64(-7),
+    int,
+    len,
+]
+
+
+def beside(rule: Any) -> Iterator[float]:
+    """Numbers just outside the bounds of a rule."""
+    if isinstance(rule, Fraction):
+        rule = Real(0, 1, closed="right")
+    if isinstance(rule, Whole):
+        yield from [rule.low - 1] if rule.low is not None else []
+        yield from [rule.high + 1] if rule.high is not None else []
+    if isinstance(rule, Real):
+        yield from [rule.low, np.nextafter(rule.low, -1)] if rule.low is not None else []
+        yield from [rule.high, np.nextafter(rule.high, np.inf)] if rule.high is not None else []
+
+
+def wrong_values(rules: Any) -> list[Any]:
+    """What no rule accepts."""
+    tried = STRANGE + [value for rule in rules for value in beside(rule)]
+    return [v for v in tried if not any(v is None if rule is None else rule.accepts(v) for rule in rules)]
+
+
+CASES = [(estimator, param) for estimator in ESTIMATORS for param in estimator.PARAMS]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_parameter_has_a_rule(estimator: type[Any]) -> None:
+    assert set(estimator.PARAMS) == set(estimator().get_params())
+
+
+@pytest.mark.parametrize(("estimator", "param"), CASES)
+def test_a_wrong_value_is_refused_by_name(estimator: type[Any], param: str) -> None:
+    X, y = random_table(estimator, 20)
+    wrong = wrong_values(estimator.PARAMS[param])
+
+    assert len(wrong) > 5
+    for value in wrong:
+        with pytest.raises(InvalidParameter, match=rf"{param}\b.*expected"):
+            make(estimator).set_params(**{param: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [0])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_zero_threads_are_refused_by_name(estimator: type[Any], n_jobs: int) -> None:
+    with pytest.raises(InvalidParameter, match="n_jobs=0"):
+        make(estimator, n_jobs=n_jobs).fit(*random_table(estimator, 20))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_numbers_of_numpy_are_numbers(estimator: type[Any]) -> None:
+    X, y = random_table(estimator, 20)
+    model = make(estimator, n_estimators=np.int64(2), max_depth=np.int32(2), learning_rate=np.float32(0.5))
+
+    assert len(model.fit(X, y).predict(X)) == 20
+
+
+def test_the_constructor_stores_and_does_not_check() -> None:
+    for estimator in ESTIMATORS:
+        for param in estimator.PARAMS:
+            value = object()
+            assert estimator(**{param: value}).get_params()[param] is value
+
+
+@pytest.mark.parametrize(
+    ("param", "value", "message"),
+    [
+        ("monotonic_cst", [1], "1 entries|shape"),
+        ("monotonic_cst", [0, 0, 0, 2], "-1, 0"),
+        ("monotonic_cst", {"a": 1}, "names"),
+        ("monotonic_cst", [[0, 0, 0, 1]], "monotonic_cst"),
+        ("monotonic_cst", ["up", 0, 0, 0], "monotonic_cst"),
+        ("monotonic_cst", [float("nan"), 0, 0, 0], "monotonic_cst"),
+        ("interaction_cst", [{9}], "0 to 3"),
+        ("interaction_cst", [{-1}], "0 to 3"),
+        ("interaction_cst", [set()], "non-empty"),
+        ("interaction_cst", [], "non-empty"),
+        ("interaction_cst", [1, 2], "list of non-empty sets"),
+        ("interaction_cst", [{True}], "feature numbers"),
+        ("interaction_cst", ["ab"], "feature numbers"),
+        ("categorical_features", [7], "categorical_features"),
+        ("categorical_features", ["a"], "categorical_features"),
+        ("categorical_features", [True], "categorical_features"),
+        ("categorical_features", [1.5], "categorical_features"),
+        ("class_weight", {"purple": 1.0}, "class_weight|purple"),
+        ("class_weight", {"blue": -1.0}, "class_weight"),
+        ("class_weight", {"blue": "much"}, "class_weight"),
+        ("class_weight", {"blue": float("nan")}, "class_weight"),
+    ],
+)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_what_only_the_table_can_show_wrong_is_refused(
+    estimator: type[Any], param: str, value: Any, message: str
+) -> None:
+    if param not in estimator.PARAMS:
+        return
+    X, y = random_table(estimator)
+    with pytest.raises(ValueError, match=message):
+        make(estimator, **{param: value}).fit(X, y)

@@ -1,0 +1,214 @@
+"""The engine's boosted trees are those of the naive twin: same features, same rows in each leaf, same gains."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from coterie import _engine
+from tests.naive.boosted_tree import SlowGrower, SlowTree
+
+NO_ROWS = np.empty(0, np.uint32)
+NO_WEIGHT = np.empty(0)
+
+
+class Problem(NamedTuple):
+    """A table as columns, derivatives that are whole multiples of 1/64, and how to grow."""
+
+    columns: list[NDArray[Any]]
+    n_levels: NDArray[np.int32]
+    gradient: NDArray[np.float32]
+    hessian: NDArray[np.float32]
+    rows: NDArray[np.uint32]
+    options: Any
+    max_bins: int
+    seed: int
+
+
+def random_columns(rng: np.random.Generator, n_rows: int, n_features: int) -> tuple[list[Any], Any]:
+    """Numbers with ties, missing values and infinities; some columns are levels."""
+    columns: list[Any] = []
+    n_levels = np.zeros(n_features, np.int32)
+    for feature in range(n_features):
+        if rng.random() < 0.3:
+            n_levels[feature] = rng.integers(1, 20)
+            columns.append(rng.integers(-1, n_levels[feature], n_rows).astype(np.int32))
+            continue
+        values = rng.integers(0, rng.choice([1, 2, 5, 1000]), n_rows) + rng.normal(size=n_rows) * rng.choice([0, 1])
+        if rng.random() < 0.5:
+            values = np.where(rng.random(n_rows) < rng.choice([0.1, 0.5, 1.0]), np.nan, values)
+        if rng.random() < 0.1:
+            values = np.where(rng.random(n_rows) < 0.1, rng.choice([-np.inf, np.inf]), values)
+        columns.append(values.astype(rng.choice([np.float32, np.float64])))
+    return columns, n_levels
+
+
+def random_options(rng: np.random.Generator, n_levels: NDArray[np.int32]) -> Any:
+    n_features = len(n_levels)
+    options = _engine.GrowOptions()
+    options.max_leaf_nodes = int(rng.choice([0, 2, 5, 31]))
+    options.max_depth = int(rng.choice([0, 0, 1, 3]))
+    options.min_samples_leaf = int(rng.choice([1, 2, 5, 20]))
+    options.min_child_weight = float(rng.choice([0.0, 1e-3, 3.0]))
+    options.l2 = float(rng.choice([0.0, 1.0, 10.0]))
+    options.min_gain = float(rng.choice([0.0, 0.0, 2.0]))
+    options.max_features = float(rng.choice([1.0, 1.0, 0.4]))
+    options.level_smoothing = float(rng.choice([0.0, 10.0]))
+    options.level_l2 = float(rng.choice([0.0, 10.0]))
+    options.learning_rate = float(rng.choice([1.0, 0.1]))
+    if rng.random() < 0.4:
+        options.monotone = [int(rng.integers(-1, 2)) if levels == 0 else 0 for levels in n_levels]
+    if rng.random() < 0.3:
+        groups = [rng.choice(n_features, rng.integers(1, n_features + 1), replace=False) for _ in range(3)]
+        options.interaction_sets = [sorted(map(int, group)) for group in groups]
+    return options
+
+
+def random_problem(seed: int, n_rows: int | None = None) -> Problem:
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(5, 400)) if n_rows is None else n_rows
+    columns, n_levels = random_columns(rng, n_rows, int(rng.integers(1, 25)))
+    signal = sum(np.nan_to_num(column, posinf=9, neginf=-9) % 3 for column in columns[:3])
+    gradient = np.round(64 * (np.asarray(signal) - np.mean(signal)) + rng.integers(-200, 200, n_rows)) / 64
+    hessian = rng.integers(1, 16, n_rows) / 8 if rng.random() < 0.5 else np.empty(0)
+    rows = np.flatnonzero(rng.random(n_rows) < 0.7) if rng.random() < 0.3 else np.empty(0)
+    for derivative in (gradient, hessian) if len(rows) else ():
+        derivative[np.setdiff1d(np.arange(len(derivative)), rows)] = 0
+    return Problem(
+        columns,
+        n_levels,
+        gradient.astype(np.float32),
+        hessian.astype(np.float32),
+        rows.astype(np.uint32),
+        random_options(rng, n_levels),
+        int(rng.choice([2, 7, 64, 255])),
+        int(rng.integers(2**63)),
+    )
+
+
+def grow_fast(problem: Problem) -> tuple[Any, Any, Any]:
+    """The engine's tree, its bins, and how they were made."""
+    mapper = _engine.BinMapper.fit(problem.columns, problem.n_levels, NO_WEIGHT, problem.max_bins, 0, 1)
+    matrix = _engine.BinnedMatrix(problem.columns, problem.n_levels, mapper, 1)
+    grower = _engine.TreeGrower(matrix, problem.options, 2)
+    return grower.grow(problem.gradient, problem.hessian, problem.rows, problem.seed), matrix, mapper
+
+
+def grow_both(problem: Problem) -> tuple[Any, SlowTree, NDArray[np.uint32]]:
+    """The engine's tree, the twin's, and the leaf of each row in the engine's."""
+    tree, matrix, mapper = grow_fast(problem)
+    bins = np.stack([matrix.column(feature) for feature in range(matrix.n_features)], axis=1).astype(np.int64)
+    slow = SlowGrower(bins, mapper.n_bins().astype(np.int64), problem.n_levels > 0, problem.options)
+    forest = _engine.Forest(matrix.n_features, 1)
+    forest.add(tree)
+    leaves = np.empty(matrix.n_rows, np.uint32)
+    forest.find_leaves(problem.columns, problem.n_levels, leaves, 1)
+    return tree, slow.grow(problem.gradient, problem.hessian, problem.rows.astype(np.int64), problem.seed), leaves
+
+
+def assert_same_tree(tree: Any, slow: SlowTree, leaves: NDArray[np.uint32]) -> None:
+    np.testing.assert_array_equal(tree.feature, slow.feature)
+    np.testing.assert_array_equal(tree.left, slow.left)
+    np.testing.assert_allclose(tree.gain, slow.gain, rtol=1e-9)
+    part = slow.leaf >= 0
+    np.testing.assert_array_equal(leaves[part], slow.leaf[part])
+    is_leaf = tree.feature < 0
+    np.testing.assert_allclose(tree.value[is_leaf, 0], np.array(slow.value)[is_leaf], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("first", range(0, 320, 20))
+def test_small_trees_are_those_of_the_twin(first: int) -> None:
+    for seed in range(first, first + 20):
+        problem = random_problem(seed)
+
+        tree, slow, leaves = grow_both(problem)
+
+        assert_same_tree(tree, slow, leaves)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_of_many_rows_are_those_of_the_twin(seed: int) -> None:
+    """From 65,536 rows on, cells hold no counts, and rows are counted only where the hessian leaves a doubt."""
+    problem = random_problem(1000 + seed, n_rows=70_000)
+    problem.options.min_samples_leaf = [1, 20, 2000, 9000][seed % 4]
+    problem.options.max_leaf_nodes = 12
+
+    tree, slow, leaves = grow_both(problem)
+
+    assert_same_tree(tree, slow, leaves)
+
+
+def test_rows_are_counted_where_hessians_lie_about_them() -> None:
+    """A few heavy rows look like many: the split that hessians would choose keeps too few rows."""
+    n_rows = 70_000
+    value = np.arange(n_rows) % 10.0
+    value[:50] = 20.0
+    heavy = value == 20.0
+    problem = random_problem(0)._replace(
+        columns=[value],
+        n_levels=np.zeros(1, np.int32),
+        gradient=np.where(heavy, -64.0, (value % 3) - 1).astype(np.float32),
+        hessian=np.where(heavy, 16.0, 0.5).astype(np.float32),
+        rows=NO_ROWS,
+    )
+    options = _engine.GrowOptions()
+    options.min_samples_leaf = 1000
+    problem = problem._replace(options=options)
+
+    tree, slow, leaves = grow_both(problem)
+
+    assert_same_tree(tree, slow, leaves)
+    assert tree.n_rows[tree.feature < 0].min() >= 1000
+    assert tree.n_nodes > 3
+
+
+def test_the_problems_are_not_all_easy() -> None:
+    """The random problems reach what they are meant to: depth, levels, missing values, constraints."""
+    problems = [random_problem(seed) for seed in range(60)]
+    trees = [grow_fast(problem)[0] for problem in problems]
+
+    assert sum(tree.n_nodes > 9 for tree in trees) > 15
+    assert sum((tree.levels >= 0).any() for tree in trees) > 15
+    assert sum(bool(problem.options.monotone) for problem in problems) > 15
+    assert sum(bool(problem.options.interaction_sets) for problem in problems) > 10
+    assert sum(len(problem.rows) > 0 for problem in problems) > 10
+
+
+def test_a_twin_with_another_rule_is_told_apart() -> None:
+    """The comparison would notice: with other options the twin grows other trees."""
+    differ = 0
+    for seed in range(20):
+        problem = random_problem(seed)
+        tree, _, leaves = grow_both(problem)
+        problem.options.l2 = problem.options.l2 + 5.0
+        _, slow, _ = grow_both(problem)
+        try:
+            assert_same_tree(tree, slow, leaves)
+        except AssertionError:
+            differ += 1
+    assert differ > 10
+
+
+def random_table(seed: int, n_rows: int) -> tuple[Problem, Any, Any]:
+    problem = random_problem(seed, n_rows)._replace(rows=NO_ROWS)
+    mapper = _engine.BinMapper.fit(problem.columns, problem.n_levels, NO_WEIGHT, problem.max_bins, 0, 1)
+    matrix = _engine.BinnedMatrix(problem.columns, problem.n_levels, mapper, 1)
+    return problem, matrix, _engine.TreeGrower(matrix, problem.options, 2)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_walking_raw_values_ends_where_the_grower_put_the_rows(seed: int) -> None:
+    """Scores added by the grower, bin by bin, are those of the finished tree on the values themselves."""
+    problem, matrix, grower = random_table(seed, 300)
+    hessian = problem.hessian if len(problem.hessian) == 300 else np.empty(0, np.float32)
+    tree = grower.grow(problem.gradient, hessian, NO_ROWS, 7)
+
+    added = np.zeros(matrix.n_rows, np.float32)
+    grower.add_answers(added)
+    walked = np.zeros(matrix.n_rows)
+    forest = _engine.Forest(matrix.n_features, 1)
+    forest.add(tree)
+    forest.add_scores(problem.columns, problem.n_levels, walked, 1)
+
+    np.testing.assert_array_equal(added, walked.astype(np.float32))

@@ -1,0 +1,268 @@
+"""What a tree of gradient boosting means: a page of numpy that looks at every split of every leaf, every time.
+
+It takes the bins as the engine made them, rounds derivatives to whole numbers as the engine promises to, and
+grows best first. No histogram is kept or subtracted, no row is moved: a leaf is a list of row numbers.
+"""
+
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+COUNTED_BELOW = 65_536
+ROUNDING, FEATURE_DRAW = 2, 3  # purposes of random numbers
+
+
+class Pairs(NamedTuple):
+    """Rounded derivatives, and what one unit of each is worth."""
+
+    gradient: Ints
+    hessian: Ints
+    gradient_unit: float
+    hessian_unit: float
+
+
+class Split(NamedTuple):
+    gain: float  # of both children, in rounded units
+    feature: int
+    goes_left: NDArray[np.bool_]  # by bin
+
+
+@dataclass
+class Leaf:
+    number: int
+    rows: Ints
+    depth: int
+    low: float = -np.inf
+    high: float = np.inf
+    sets: list[set[int]] = field(default_factory=list)
+    gain: float = 0.0
+    split: Split | None = None
+
+
+@dataclass
+class SlowTree:
+    """Parallel lists, one entry per node; `leaf` is where each row ended, -1 if it took no part."""
+
+    feature: list[int]
+    left: list[int]
+    gain: list[float]
+    value: list[float]
+    leaf: Ints
+
+
+def random_bits(seed: int, purpose: int, position: int) -> int:
+    """The engine's numbers without state: a hash of where they are used."""
+    stream = _mix((seed + 0x9E3779B97F4A7C15 * purpose) % 2**64)
+    return _mix(stream ^ ((position * 0xD1342543DE82EF95 + 0x2545F4914F6CDD1D) % 2**64))
+
+
+def _mix(x: int) -> int:
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], counted: bool, seed: int) -> Pairs:
+    """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
+    row = np.arange(len(gradient), dtype=np.uint32)
+    x = row * np.uint32(0x9E3779B1) + np.uint32(random_bits(seed, ROUNDING, 0) % 2**32)
+    x = (x ^ x >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    x = (x ^ x >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    x = x ^ x >> np.uint32(16)
+    up, up_too = ((x >> np.uint32(16)).astype(np.float32), (x & np.uint32(0xFFFF)).astype(np.float32))
+    scale = _scale(gradient, 32767, 2**25 - 1 if counted else 2**31 - 1)
+    g = np.floor(gradient * scale + up * np.float32(2**-16)).astype(np.int64)
+    if len(hessian) == 0:
+        return Pairs(g, np.ones_like(g), 1 / float(scale), 1.0)
+    other = _scale(hessian, 65535, 2**22 - 1 if counted else 2**31 - 1)
+    h = np.floor(hessian * other + up_too * np.float32(2**-16)).astype(np.int64)
+    return Pairs(g, h, 1 / float(scale), 1 / float(other))
+
+
+def _scale(values: NDArray[np.float32], most_row: int, most_sum: int) -> np.float32:
+    size = np.abs(values.astype(np.float64))
+    if not size.any():
+        return np.float32(1)
+    scale = min((most_row - 1) / size.max(), (most_sum - len(values)) / size.sum())
+    return np.float32(scale * (1 - 1e-6))
+
+
+class SlowGrower:
+    """Grows one tree; `bins` has one column per feature, and `options` is the engine's GrowOptions."""
+
+    def __init__(self, bins: Ints, n_bins: Ints, nominal: NDArray[np.bool_], options: Any) -> None:
+        self.bins, self.n_bins, self.nominal, self.options = bins, n_bins, nominal, options
+
+    def grow(
+        self, gradient: NDArray[np.float32], hessian: NDArray[np.float32], rows: Ints, seed: int
+    ) -> SlowTree:
+        taking_part = rows if len(rows) else np.arange(len(gradient))
+        self.seed = seed
+        self.pairs = round_pairs(gradient, hessian, len(taking_part) < COUNTED_BELOW, seed)
+        self.has_hessian = len(hessian) > 0
+        root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])
+        tree = SlowTree([-1], [0], [0.0], [0.0], np.full(len(gradient), -1))
+        tree.leaf[taking_part] = 0
+        self._find_split(root)
+        leaves = [root]
+        while self.options.max_leaf_nodes == 0 or len(leaves) < self.options.max_leaf_nodes:
+            best = max(leaves, key=lambda leaf: (leaf.gain, -leaf.number))
+            if best.split is None:
+                break
+            leaves.remove(best)
+            leaves += self._children(best, tree)
+        for leaf in leaves if len(leaves) > 1 else []:
+            exact_h = hessian[leaf.rows].sum(dtype=float) if self.has_hessian else len(leaf.rows)
+            step = _newton(gradient[leaf.rows].sum(dtype=float), exact_h + self.options.l2)
+            tree.value[leaf.number] = float(np.clip(step, leaf.low, leaf.high)) * self.options.learning_rate
+        return tree
+
+    def _children(self, leaf: Leaf, tree: SlowTree) -> list[Leaf]:
+        assert leaf.split is not None
+        feature, first = leaf.split.feature, len(tree.feature)
+        tree.feature[leaf.number], tree.left[leaf.number], tree.gain[leaf.number] = feature, first, leaf.gain
+        left = leaf.split.goes_left[self.bins[leaf.rows, feature]]
+        sets = [group for group in leaf.sets if feature in group]
+        children = []
+        for number, rows in ((first, leaf.rows[left]), (first + 1, leaf.rows[~left])):
+            tree.feature.append(-1), tree.left.append(0), tree.gain.append(0.0), tree.value.append(0.0)
+            tree.leaf[rows] = number
+            children.append(Leaf(number, rows, leaf.depth + 1, leaf.low, leaf.high, sets))
+        self._keep_order(children, self.options.monotone[feature] if self.options.monotone else 0)
+        for child in children:
+            self._find_split(child)
+        return children
+
+    def _keep_order(self, children: list[Leaf], direction: int) -> None:
+        """Each side of a monotone split stays on its side of the middle."""
+        if direction == 0:
+            return
+        middle = sum(self._answer(child) for child in children) / 2
+        lower, higher = children if direction > 0 else children[::-1]
+        lower.high = middle
+        higher.low = middle
+
+    def _answer(self, leaf: Leaf) -> float:
+        g, h = self._sums(leaf)
+        step = _newton(g * self.pairs.gradient_unit, h * self.pairs.hessian_unit + self.options.l2)
+        return float(np.clip(step, leaf.low, leaf.high))
+
+    def _sums(self, leaf: Leaf) -> tuple[int, int]:
+        return int(self.pairs.gradient[leaf.rows].sum()), int(self.pairs.hessian[leaf.rows].sum())
+
+    def _find_split(self, leaf: Leaf) -> None:
+        options = self.options
+        deep_enough = options.max_depth and leaf.depth >= options.max_depth
+        if deep_enough or len(leaf.rows) < 2 * options.min_samples_leaf or self._sums(leaf)[1] <= 0:
+            return
+        splits = [self._best_split(leaf, feature) for feature in self._allowed(leaf)]
+        best = max(splits, key=lambda split: (split.gain, -split.feature), default=None)
+        if best is None or best.gain < 0:
+            return
+        g, h = self._sums(leaf)
+        weight = h + float(np.float32(options.l2 / self.pairs.hessian_unit))
+        low, high = self._rounded_bounds(leaf)
+        value = float(np.clip(_newton(g, weight), low, high))
+        above = best.gain + (2 * g * value + weight * value * value)
+        gain = above * self.pairs.gradient_unit**2 / self.pairs.hessian_unit
+        if gain > options.min_gain:
+            leaf.gain, leaf.split = gain, best
+
+    def _rounded_bounds(self, leaf: Leaf) -> tuple[float, float]:
+        factor = self.pairs.hessian_unit / self.pairs.gradient_unit
+        return leaf.low * factor, leaf.high * factor
+
+    def _allowed(self, leaf: Leaf) -> list[int]:
+        n_features = len(self.n_bins)
+        allowed = sorted(set().union(*leaf.sets)) if self.options.interaction_sets else list(range(n_features))
+        if self.options.max_features < 1:
+            drawn = sorted(
+                (random_bits(self.seed, FEATURE_DRAW, leaf.number * n_features + feature), feature)
+                for feature in allowed
+            )
+            keep = max(1, ceil(self.options.max_features * len(drawn) - 1e-9))
+            allowed = sorted(feature for _, feature in drawn[:keep])
+        return allowed
+
+    def _best_split(self, leaf: Leaf, feature: int) -> Split:
+        """The first of the best splits of one feature; a gain of -1 if there is none."""
+        bin_of, n_bins = self.bins[leaf.rows, feature], int(self.n_bins[feature])
+        g = np.bincount(bin_of, self.pairs.gradient[leaf.rows], n_bins).astype(np.int64)
+        h = np.bincount(bin_of, self.pairs.hessian[leaf.rows], n_bins).astype(np.int64)
+        n = np.bincount(bin_of, minlength=n_bins)
+        if self.nominal[feature]:
+            orders = [self._level_order(g, h, n)]
+            ends = [np.arange(1, len(orders[0]))]
+        else:
+            values = np.arange(1, n_bins)
+            orders = [values, np.arange(n_bins)] if n[0] else [values]
+            ends = [np.arange(len(order) - len(values) + 1, len(order) + 1) for order in orders]
+        best = Split(-1.0, feature, np.zeros(n_bins, dtype=bool))
+        for order, end in zip(orders, ends, strict=True):
+            if len(end) == 0:
+                continue
+            sums = [np.cumsum(each[order])[end - 1] for each in (g, h, n)]
+            gains = self._gains(leaf, sums, (g.sum(), h.sum(), n.sum()), feature)
+            if gains.max() > best.gain:
+                goes_left = np.isin(np.arange(n_bins), order[: end[gains.argmax()]])
+                best = Split(float(gains.max()), feature, goes_left)
+        return self._judge_levels(leaf, best, g, h, n) if self.nominal[feature] else best
+
+    def _level_order(self, g: Ints, h: Ints, n: Ints) -> Ints:
+        smoothing = float(np.float32(self.options.level_smoothing / self.pairs.hessian_unit))
+        centre = g.sum() / max(1.0, float(h.sum()))
+        key = (g + centre * smoothing) / np.maximum(h + smoothing, 1e-9)
+        present = np.flatnonzero(n)
+        return present[np.argsort(key[present], kind="stable")]
+
+    def _gains(self, leaf: Leaf, left: list[Ints], total: tuple[int, int, int], feature: int) -> Floats:
+        """Gain of each way to send the sums `left` to one side; -1 where it is not allowed."""
+        (lg, lh, ln), (rg, rh, rn) = left, [total[k] - left[k] for k in range(3)]
+        l2 = np.float32(self.options.l2 / self.pairs.hessian_unit)
+        if self.nominal[feature]:
+            l2 = l2 + np.float32(self.options.level_l2 / self.pairs.hessian_unit)
+        direction = self.options.monotone[feature] if self.options.monotone else 0
+        limited = direction != 0 or np.isfinite([leaf.low, leaf.high]).any()
+        if limited and not self.nominal[feature]:
+            gain = self._limited_gain(leaf, (lg, lh), (rg, rh), float(l2), direction)
+        else:
+            lg32, lh32, rg32, rh32 = (each.astype(np.float32) for each in (lg, lh, rg, rh))
+            ld, rd = lh32 + l2, rh32 + l2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = ((lg32 * lg32 * rd + rg32 * rg32 * ld) / (ld * rd)).astype(np.float64)
+        least = max(1, ceil(self.options.min_child_weight / self.pairs.hessian_unit))
+        enough = (np.minimum(lh, rh) >= least) & (np.minimum(ln, rn) >= self.options.min_samples_leaf)
+        return np.where(enough, gain, -1.0)
+
+    def _limited_gain(
+        self, leaf: Leaf, left: tuple[Ints, Ints], right: tuple[Ints, Ints], l2: float, direction: int
+    ) -> Floats:
+        """What both sides gain by their clipped answers; -1 if these are out of order."""
+        low, high = self._rounded_bounds(leaf)
+        total = np.zeros(len(left[0]))
+        answers = []
+        for g, h in (left, right):
+            weight = np.where(h + l2 > 0, h + l2, np.nan)
+            answers.append(np.clip(-g / weight, low, high))
+            total += -(2 * g * answers[-1] + weight * answers[-1] ** 2)
+        in_order = direction * (answers[1] - answers[0]) >= 0
+        return np.where(in_order, np.maximum(total, 0).astype(np.float32).astype(np.float64), -1.0)
+
+    def _judge_levels(self, leaf: Leaf, best: Split, g: Ints, h: Ints, n: Ints) -> Split:
+        """Bounds leave the order of the levels alone: the chosen set is judged by its clipped answers."""
+        if best.gain < 0 or not np.isfinite([leaf.low, leaf.high]).any():
+            return best
+        l2 = np.float32(self.options.l2 / self.pairs.hessian_unit)
+        all_l2 = float(l2) + float(np.float32(self.options.level_l2 / self.pairs.hessian_unit))
+        left = (g[best.goes_left].sum(keepdims=True), h[best.goes_left].sum(keepdims=True))
+        right = (g.sum() - left[0], h.sum() - left[1])
+        return best._replace(gain=float(self._limited_gain(leaf, left, right, all_l2, 0)[0]))
+
+
+def _newton(gradient: float, weight: float) -> float:
+    return -gradient / weight if weight > 0 else 0.0
