@@ -81,13 +81,13 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
     }
     builder.build(partition.rows(root, false), cells.data());
     Cell total = 0;
-    for (int bin = 0; bin < matrix.feature(0).n_bins; ++bin) total += cells[layout.offset(0) + static_cast<std::size_t>(bin)];
+    for (int bin = 0; bin < matrix.feature(0).n_bins; ++bin) total += cells[layout.lane_offset(layout.lane_of(0)) + static_cast<std::size_t>(bin)];
     double bins = 0;
     for (FeatureIndex f = 0; f < matrix.n_features(); ++f) bins += matrix.feature(f).n_bins;
     volatile float sink = 0;
     report("scan", best_seconds(200, [&] {
                for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
-                   sink = kernels().scan(cells.data() + layout.offset(f), matrix.feature(f).n_bins,
+                   sink = kernels().scan(cells.data() + layout.lane_offset(layout.lane_of(f)), matrix.feature(f).n_bins,
                                          {.total = total, .l2 = 0, .min_hessian = 1, .counted = false, .min_rows = 0, .beat = -1})
                               .gain;
            }),

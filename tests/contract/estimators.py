@@ -6,7 +6,6 @@ estimator with a `fit` of its own. Settings that keep a fit small are given to w
 
 import hashlib
 import importlib
-import pickle
 import pkgutil
 from typing import Any
 
@@ -71,17 +70,14 @@ def trees_of(model: Any) -> list[Any]:
     """The engine's trees inside a fitted model."""
     if hasattr(model, "forest_"):
         return [model.forest_.tree(i) for i in range(len(model.forest_))]
-    return [model.tree_]
+    return [model.tree_.native]
 
 
 def fingerprint(model: Any) -> str:
     """A hash of everything that fit learned: the same bits, the same hash."""
     digest = hashlib.sha256()
     for tree in trees_of(model):
-        state = tree.state() if hasattr(tree, "state") else None
-        if state is None:
-            digest.update(pickle.dumps(tree))
-            continue
+        state = tree.state()
         for name in sorted(state):
             digest.update(name.encode() + np.asarray(state[name]).tobytes())
     return digest.hexdigest()

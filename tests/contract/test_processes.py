@@ -14,7 +14,6 @@ from tests.contract.estimators import ESTIMATORS, fingerprint, make, random_tabl
 
 ROOT = Path(__file__).parents[2]
 HANG = 120  # seconds; only a guard
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
 def run(program: str, estimator: type[Any]) -> str:

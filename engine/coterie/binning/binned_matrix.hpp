@@ -1,4 +1,9 @@
 // binning/binned_matrix.hpp: the table as bins, twice: row-major panels for histograms, columns for partitions.
+//
+// Words
+//   lane     a byte of a panel's row: the bin of one feature, or of several
+//   fused    a lane of several features with few bins each, as the digits of one number below 256: one histogram
+//            update serves them all, and their own cells are sums over the other digits (histogram/marginal)
 #pragma once
 
 #include "coterie/base/buffer.hpp"
@@ -6,13 +11,24 @@
 
 namespace coterie {
 
-/// Up to 64 neighbouring features, row after row.
-struct Panel {
-    FeatureIndex first_feature;
-    std::uint32_t width;       // features
-    std::size_t row_stride;    // bytes from row to row
-    std::size_t offset;        // of row 0 in the buffer of panels
+/// Features of one lane; the first is the lowest digit. A digit's base is its feature's number of bins.
+struct Lane {
+    std::vector<FeatureIndex> features;
+    int n_codes = 1;  // product of the bases
+
+    bool fused() const { return features.size() > 1; }
 };
+
+/// Up to 64 lanes, row after row.
+struct Panel {
+    std::uint32_t first_lane;
+    std::uint32_t width;     // lanes
+    std::size_t row_stride;  // bytes from row to row
+    std::size_t offset;      // of row 0 in the buffer of panels
+};
+
+/// Lanes for features with these bins: neighbours in spirit, not in place; features with few bins share.
+std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features);
 
 class BinnedMatrix {
 public:
@@ -21,6 +37,7 @@ public:
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return mapper_->features().size(); }
     const FeatureBins& feature(FeatureIndex feature) const { return mapper_->features()[feature]; }
+    const std::vector<Lane>& lanes() const { return lanes_; }
     const std::vector<Panel>& panels() const { return panels_; }
 
     /// Row 0 of the panel; the next row is row_stride further.
@@ -29,10 +46,12 @@ public:
 
 private:
     void map_rows(const TableView& table, std::size_t begin, std::size_t end);
+    void map_lane(const TableView& table, const Lane& lane, std::size_t begin, std::size_t n, Bin* out);
 
     std::size_t n_rows_;
     std::size_t column_stride_;
     std::shared_ptr<const BinMapper> mapper_;
+    std::vector<Lane> lanes_;
     std::vector<Panel> panels_;
     Buffer<Bin> panel_bins_;
     Buffer<Bin> columns_;

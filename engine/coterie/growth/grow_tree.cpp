@@ -66,8 +66,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
     root.slot = take_slot();
     histograms_.build(partition_.rows(root.rows, counted_), cells(root.slot));
-    const Cell* first_feature = cells(root.slot) + layout_.offset(0);
-    for (int bin = 0; bin < matrix_->feature(0).n_bins; ++bin) root.total += first_feature[bin];
+    for (int code = 0; code < matrix_->lanes()[0].n_codes; ++code) root.total += cells(root.slot)[code];
     if (may_split(root)) {
         OpenLeaf* const only[] = {&root};
         find_splits(only, -1, -1);
@@ -183,22 +182,46 @@ void TreeGrower::find_splits(std::span<OpenLeaf* const> leaves, int subtract_fro
         if (subtract_from >= 0)
             kernels().subtract(cells(subtract_from) + tile.offset, cells(subtract_what) + tile.offset, tile.n_cells());
         for (std::size_t k = 0; k < leaves.size(); ++k) {
-            // Where rows need not be counted later, a feature must beat the ones before it to be of interest.
             float beat = -1.0f;
-            for (std::uint32_t j = 0; j < tile.width; ++j) {
-                const FeatureIndex feature = tile.first_feature + j;
-                Candidate& candidate = candidates_[k * n_features + feature];
-                candidate = {};
-                const FeatureBins& bins = matrix_->feature(feature);
-                if (bins.n_bins < 2 || (!allowed[k].empty() && !allowed[k][feature])) continue;
-                const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
-                candidate = best_candidate(bins, cells(leaves[k]->slot) + layout_.offset(feature), tasks[k], direction, {}, beat);
-                if (counted_) beat = std::max(beat, candidate.gain);
-            }
+            for (std::uint32_t j = 0; j < tile.width; ++j)
+                scan_lane(tile.first_lane + j, *leaves[k], tasks[k], allowed[k], beat,
+                          std::span(candidates_).subspan(k * n_features, n_features));
         }
     });
     for (std::size_t k = 0; k < leaves.size(); ++k)
         leaves[k]->split = choose(*leaves[k], std::span(candidates_).subspan(k * n_features, n_features));
+}
+
+// The best split of each feature of a lane. Where rows need not be counted later, only a candidate that gains more
+// than `beat`, the best so far, is of interest; on a tie the lower feature wins, so equal gains must be kept.
+void TreeGrower::scan_lane(std::uint32_t lane_index, const OpenLeaf& leaf, const SplitTask& task,
+                           std::span<const std::uint8_t> allowed, float& beat, std::span<Candidate> candidates) {
+    const Lane& lane = matrix_->lanes()[lane_index];
+    const Cell* const lane_cells = cells(leaf.slot) + layout_.lane_offset(lane_index);
+    LaneCells room;
+    if (lane.fused()) split_lane(*matrix_, lane, lane_cells, room);
+    for (std::size_t place = 0; place < lane.features.size(); ++place) {
+        const FeatureIndex feature = lane.features[place];
+        Candidate& candidate = candidates[feature];
+        candidate = {};
+        const FeatureBins& bins = matrix_->feature(feature);
+        if (bins.n_bins < 2 || (!allowed.empty() && !allowed[feature])) continue;
+        const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
+        const Cell* const own = lane.fused() ? room.of(place) : lane_cells;
+        candidate = best_candidate(bins, own, task, direction, {}, beat);
+        if (counted_) beat = std::max(beat, std::nextafter(candidate.gain, -1.0f));
+    }
+}
+
+// The cells of one feature of an open leaf, in the histogram itself or summed up in `room`.
+const Cell* TreeGrower::feature_cells(const OpenLeaf& leaf, FeatureIndex feature, LaneCells& room) {
+    const std::uint32_t lane_index = layout_.lane_of(feature);
+    const Lane& lane = matrix_->lanes()[lane_index];
+    const Cell* const lane_cells = cells(leaf.slot) + layout_.lane_offset(lane_index);
+    if (!lane.fused()) return lane_cells;
+    split_lane(*matrix_, lane, lane_cells, room);
+    const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
+    return room.of(static_cast<std::size_t>(place));
 }
 
 // The hessian proves that enough rows are in the child.
@@ -212,13 +235,14 @@ bool TreeGrower::surely_enough_rows(Cell child) const {
 Split TreeGrower::choose(const OpenLeaf& leaf, std::span<Candidate> candidates) {
     const SplitTask task = task_of(leaf);
     std::vector<std::vector<std::uint32_t>> counts(counted_ ? 0 : candidates.size());
+    LaneCells room;
     for (;;) {
         std::size_t best = 0;
         for (std::size_t feature = 1; feature < candidates.size(); ++feature)
             if (candidates[feature].gain > candidates[best].gain) best = feature;
         const auto feature = static_cast<FeatureIndex>(best);
         const FeatureBins& bins = matrix_->feature(feature);
-        const Cell* const own = slots_[static_cast<std::size_t>(leaf.slot)].data() + layout_.offset(feature);
+        const Cell* const own = feature_cells(leaf, feature, room);
         const Split split = counted_ ? spell_out(candidates[best], feature, bins, own, task, units_)
                                      : spell_out(candidates[best], feature, bins, own, task, units_, counts[best]);
         if (candidates[best].gain < 0 || split.gain <= options_.min_gain || counted_) return split;

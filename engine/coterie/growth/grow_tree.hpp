@@ -20,6 +20,7 @@
 #include "coterie/growth/row_partition.hpp"
 #include "coterie/growth/tree_builder.hpp"
 #include "coterie/histogram/build.hpp"
+#include "coterie/histogram/marginal.hpp"
 #include "coterie/split/best_split.hpp"
 
 namespace coterie {
@@ -62,6 +63,9 @@ private:
     bool may_split(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
     void find_splits(std::span<OpenLeaf* const> leaves, int subtract_from, int subtract_what);
+    void scan_lane(std::uint32_t lane, const OpenLeaf& leaf, const SplitTask& task, std::span<const std::uint8_t> allowed,
+                   float& beat, std::span<Candidate> candidates);
+    const Cell* feature_cells(const OpenLeaf& leaf, FeatureIndex feature, LaneCells& room);
     Split choose(const OpenLeaf& leaf, std::span<Candidate> candidates);
     double hessian_of(Cell cell) const { return static_cast<double>(sums_of(cell, counted_).hessian); }
     bool surely_enough_rows(Cell child) const;

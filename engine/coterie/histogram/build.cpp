@@ -34,7 +34,7 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
             for (std::size_t t = first; t < last; ++t) {
                 const Tile& tile = tiles[t];
                 const AddRows add = rows.counted ? tile.add_counted : tile.add_plain;
-                add({.bins = bins + (tile.first_feature - panel.first_feature),
+                add({.bins = bins + (tile.first_lane - panel.first_lane),
                      .row_stride = panel.row_stride,
                      .records = rows.records,
                      .pairs = rows.pairs,
@@ -52,18 +52,21 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
 void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     const std::span<const Tile> tiles = layout_.tiles();
     const std::size_t n_cells = layout_.n_cells();
-    const std::size_t updates = rows.n * matrix_.n_features();
+    const std::size_t updates = rows.n * matrix_.lanes().size();
     if (n_threads_ == 1 || updates + n_cells < kUpdatesPerThread) {
         std::memset(cells, 0, n_cells * sizeof(Cell));
         add(rows, 0, rows.n, tiles, cells);
         return;
     }
     const auto n_threads = static_cast<std::size_t>(n_threads_);
-    if (tiles.size() >= 4 * n_threads) {
-        // Many features: each thread has its own tiles, and nothing needs merging.
-        parallel_for(tiles.size(), n_threads_, [&](std::size_t t) {
-            std::memset(cells + tiles[t].offset, 0, tiles[t].n_cells() * sizeof(Cell));
-            add(rows, 0, rows.n, tiles.subspan(t, 1), cells);
+    const std::size_t n_panels = matrix_.panels().size();
+    if (n_panels >= 2 * n_threads) {
+        // Many features: each thread has its own panels, and nothing needs merging.
+        parallel_for(n_panels, n_threads_, [&](std::size_t panel) {
+            const auto first = std::ranges::lower_bound(tiles, panel, {}, &Tile::panel);
+            const auto last = std::ranges::upper_bound(tiles, panel, {}, &Tile::panel);
+            for (auto tile = first; tile != last; ++tile) std::memset(cells + tile->offset, 0, tile->n_cells() * sizeof(Cell));
+            add(rows, 0, rows.n, {first, last}, cells);
         });
         return;
     }

@@ -8,13 +8,13 @@
 
 namespace coterie {
 
-/// Neighbouring features of one panel whose cells fit the first-level cache together.
+/// Neighbouring lanes of one panel whose cells fit the first-level cache together.
 struct Tile {
     std::uint32_t panel;
-    FeatureIndex first_feature;
+    std::uint32_t first_lane;
     std::uint32_t width;
-    int stride;          // cells from feature to feature
-    std::size_t offset;  // of the first feature's cells in the histogram
+    int stride;          // cells from lane to lane
+    std::size_t offset;  // of the first lane's cells in the histogram
     AddRows add_plain;
     AddRows add_counted;
 
@@ -27,11 +27,13 @@ public:
 
     const std::vector<Tile>& tiles() const { return tiles_; }
     std::size_t n_cells() const { return n_cells_; }
-    std::size_t offset(FeatureIndex feature) const { return feature_offsets_[feature]; }
+    std::size_t lane_offset(std::uint32_t lane) const { return lane_offsets_[lane]; }
+    std::uint32_t lane_of(FeatureIndex feature) const { return feature_lanes_[feature]; }
 
 private:
     std::vector<Tile> tiles_;
-    std::vector<std::size_t> feature_offsets_;
+    std::vector<std::size_t> lane_offsets_;
+    std::vector<std::uint32_t> feature_lanes_;
     std::size_t n_cells_ = 0;
 };
 

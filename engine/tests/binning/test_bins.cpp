@@ -91,6 +91,28 @@ const Test same_cuts("threads do not move a cut", [] {
     }
 });
 
+const Test floats("a float gets the bin that it would get as a double, also next to a cut", [] {
+    const Columns doubles = random_columns(5, 3000, 1);
+    const BinMapper mapper = fit(doubles, 100);
+    std::vector<float> narrow;
+    Columns same{.values = {{}}, .n_levels = {0}};
+    for (const double cut : mapper.features()[0].cuts)
+        for (const float value : {static_cast<float>(cut), std::nextafter(static_cast<float>(cut), 9.0f),
+                                  std::nextafter(static_cast<float>(cut), -9.0f)}) {
+            narrow.push_back(value);
+            same.values[0].push_back(static_cast<double>(value));
+        }
+    const ColumnView column{
+        .data = reinterpret_cast<const std::byte*>(narrow.data()), .stride = sizeof(float), .type = ValueType::float32};
+    const std::vector<Bin> expected = bins_of(mapper, same, 0);
+    std::vector<Bin> bins(256);
+    for (std::size_t begin = 0; begin < narrow.size(); begin += 256) {
+        const std::size_t n = std::min<std::size_t>(256, narrow.size() - begin);
+        mapper.map(0, column, begin, n, bins.data());
+        for (std::size_t i = 0; i < n; ++i) check_equal(bins[i], expected[begin + i]);
+    }
+});
+
 const Test refused("more bins than a byte can count are refused", [] {
     const Columns table{.values = {{1, 2}}, .n_levels = {0}};
     check_throws<InvalidInput>([&] { fit(table, 256); }, "between 2 and 255; 256 was given");

@@ -1,49 +1,14 @@
 // One tree from a table and a target: squared error, so gradient = -y, hessian = 1, and a leaf answers its mean.
 #include <cmath>
+#include <thread>
 
 #include "check.hpp"
-#include "coterie/growth/grow_tree.hpp"
+#include "coterie/base/error.hpp"
 #include "coterie/predict/walk.hpp"
-#include "tables_by_hand.hpp"
+#include "growth/problems.hpp"
 
 namespace coterie::tests {
 namespace {
-
-struct Problem {
-    Columns table;
-    std::vector<float> gradient;
-};
-
-Problem random_problem(std::uint64_t seed, std::size_t n_rows, std::size_t n_features) {
-    Problem problem{.table = random_columns(seed, n_rows, n_features), .gradient = std::vector<float>(n_rows)};
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        const double first = problem.table.values[0][row];
-        const double level = problem.table.values[3][row];
-        const double y = (std::isnan(first) ? 0.7 : std::sin(6 * first)) + (std::fmod(level, 3) == 1 ? 0.5 : 0.0) +
-                         0.3 * random_unit(seed, Purpose::bootstrap, row);
-        problem.gradient[row] = static_cast<float>(-y);
-    }
-    return problem;
-}
-
-std::shared_ptr<const BinnedMatrix> binned(const Columns& table, int n_threads) {
-    auto mapper = std::make_shared<const BinMapper>(BinMapper::fit(table.view(), {}, 255, 1, n_threads));
-    return std::make_shared<const BinnedMatrix>(table.view(), std::move(mapper), n_threads);
-}
-
-Tree grow(const Problem& problem, const GrowOptions& options, int n_threads = 1) {
-    TreeGrower grower(binned(problem.table, n_threads), options, n_threads);
-    return grower.grow({.gradient = problem.gradient, .hessian = {}, .rows = {}}, 42);
-}
-
-bool same(const Tree& a, const Tree& b) {
-    // A nominal split has NaN for its threshold, so thresholds are compared where they count.
-    for (NodeIndex node = 0; node < std::min(a.n_nodes(), b.n_nodes()); ++node)
-        if (a.levels[node] < 0 && a.threshold[node] != b.threshold[node]) return false;
-    return a.feature == b.feature && a.levels == b.levels && a.missing_left == b.missing_left && a.left == b.left &&
-           a.value == b.value && a.gain == b.gain && a.cover == b.cover && a.n_rows == b.n_rows &&
-           a.level_bits == b.level_bits;
-}
 
 const Test drawn("a tree that one can draw has the splits and the means that one draws", [] {
     Problem problem;
@@ -154,6 +119,72 @@ const Test constant("a target without differences grows a single leaf", [] {
     Problem problem = random_problem(7, 200, 4);
     problem.gradient.assign(200, 0.0f);
     check_equal(grow(problem, {}).n_nodes(), std::size_t{1});
+});
+
+const Test kept_buffers("a grower that has grown before grows the tree that a new one grows", [] {
+    const Problem first = random_problem(8, 2000, 6);
+    Problem second = random_problem(9, 2000, 6);
+    second.table = first.table;
+    const GrowOptions options{.max_leaf_nodes = 15};
+    TreeGrower grower(binned(first.table, 2), options, 2);
+    grower.grow({.gradient = first.gradient, .hessian = {}, .rows = {}}, 1);
+    const Tree again = grower.grow({.gradient = second.gradient, .hessian = {}, .rows = {}}, 42);
+    check(same(again, grow(second, options, 2)), "nothing of the first tree is left");
+});
+
+int n_questions = 0;
+
+// Takes longer than the pause between two questions, so that every check asks; says yes in the middle of the tree.
+bool after_some_splits() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    return ++n_questions == 5;
+}
+
+const Test interrupted("growth that is interrupted leaves the grower as good as new", [] {
+    const Problem problem = random_problem(10, 5000, 12);
+    const GrowOptions options{.max_leaf_nodes = 31};
+    TreeGrower grower(binned(problem.table, 1), options, 1);
+    const Derivatives derivatives{.gradient = problem.gradient, .hessian = {}, .rows = {}};
+    n_questions = 0;
+    const StopRequest stop(&after_some_splits);
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    check_throws<Interrupted>([&] { grower.grow(derivatives, 7, stop); }, "interrupted");
+    check_equal(n_questions, 5);
+    check(same(grower.grow(derivatives, 42), grow(problem, options)), "the next tree is sound");
+});
+
+const Test interactions("a path stays inside one set of features", [] {
+    const Problem problem = random_problem(11, 4000, 6);
+    GrowOptions options{.max_leaf_nodes = 31, .min_samples_leaf = 5};
+    options.interaction_sets = {{0, 1}, {3, 4, 5}};
+    const Tree tree = grow(problem, options);
+    std::vector<int> used(tree.n_nodes(), 0);  // bit per set of the path so far
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
+        if (tree.is_leaf(node)) continue;
+        check(tree.feature[node] != 2, "a feature of no set is never used");
+        used[node] |= tree.feature[node] <= 1 ? 1 : 2;
+        check(used[node] != 3, "no path mixes both sets");
+        used[tree.left[node]] = used[tree.left[node] + 1] = used[node];
+    }
+});
+
+const Test refused("options and derivatives that do not fit the table are refused", [] {
+    const Problem problem = random_problem(12, 100, 4);
+    const auto refuses = [&](const GrowOptions& options, std::string_view phrase) {
+        check_throws<InvalidInput>([&] { grow(problem, options); }, phrase);
+    };
+    GrowOptions options;
+    options.monotone = {1, 0};
+    refuses(options, "2 monotone constraints for 4 features");
+    options = {};
+    options.interaction_sets = {{0, 9}};
+    refuses(options, "names feature 9; there are 4 features");
+    refuses({.l2 = -1}, "must not be negative");
+    refuses({.l2 = kMissing}, "must not be negative");
+    refuses({.min_gain = -1}, "must not be negative");
+    Problem shorter = problem;
+    shorter.gradient.pop_back();
+    check_throws<InvalidInput>([&] { grow(shorter, {}); }, "one gradient for each row");
 });
 
 }  // namespace

@@ -60,7 +60,7 @@ Problem five_that_pull(double idle, std::int32_t n_levels) {
     }
     for (std::size_t row = 1; row <= 5; ++row) {
         problem.table.values[0][70 * row + 1] = 1;
-        problem.gradient[70 * row + 1] = -50;
+        problem.gradient[70 * row + 1] = 50;
     }
     return problem;
 }

@@ -1,27 +1,64 @@
-// Losses, sums and roundings: the same bits in every table, and the formulas one knows.
+// Sums, roundings and losses: the same bits in every table, and as near to the formulas as floats come.
 #include <cmath>
 
-#include "kernels/random_arrays.hpp"
+#include "random_inputs.hpp"
 
 namespace coterie::tests {
 namespace {
 
-const Test sums("sums and roundings of derivatives have the same bits in every table", [] {
-    for (const std::size_t n : kSizes) {
-        const Buffer<float> gradient = random_floats(1, n, -3, 3);
-        const Buffer<float> hessian = random_floats(2, n, 0, 1);
-        for (const float* h : {hessian.data(), static_cast<const float*>(nullptr)}) {
+const float* const kNone = nullptr;
+
+/// Random numbers with zeros of both signs, denormal numbers and powers of ten in between.
+Buffer<float> wild_floats(std::uint64_t seed, std::size_t n, bool negative) {
+    constexpr float kOdd[] = {0.0f, -0.0f, 1e-45f, 1e-38f, 1e-6f, 1.0f, 1e6f};
+    Buffer<float> values(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t draw = bits_at(seed, i);
+        values[i] = draw % 3 == 0 ? kOdd[draw / 3 % 7] : static_cast<float>(unit_at(seed, i) * 8);
+        if (negative && draw >> 63) values[i] = -values[i];
+    }
+    return values;
+}
+
+const Test sums("sums of derivatives have the same bits in every table", [] {
+    for (const std::size_t n : awkward_sizes()) {
+        const Buffer<float> gradient = wild_floats(1, n, true);
+        const Buffer<float> hessian = wild_floats(2, n, false);
+        for (const float* h : {static_cast<const float*>(hessian.data()), kNone}) {
             const PairSums slow = generic_kernels().sum_pairs(gradient.data(), h, n);
             const PairSums fast = kernels().sum_pairs(gradient.data(), h, n);
             check_equal(fast.gradient_mass, slow.gradient_mass);
             check_equal(fast.hessian_mass, slow.hessian_mass);
             check_equal(fast.gradient_max, slow.gradient_max);
             check_equal(fast.hessian_max, slow.hessian_max);
-            const Rounding rounding{.gradient_scale = 900.0f, .hessian_scale = 3000.0f, .salt = 17};
-            Buffer<Pair> slow_pairs(n), fast_pairs(n);
-            generic_kernels().round_pairs(gradient.data(), h, n, 5, rounding, slow_pairs.data());
-            kernels().round_pairs(gradient.data(), h, n, 5, rounding, fast_pairs.data());
-            check_same_bits(fast_pairs, slow_pairs);
+            double mass = 0, most = 0;
+            for (const float each : gradient) {
+                mass += std::abs(static_cast<double>(each));
+                most = std::max(most, std::abs(static_cast<double>(each)));
+            }
+            check_near(slow.gradient_mass, mass, 4e-6 * mass);
+            check_equal(static_cast<double>(slow.gradient_max), most);
+            if (h == kNone) check_equal(slow.hessian_mass, static_cast<double>(n));
+        }
+    }
+});
+
+const Test roundings("rounded pairs have the same bits in every table and do not depend on where a chunk begins", [] {
+    const Rounding rounding{.gradient_scale = 900.0f, .hessian_scale = 3000.0f, .salt = 17};
+    for (const std::size_t n : awkward_sizes()) {
+        const Buffer<float> gradient = random_floats(1, n, -3, 3);
+        const Buffer<float> hessian = random_floats(2, n, 0, 1);
+        for (const float* h : {static_cast<const float*>(hessian.data()), kNone}) {
+            Buffer<Pair> slow(n), fast(n), in_two(n);
+            generic_kernels().round_pairs(gradient.data(), h, n, 5, rounding, slow.data());
+            kernels().round_pairs(gradient.data(), h, n, 5, rounding, fast.data());
+            check_same_bits(fast, slow);
+            const std::size_t cut = n / 3;
+            const float* const later = h == kNone ? kNone : h + cut;
+            kernels().round_pairs(gradient.data(), h, cut, 5, rounding, in_two.data());
+            kernels().round_pairs(gradient.data() + cut, later, n - cut, static_cast<RowIndex>(5 + cut), rounding,
+                                  in_two.data() + cut);
+            check_same_bits(in_two, slow);
         }
     }
 });
@@ -45,55 +82,139 @@ const Test rounding_is_fair("rounded derivatives lie next to the true ones and a
     check_near(hessian_sum / n, 2.75, 0.02);
 });
 
-const Test log_loss("the derivatives of the log loss are p - y and p (1 - p), for small and large scores", [] {
-    for (const std::size_t n : kSizes) {
-        const Buffer<float> score = random_floats(1, n, -30, 30);
-        const Buffer<float> weight = random_floats(2, n, 0, 4);
-        Buffer<float> y(n), slow_g(n), slow_h(n), fast_g(n), fast_h(n);
-        for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<float>(bits_at(3, i) & 1);
-        for (const float* w : {weight.data(), static_cast<const float*>(nullptr)}) {
-            generic_kernels().log_loss(score.data(), y.data(), w, n, slow_g.data(), slow_h.data());
-            kernels().log_loss(score.data(), y.data(), w, n, fast_g.data(), fast_h.data());
-            check_same_bits(fast_g, slow_g);
-            check_same_bits(fast_h, slow_h);
+struct Rows {
+    Buffer<float> score, y, weight;
+};
+
+Rows random_rows(std::size_t n, double reach) {
+    Rows rows{random_floats(1, n, -reach, reach), Buffer<float>(n), random_floats(2, n, 0, 4)};
+    for (std::size_t i = 0; i < n; ++i) rows.y[i] = static_cast<float>(bits_at(3, i) & 1);
+    return rows;
+}
+
+const Test log_loss_twins("the log loss has the same bits in every table, with and without weights", [] {
+    for (const std::size_t n : awkward_sizes())
+        for (const double reach : {1.0, 30.0, 200.0}) {
+            const Rows rows = random_rows(n, reach);
+            Buffer<float> slow_g(n), slow_h(n), fast_g(n), fast_h(n);
+            for (const float* w : {static_cast<const float*>(rows.weight.data()), kNone}) {
+                generic_kernels().log_loss(rows.score.data(), rows.y.data(), w, n, slow_g.data(), slow_h.data());
+                kernels().log_loss(rows.score.data(), rows.y.data(), w, n, fast_g.data(), fast_h.data());
+                check_same_bits(fast_g, slow_g);
+                check_same_bits(fast_h, slow_h);
+            }
         }
+});
+
+const Test log_loss_exact("the derivatives of the log loss are p - y and p (1 - p) to a few units in the last place",
+                          [] {
+                              constexpr std::size_t n = 20'000;
+                              const Rows rows = random_rows(n, 80);
+                              Buffer<float> gradient(n), hessian(n);
+                              kernels().log_loss(rows.score.data(), rows.y.data(), nullptr, n, gradient.data(),
+                                                 hessian.data());
+                              for (std::size_t i = 0; i < n; ++i) {
+                                  const double p = 1 / (1 + std::exp(-static_cast<double>(rows.score[i])));
+                                  const double q = 1 / (1 + std::exp(static_cast<double>(rows.score[i])));
+                                  const double expected = rows.y[i] > 0.5f ? -q : p;
+                                  check_near(gradient[i], expected, 3e-7 * std::abs(expected));
+                                  check_near(hessian[i], p * q, 5e-7 * p * q);
+                              }
+                          });
+
+const Test log_loss_edges("scores without end give derivatives that are finite", [] {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const Buffer<float> score{0.0f, -0.0f, 1e30f, -1e30f, kInfinity, -kInfinity, 1e-45f, -1e-45f};
+    for (const Kernels* table : kernel_tables())
+        for (const float label : {0.0f, 1.0f}) {
+            const Buffer<float> y(score.size(), label);
+            Buffer<float> gradient(score.size()), hessian(score.size());
+            table->log_loss(score.data(), y.data(), nullptr, score.size(), gradient.data(), hessian.data());
+            check_equal(gradient[0], 0.5f - label);
+            check_equal(hessian[1], 0.25f);
+            for (std::size_t i = 2; i < 6; ++i) {
+                const bool right = (score[i] > 0) == (label == 1.0f);
+                check_near(gradient[i], right ? 0.0 : 1.0 - 2.0 * static_cast<double>(label), 1e-30);
+                check(hessian[i] >= 0 && hessian[i] < 1e-30f, "a sure answer has next to no hessian");
+            }
+        }
+});
+
+const Test exponential("e to the x is right to two units in the last place over its whole range", [] {
+    // One class and a log sum of 0: the softmax is e^x, and gradient of another class is p itself.
+    constexpr std::size_t n = 50'000;
+    const Buffer<float> score = random_floats(4, n, -86, 0);
+    const Buffer<float> zero(n, 0.0f);
+    const Buffer<std::int32_t> y(n, 1);
+    Buffer<float> gradient(n), hessian(n);
+    for (const Kernels* table : kernel_tables()) {
+        table->softmax(score.data(), zero.data(), y.data(), 0, nullptr, n, gradient.data(), hessian.data());
         for (std::size_t i = 0; i < n; ++i) {
-            const double p = 1 / (1 + std::exp(-static_cast<double>(score[i])));
-            const double q = 1 / (1 + std::exp(static_cast<double>(score[i])));
-            const double gradient = y[i] > 0.5f ? -q : p;
-            check_near(slow_g[i], gradient, 1e-6 * std::abs(gradient));
-            check_near(slow_h[i], p * q, 1e-6 * p * q);
+            const double expected = std::exp(static_cast<double>(score[i]));
+            check_near(gradient[i], expected, 2.5e-7 * expected);
         }
     }
 });
 
-const Test softmax("the multinomial derivatives are p_k - [y = k] and p_k (1 - p_k)", [] {
-    constexpr std::size_t n_classes = 3;
-    for (const std::size_t n : kSizes) {
-        const Buffer<float> scores = random_floats(1, n_classes * n, -8, 8);
-        const Buffer<float> weight = random_floats(2, n, 0, 4);
-        Buffer<std::int32_t> y(n);
-        for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<std::int32_t>(bits_at(3, i) % n_classes);
-        Buffer<float> slow_sum(n), fast_sum(n), slow_g(n), slow_h(n), fast_g(n), fast_h(n);
-        generic_kernels().log_sum_exp(scores.data(), n_classes, n, n, slow_sum.data());
-        kernels().log_sum_exp(scores.data(), n_classes, n, n, fast_sum.data());
-        check_same_bits(fast_sum, slow_sum);
-        for (std::size_t k = 0; k < n_classes; ++k)
-            for (const float* w : {weight.data(), static_cast<const float*>(nullptr)}) {
-                const auto which = static_cast<std::int32_t>(k);
-                const float* score = scores.data() + k * n;
-                generic_kernels().softmax(score, slow_sum.data(), y.data(), which, w, n, slow_g.data(), slow_h.data());
-                kernels().softmax(score, fast_sum.data(), y.data(), which, w, n, fast_g.data(), fast_h.data());
-                check_same_bits(fast_g, slow_g);
-                check_same_bits(fast_h, slow_h);
+const Test squared_error("the gradient of the squared error is the weighted residual", [] {
+    for (const std::size_t n : awkward_sizes()) {
+        const Rows rows = random_rows(n, 30);
+        for (const Kernels* table : kernel_tables()) {
+            Buffer<float> plain(n), weighted(n);
+            table->squared_error(rows.score.data(), rows.y.data(), nullptr, n, plain.data());
+            table->squared_error(rows.score.data(), rows.y.data(), rows.weight.data(), n, weighted.data());
+            for (std::size_t i = 0; i < n; ++i) {
+                check_equal(plain[i], rows.score[i] - rows.y[i]);
+                check_equal(weighted[i], plain[i] * rows.weight[i]);
             }
-        for (std::size_t i = 0; i < n; ++i) {
-            double sum = 0;
-            for (std::size_t k = 0; k < n_classes; ++k) sum += std::exp(static_cast<double>(scores[k * n + i]));
-            const double p = std::exp(static_cast<double>(scores[(n_classes - 1) * n + i])) / sum;
-            check_near(slow_g[i], p - (y[i] == n_classes - 1), 2e-6);
-            check_near(slow_h[i], p * (1 - p), 2e-6);
         }
+    }
+});
+
+void check_softmax(std::size_t n, std::size_t n_classes) {
+    const Buffer<float> scores = random_floats(1, n_classes * n, -8, 8);
+    const Buffer<float> weight = random_floats(2, n, 0, 4);
+    Buffer<std::int32_t> y(n);
+    for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<std::int32_t>(bits_at(3, i) % n_classes);
+    Buffer<float> slow_sum(n), fast_sum(n), slow_g(n), slow_h(n), fast_g(n), fast_h(n);
+    generic_kernels().log_sum_exp(scores.data(), n_classes, n, n, slow_sum.data());
+    kernels().log_sum_exp(scores.data(), n_classes, n, n, fast_sum.data());
+    check_same_bits(fast_sum, slow_sum);
+    std::vector<double> sum(n);
+    for (std::size_t i = 0; i < n_classes * n; ++i) sum[i % n] += std::exp(static_cast<double>(scores[i]));
+    for (std::size_t i = 0; i < n; ++i) check_near(slow_sum[i], std::log(sum[i]), 2e-6);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        const auto which = static_cast<std::int32_t>(k);
+        const float* score = scores.data() + k * n;
+        for (const float* w : {static_cast<const float*>(weight.data()), kNone}) {
+            generic_kernels().softmax(score, slow_sum.data(), y.data(), which, w, n, slow_g.data(), slow_h.data());
+            kernels().softmax(score, fast_sum.data(), y.data(), which, w, n, fast_g.data(), fast_h.data());
+            check_same_bits(fast_g, slow_g);
+            check_same_bits(fast_h, slow_h);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const double p = std::exp(static_cast<double>(score[i])) / sum[i];
+            check_near(slow_g[i], p - (y[i] == which), 4e-6);
+            check_near(slow_h[i], p * (1 - p), 4e-6);
+        }
+    }
+}
+
+const Test softmax("the multinomial derivatives are p_k - [y = k] and p_k (1 - p_k)", [] {
+    for (const std::size_t n : awkward_sizes())
+        for (const std::size_t n_classes : {2u, 3u, 7u}) check_softmax(n, n_classes);
+});
+
+const Test far_scores("scores that are far apart or very large do not overflow the sum of exponentials", [] {
+    const Buffer<float> scores{1000.0f, -1000.0f, 3e38f,  0.0f,
+                               1000.0f, 1000.0f,  -3e38f, 0.0f};  // two classes, four rows
+    for (const Kernels* table : kernel_tables()) {
+        Buffer<float> out(4);
+        table->log_sum_exp(scores.data(), 2, 4, 4, out.data());
+        check_near(out[0], 1000 + std::log(2.0), 1e-4);
+        check_near(out[1], 1000, 1e-4);
+        check_equal(out[2], 3e38f);
+        check_near(out[3], std::log(2.0), 1e-6);
     }
 });
 

@@ -1,9 +1,10 @@
-// Adding rows to cells, for every width of a tile and every stride, equals the slow sum.
-#include "check.hpp"
-#include "coterie/base/buffer.hpp"
+// Adding rows to cells, for every width of a tile and every stride, equals the slow histogram.
+#include <numeric>
+
 #include "coterie/base/error.hpp"
-#include "coterie/base/random.hpp"
 #include "coterie/kernels/histogram_rows.hpp"
+#include "random_inputs.hpp"
+#include "reference/histogram.hpp"
 
 namespace coterie::tests {
 namespace {
@@ -15,91 +16,117 @@ struct Node {
     Buffer<Bin> bins;  // row-major, kRowStride to a row
     Buffer<Pair> pairs;
     Buffer<Record> records;  // every other row, backwards
+
+    std::vector<Bin> column(int feature) const {
+        std::vector<Bin> column(kRows);
+        for (std::size_t row = 0; row < kRows; ++row)
+            column[row] = bins[row * kRowStride + static_cast<std::size_t>(feature)];
+        return column;
+    }
 };
 
-Node random_node(int n_bins) {
+/// Most values in one bin when zero-inflated, else spread evenly. Hessians fit the 22 bits of counted cells.
+Node random_node(int n_bins, bool zero_inflated) {
     Node node;
-    for (std::size_t i = 0; i < kRows * kRowStride; ++i)
-        node.bins.push_back(
-            static_cast<Bin>(random_below(1, Purpose::row_sample, i, static_cast<std::uint32_t>(n_bins))));
-    for (std::size_t i = 0; i < kRows; ++i)  // hessians so small that their sum fits the field of a counted cell
-        node.pairs.push_back(make_pair(static_cast<std::int16_t>(random_bits(2, Purpose::rounding, i)),
-                                       random_below(3, Purpose::rounding, i, 10'000)));
+    for (std::size_t i = 0; i < kRows * kRowStride; ++i) {
+        const auto bin = random_below(1, Purpose::row_sample, i, static_cast<std::uint32_t>(n_bins));
+        node.bins.push_back(zero_inflated && bits_at(8, i) % 10 != 0 ? Bin{1} : static_cast<Bin>(bin));
+    }
+    for (std::size_t i = 0; i < kRows; ++i) {
+        const auto draw = static_cast<Pair>(bits_at(2, i));
+        node.pairs.push_back(make_pair(static_cast<std::int16_t>(draw >> 16), draw % 13'000));
+    }
     for (std::size_t row = kRows; row-- > 0;)
         if (row % 2 == 0) node.records.push_back(make_record(static_cast<RowIndex>(row), node.pairs[row]));
     return node;
 }
 
-/// What a histogram means: gradients, hessians and numbers of the rows of each bin, added one by one.
-class SlowHistogram {
-public:
-    SlowHistogram(std::size_t n_cells, bool counted) : sums_(n_cells, Sums{0, 0, 0}), counted_(counted) {}
-
-    void add(const Node& node, std::size_t row, int width, int stride) {
-        for (int feature = 0; feature < width; ++feature) {
-            const Bin bin = node.bins[row * kRowStride + static_cast<std::size_t>(feature)];
-            Sums& sums = sums_[static_cast<std::size_t>(feature * stride + bin)];
-            sums.gradient += static_cast<std::int16_t>(node.pairs[row] >> 16);
-            sums.hessian += static_cast<std::uint16_t>(node.pairs[row]);
-            sums.n += counted_;
+void check_cells(const Node& node, std::span<const RowIndex> rows, int width, int stride, bool counted,
+                 const Buffer<Cell>& cells) {
+    const auto n_bins = static_cast<std::size_t>(stride);
+    for (int feature = 0; feature < width; ++feature) {
+        const auto slow = reference::slow_histogram(node.column(feature), rows, node.pairs, 256);
+        for (std::size_t bin = 0; bin < std::min<std::size_t>(n_bins, 256); ++bin) {
+            const Cell cell = cells[static_cast<std::size_t>(feature) * n_bins + bin];
+            check_equal(cell, reference::cell_of(slow[bin], counted));
+            const Sums sums = sums_of(cell, counted);
+            check_equal(sums.gradient, slow[bin].gradient);
+            check_equal(sums.hessian, slow[bin].hessian);
+            check_equal(sums.n, counted ? slow[bin].n : 0u);
         }
     }
-
-    bool equals(const Buffer<Cell>& cells) const {
-        for (std::size_t i = 0; i < sums_.size(); ++i) {
-            const Sums fast = sums_of(cells[i], counted_);
-            if (fast.gradient != sums_[i].gradient || fast.hessian != sums_[i].hessian || fast.n != sums_[i].n)
-                return false;
-        }
-        return true;
-    }
-
-private:
-    std::vector<Sums> sums_;
-    bool counted_;
-};
+}
 
 void check_tile(const Node& node, int width, int stride, bool counted) {
-    const auto n_cells = static_cast<std::size_t>(width * stride);
-    SlowHistogram slow(n_cells, counted);
-    Buffer<Cell> fast(n_cells, 0);
     const AddRows add = add_rows(width, stride, counted);
-    HistogramRows rows{.bins = node.bins.data(),
-                       .row_stride = kRowStride,
-                       .records = nullptr,
-                       .pairs = node.pairs.data(),
-                       .begin = 10,
-                       .end = 100,
-                       .prefetch_begin = 0,
-                       .prefetch_end = 0};
-    for (std::size_t row = rows.begin; row < rows.end; ++row) slow.add(node, row, width, stride);
-    add(rows, fast.data());
-    check(slow.equals(fast), "a range of rows adds up");
-
-    rows.records = node.records.data();
-    rows.prefetch_begin = 20;
-    rows.prefetch_end = 120;
-    for (std::size_t i = rows.begin; i < rows.end; ++i) slow.add(node, row_of(node.records[i]), width, stride);
-    add(rows, fast.data());
-    check(slow.equals(fast), "chosen records add up");
+    Buffer<Cell> cells(static_cast<std::size_t>(width * stride), 0);
+    std::vector<RowIndex> rows(190);
+    std::iota(rows.begin(), rows.end(), 10u);
+    add({.bins = node.bins.data(),
+         .row_stride = kRowStride,
+         .records = nullptr,
+         .pairs = node.pairs.data(),
+         .begin = 10,
+         .end = 200,
+         .prefetch_begin = 0,
+         .prefetch_end = 0},
+        cells.data());
+    check_cells(node, rows, width, stride, counted, cells);
+    std::fill(cells.begin(), cells.end(), Cell{0});
+    rows.clear();
+    for (std::size_t i = 5; i < 100; ++i) rows.push_back(row_of(node.records[i]));
+    add({.bins = node.bins.data(),
+         .row_stride = kRowStride,
+         .records = node.records.data(),
+         .pairs = nullptr,
+         .begin = 5,
+         .end = 100,
+         .prefetch_begin = 20,
+         .prefetch_end = 120},
+        cells.data());
+    check_cells(node, rows, width, stride, counted, cells);
 }
+
+const Test pairs_and_cells("a widened pair adds its gradient, its hessian and one row to a cell", [] {
+    const Pair pairs[] = {make_pair(-3, 5), make_pair(-4, 60'000), make_pair(5, 1)};
+    Cell plain = 0, counted = 0;
+    for (const Pair pair : pairs) plain += widen<false>(pair), counted += widen<true>(pair);
+    for (const Sums& sums : {sums_of(plain, false), sums_of(counted, true)}) {
+        check_equal(sums.gradient, -2);
+        check_equal(sums.hessian, 60'006);
+    }
+    check_equal(sums_of(counted, true).n, 3u);
+});
+
+const Test strides("a stride holds all bins and is an odd number of cache lines", [] {
+    for (int n_bins = 1; n_bins <= 256; ++n_bins) {
+        check(tile_stride(n_bins) >= n_bins, "a stride holds all bins");
+        check_equal(tile_stride(n_bins) % 8, 0);
+        check_equal(tile_stride(n_bins) / 8 % 2, 1);
+    }
+});
 
 const Test every_tile("rows add up to the slow histogram for every width and stride, counted or not", [] {
     for (const int n_bins : {2, 8, 9, 24, 40, 72, 136, 256}) {
-        const Node node = random_node(n_bins);
-        const int stride = tile_stride(n_bins);
-        check(stride >= n_bins, "a stride holds all bins");
-        check_equal(stride / 8 % 2, 1);  // cache lines of 8 cells, an odd number of them
+        const Node node = random_node(n_bins, false);
         for (int width = 1; width <= kMaxTileWidth; ++width)
-            for (const bool counted : {false, true}) check_tile(node, width, stride, counted);
+            for (const bool counted : {false, true}) check_tile(node, width, tile_stride(n_bins), counted);
+    }
+});
+
+const Test zero_inflated("columns that are mostly one value add up to the same sums", [] {
+    for (const int n_bins : {2, 256}) {
+        const Node node = random_node(n_bins, true);
+        for (const int width : {1, 7, kMaxTileWidth})
+            for (const bool counted : {false, true}) check_tile(node, width, tile_stride(n_bins), counted);
     }
 });
 
 const Test refused("a width or a number of bins that does not exist is refused", [] {
     check_throws<InvalidInput>([] { tile_stride(265); }, "at most 256 bins");
     check_throws<InvalidInput>([] { add_rows(0, 8, false); }, "no histogram loop");
-    check_throws<InvalidInput>([] { add_rows(kMaxTileWidth + 1, 8, false); }, "no histogram loop");
-    check_throws<InvalidInput>([] { add_rows(1, 16, true); }, "no histogram loop");
+    check_throws<InvalidInput>([] { add_rows(kMaxTileWidth + 1, 8, true); }, "no histogram loop");
+    check_throws<InvalidInput>([] { add_rows(1, 16, false); }, "no histogram loop");
 });
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "coterie/base/error.hpp"
 #include "coterie/base/random.hpp"
 #include "coterie/predict/walk.hpp"
+#include "reference/walk.hpp"
 #include "trees_by_hand.hpp"
 
 namespace coterie::tests {
@@ -41,23 +42,6 @@ std::vector<double> scores_of(const Forest& forest, const Rows& rows, int n_thre
     std::vector<double> scores(table.n_rows * forest.n_outputs);
     add_scores(forest, table, scores, n_threads);
     return scores;
-}
-
-// What a walk means, one row and one node at a time.
-double slow_answer(const Tree& tree, const double* row) {
-    NodeIndex node = 0;
-    while (!tree.is_leaf(node)) {
-        const double value = row[tree.feature[node]];
-        const bool nominal = tree.levels[node] >= 0;
-        bool left = value <= tree.threshold[node];
-        if (std::isnan(value) || (nominal && value < 0)) {
-            left = tree.missing_left[node];
-        } else if (nominal) {
-            left = value < 256 && tree.level_goes_left(tree.levels[node], static_cast<std::uint32_t>(value));
-        }
-        node = left ? tree.left[node] : tree.left[node] + 1;
-    }
-    return tree.value[node];
 }
 
 Tree random_tree(std::uint64_t seed, std::size_t n_splits, std::uint32_t n_features) {
@@ -103,11 +87,57 @@ const Test twins("the fast walk equals the slow one, bit for bit, for any number
         for (std::uint64_t seed = 0; seed < 5; ++seed) trees.push_back(random_tree(seed, 3 + 40 * seed, 3));
         std::vector<double> expected(n_rows);
         for (std::size_t row = 0; row < n_rows; ++row)
-            for (const Tree& tree : trees) expected[row] += slow_answer(tree, &rows.values[row * 3]);
+            for (const Tree& tree : trees)
+                expected[row] += tree.value[reference::slow_leaf(tree, &rows.values[row * 3])];
         const Forest forest = forest_of(trees, 3);
         for (const int n_threads : {1, 2, 3, 8})
             check(scores_of(forest, rows, n_threads) == expected, "every score equals the slow walk's");
     }
+});
+
+/// Every second split becomes a set of random levels of its feature.
+void make_nominal(Tree& tree, std::uint64_t seed) {
+    for (NodeIndex node = 0; node < tree.n_nodes(); node += 2) {
+        if (tree.is_leaf(node)) continue;
+        tree.levels[node] = static_cast<std::int32_t>(tree.level_bits.size() / 4);
+        for (std::uint64_t word = 0; word < 4; ++word)
+            tree.level_bits.push_back(random_bits(seed, Purpose::bootstrap, 4 * node + word));
+    }
+}
+
+const Test nominal_twins("trees with sets of levels send every row to the leaf of the slow walk", [] {
+    constexpr std::size_t n_rows = 1003;
+    Rows rows = random_rows(5, n_rows, 3);
+    for (std::size_t i = 0; i < rows.values.size(); ++i)
+        if (i % 3 == 0) rows.values[i] = std::floor(rows.values[i] * 300) - 20;  // also below 0 and above 255
+    std::vector<Tree> trees;
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        trees.push_back(random_tree(seed, 30 * seed, 3));
+        make_nominal(trees.back(), seed);
+        validate(trees.back(), 3);
+    }
+    const Forest forest = forest_of(trees, 3);
+    for (const int n_threads : {1, 2, 3, 8}) {
+        std::vector<std::uint32_t> leaves(n_rows * trees.size());
+        find_leaves(forest, rows.view(), leaves, n_threads);
+        for (std::size_t i = 0; i < leaves.size(); ++i)
+            check_equal(leaves[i], reference::slow_leaf(trees[i % trees.size()], &rows.values[i / trees.size() * 3]));
+    }
+});
+
+const Test deep("a tree that is one long path is walked to its end", [] {
+    Tree tree = leaf_only(0);
+    NodeIndex node = 0;
+    for (int level = 0; level < 300; ++level) {
+        split(tree, node, 0, level, false, level, -1);
+        node = static_cast<NodeIndex>(tree.n_nodes() - 1);
+    }
+    validate(tree, 1);
+    Rows rows{.values = {}, .width = 1};
+    for (int value = 0; value <= 300; ++value) rows.values.push_back(value);
+    const std::vector<double> scores = scores_of(forest_of({tree}, 1), rows, 2);
+    for (std::size_t value = 0; value < 300; ++value) check_equal(scores[value], static_cast<double>(value));
+    check_equal(scores[300], -1.0);
 });
 
 const Test outputs("a tree answers to its own outputs and leaves the others alone", [] {

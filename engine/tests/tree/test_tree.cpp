@@ -31,6 +31,25 @@ const Test level_sets("a set of levels knows its members", [] {
     for (const std::uint32_t level : {1u, 3u, 64u, 255u}) check(!tree.level_goes_left(0, level), "others go right");
 });
 
+const Test cycles("a tree that leads back to itself is refused", [] {
+    // Children lie behind their parent, so a way back is always a child in front.
+    check_refused([](Tree& tree) { tree.left[0] = 0; }, "children outside the tree");
+    check_refused([](Tree& tree) { tree.feature[1] = 0, tree.left[1] = 1; }, "children outside the tree");
+    check_refused([](Tree& tree) { tree.left[2] = 1; }, "children outside the tree");
+    check_refused([](Tree& tree) { tree.left[0] = 0xffffffffu; }, "children outside the tree");
+});
+
+const Test lengths("every array must have one entry for each node", [] {
+    check_refused([](Tree& tree) { tree.threshold.pop_back(); }, "differ in length");
+    check_refused([](Tree& tree) { tree.levels.push_back(-1); }, "differ in length");
+    check_refused([](Tree& tree) { tree.missing_left.clear(); }, "differ in length");
+    check_refused([](Tree& tree) { tree.left.pop_back(); }, "differ in length");
+    check_refused([](Tree& tree) { tree.gain.pop_back(); }, "differ in length");
+    check_refused([](Tree& tree) { tree.cover.push_back(1); }, "differ in length");
+    check_refused([](Tree& tree) { tree.n_rows.pop_back(); }, "differ in length");
+    check_refused([](Tree& tree) { tree.n_outputs = 2; }, "differ in length");
+});
+
 const Test damaged("every kind of damage is refused with a sentence", [] {
     check_refused([](Tree& tree) { tree = Tree{}; }, "at least one node");
     check_refused([](Tree& tree) { tree.n_outputs = 0; }, "at least one output");

@@ -196,7 +196,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):  # type: ignore[mi
         options.min_samples_leaf = min(self.min_samples_leaf, 2**31)
         options.min_child_weight = float(self.min_child_weight)
         options.l2 = float(self.l2_regularization)
-        options.min_gain = float(self.min_gain_to_split) / loss.scale**2
+        options.min_gain = min(float(self.min_gain_to_split) / loss.scale / loss.scale, 1e300)
         options.max_features = float(self.max_features)
         options.level_smoothing = _LEVEL_SMOOTHING
         options.level_l2 = _LEVEL_L2

@@ -1,0 +1,38 @@
+"""Two hundred small fits leave nothing behind."""
+
+import gc
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.estimators import ESTIMATORS, answers, make, random_table
+
+
+def resident_kib() -> int:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_memory_does_not_grow_with_fits(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+
+    def fits(n: int) -> None:
+        for _ in range(n):
+            answers(make(estimator, n_estimators=3).fit(X, y), X)
+        gc.collect()
+
+    fits(100)
+    resident = resident_kib()
+    tracemalloc.start()
+    fits(5)
+    python = tracemalloc.get_traced_memory()[0]
+    fits(100)
+    python = tracemalloc.get_traced_memory()[0] - python
+    tracemalloc.stop()
+    fits(100)
+
+    assert python < 100_000, "objects of Python are kept"
+    assert resident_kib() - resident < 2048, "memory of the engine is kept"

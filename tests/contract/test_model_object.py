@@ -1,0 +1,141 @@
+"""A model is an ordinary object: cloned, copied, pickled, put into pipelines, fitted again."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+
+pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_answers_with_the_same_bits(estimator: type[Any], copied: Any) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator).fit(X, y)
+
+    twin = copied(model)
+
+    assert np.array_equal(answers(twin, X), answers(model, X))
+    assert twin.get_params() == model.get_params()
+    assert fingerprint(twin) == fingerprint(model)
+
+
+def test_a_pickle_of_a_model_with_categories_knows_them(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    table = {"size": X[:, 0], "town": np.array(["Oslo", "Rome", "Cork"])[np.digitize(X[:, 1], [-0.5, 0.5])]}
+    model = make(estimator).fit(table, y)
+
+    twin = pickle.loads(pickle.dumps(model))
+
+    new = {"town": ["Rome", "Lima", None], "size": [0.0, 1.0, np.nan]}
+    assert np.array_equal(answers(twin, new), answers(model, new))
+
+
+def test_every_protocol_of_pickle_works(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator).fit(X, y)
+
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert fingerprint(pickle.loads(pickle.dumps(model, protocol))) == fingerprint(model)
+
+
+def test_a_clone_has_the_parameters_and_no_fit(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator, max_depth=3).fit(X, y)
+
+    fresh = clone(model)
+
+    assert fresh.get_params() == model.get_params()
+    with pytest.raises(NotFittedError, match=estimator.__name__):
+        fresh.predict(X)
+    assert fingerprint(fresh.fit(X, y)) == fingerprint(model)
+
+
+def test_set_params_takes_effect_at_the_next_fit(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator, max_depth=1).fit(X, y)
+    before = fingerprint(model)
+
+    model.set_params(max_depth=4)
+
+    assert fingerprint(model) == before
+    assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator, max_depth=4).fit(X, y)) != before
+
+
+def test_set_params_refuses_a_name_it_does_not_know(estimator: type[Any]) -> None:
+    with pytest.raises(ValueError, match="max_dept"):
+        make(estimator).set_params(max_dept=3)
+
+
+def test_a_second_fit_forgets_the_first(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator).fit(X[:, :2], y)
+
+    model.fit(X, y)
+
+    assert model.n_features_in_ == 4
+    assert fingerprint(model) == fingerprint(make(estimator).fit(X, y))
+
+
+def test_a_refused_fit_can_be_put_right(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator)
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.fit(X, y[:-1])
+
+    assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator).fit(X, y))
+
+
+def test_predict_changes_nothing(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator).fit(X, y)
+    before = pickle.dumps(model)
+
+    answers(model, X)
+    model.predict(X[:1])
+
+    assert pickle.dumps(model) == before
+
+
+def test_fit_returns_the_model_and_keeps_its_parameters(estimator: type[Any]) -> None:
+    model = make(estimator)
+    before = model.get_params()
+
+    assert model.fit(*random_table(estimator)) is model
+    assert model.get_params() == before
+
+
+def test_a_pipeline_and_a_cross_validation_take_it(estimator: type[Any]) -> None:
+    X, y = random_table(estimator, 200)
+
+    scores = cross_val_score(make_pipeline(StandardScaler(), make(estimator)), X, y, cv=3)
+
+    assert (scores > 0.3).all()
+
+
+def test_rows_are_answered_one_by_one_as_together(estimator: type[Any]) -> None:
+    X, y = random_table(estimator)
+    model = make(estimator).fit(X, y)
+
+    together = answers(model, X)
+
+    assert np.array_equal(np.concatenate([answers(model, row[None]) for row in X]), together)
+
+
+def test_importances_are_shares(estimator: type[Any]) -> None:
+    X, y = random_table(estimator, 200)
+    importances = make(estimator).fit(X, y).feature_importances_
+
+    assert importances.shape == (4,)
+    assert importances.sum() == pytest.approx(1)
+    assert importances.min() >= 0
+    assert importances.argmax() == 0

@@ -1,0 +1,75 @@
+"""A weight says how often a row counts: 2 is the row twice, 0 is no row."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.contract.estimators import ESTIMATORS, answers, make, random_table, trees_of
+
+pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
+# Inside a pure leaf of boosting every split gains nothing but rounding: ask for a gain, so that none is made there.
+SETTINGS = {"n_estimators": 3, "max_depth": 3, "min_child_weight": 0.0, "min_gain_to_split": 1e-3}
+
+
+def distinct_table(estimator: type[Any], n_rows: int = 80) -> tuple[Any, Any]:
+    """No near ties: the target depends strongly on one column after the other."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.permutation(n_rows) for _ in range(3)]).astype(float)
+    score = 8 * (X[:, 0] > 20) + 3 * (X[:, 1] > 55) + 1.1 * (X[:, 2] > 33) + 0.01 * X[:, 0]
+    y = score if random_table(estimator)[1].dtype.kind == "f" else np.where(score > 8.4, "high", "low")
+    return X, y
+
+
+def assert_same(one: Any, other: Any, X: Any) -> None:
+    tolerance = 1e-5 if hasattr(one, "forest_") else 1e-12
+    for a, b in zip(trees_of(one), trees_of(other), strict=True):
+        np.testing.assert_array_equal(a.feature, b.feature)
+        np.testing.assert_allclose(a.threshold, b.threshold, rtol=1e-12)
+    np.testing.assert_allclose(answers(one, X), answers(other, X), rtol=tolerance, atol=tolerance)
+
+
+def test_a_weight_of_two_is_the_row_twice(estimator: type[Any]) -> None:
+    X, y = distinct_table(estimator)
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+
+    weighted = make(estimator, **SETTINGS).fit(X, y, sample_weight=weight)
+    repeated = make(estimator, **SETTINGS).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+
+    assert_same(weighted, repeated, X)
+
+
+def test_a_weight_of_zero_is_no_row(estimator: type[Any]) -> None:
+    X, y = distinct_table(estimator)
+    weight = (np.random.default_rng(2).random(len(y)) < 0.8).astype(float)
+
+    weighted = make(estimator, **SETTINGS).fit(X, y, sample_weight=weight)
+    removed = make(estimator, **SETTINGS).fit(X[weight > 0], y[weight > 0])
+
+    assert_same(weighted, removed, X)
+
+
+def test_weights_of_one_are_no_weights(estimator: type[Any]) -> None:
+    X, y = distinct_table(estimator)
+
+    weighted = make(estimator, **SETTINGS).fit(X, y, sample_weight=np.ones(len(y)))
+
+    assert_same(weighted, make(estimator, **SETTINGS).fit(X, y), X)
+
+
+def test_the_scale_of_weights_does_not_matter(estimator: type[Any]) -> None:
+    X, y = distinct_table(estimator)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    model = make(estimator, **SETTINGS).fit(X, y, sample_weight=weight)
+
+    for factor in (1024.0, 1 / 1024):
+        settings = {**SETTINGS, "min_gain_to_split": 1e-3 * factor}  # a gain is a sum over rows, in weights
+        assert_same(model, make(estimator, **settings).fit(X, y, sample_weight=weight * factor), X)
+
+
+def test_a_heavy_row_pulls_the_answer(estimator: type[Any]) -> None:
+    X = np.zeros((10, 1))
+    y = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+    light, heavy = (make(estimator).fit(X, y, sample_weight=[1] * 9 + [last]) for last in (1, 1000))
+
+    assert answers(light, X).ravel()[-1] < 0.5 < answers(heavy, X).ravel()[-1]

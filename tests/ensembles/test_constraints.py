@@ -1,0 +1,101 @@
+"""What a boosted tree may not do: break a monotone feature, or mix features that must not meet."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coterie import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.errors import InvalidParameter
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, size=(600, 3))
+WAVES = np.sin(6 * X[:, 0]) + X[:, 1] - 0.5 * X[:, 2] + 0.3 * RNG.normal(size=600)
+
+
+def curves(model: Any, feature: int) -> Any:
+    """Answers along one feature, for many places of the others."""
+    places = RNG.uniform(-1, 1, size=(50, 3))
+    grid = np.linspace(-1.2, 1.2, 60)
+    table = np.repeat(places, len(grid), axis=0)
+    table[:, feature] = np.tile(grid, len(places))
+    said = model.predict_proba(table)[:, 1] if hasattr(model, "predict_proba") else model.predict(table)
+    return said.reshape(len(places), len(grid))
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+@pytest.mark.parametrize("estimator", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_a_monotone_feature_is_monotone(estimator: Any, direction: int) -> None:
+    y = WAVES > 0 if estimator is GradientBoostingClassifier else WAVES
+    model = estimator(n_estimators=40, monotonic_cst=[direction, 0, 0], min_samples_leaf=3, random_state=0).fit(X, y)
+
+    free = estimator(n_estimators=40, min_samples_leaf=3, random_state=0).fit(X, y)
+
+    assert (direction * np.diff(curves(model, 0), axis=1) >= -1e-12).all()
+    assert (direction * np.diff(curves(free, 0), axis=1) < 0).any(), "the constraint had something to do"
+
+
+def test_a_monotone_feature_with_missing_values_and_weights_is_monotone() -> None:
+    table = X.copy()
+    table[::5, 0] = np.nan
+    weight = RNG.uniform(0.1, 3, len(table))
+    model = GradientBoostingRegressor(n_estimators=40, monotonic_cst=[1, -1, 0], min_samples_leaf=2)
+    model.fit(table, WAVES, sample_weight=weight)
+
+    assert (np.diff(curves(model, 0), axis=1) >= -1e-12).all()
+    assert (np.diff(curves(model, 1), axis=1) <= 1e-12).all()
+
+
+def test_constraints_by_name_are_those_by_place() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named, placed = (
+        GradientBoostingRegressor(n_estimators=5, monotonic_cst=constraint, random_state=0).fit(frame, WAVES)
+        for constraint in ({"b": 1}, [0, 1, 0])
+    )
+
+    np.testing.assert_array_equal(named.predict(frame), placed.predict(frame))
+    with pytest.raises(InvalidParameter, match="'d'.*'a', 'b', 'c'"):
+        GradientBoostingRegressor(monotonic_cst={"d": 1}).fit(frame, WAVES)
+
+
+def test_a_category_has_no_direction() -> None:
+    table = {"town": ["Oslo", "Rome"] * 10, "x": np.arange(20.0)}
+    with pytest.raises(InvalidParameter, match="feature 0, which is categorical"):
+        GradientBoostingRegressor(monotonic_cst=[1, 0]).fit(table, np.arange(20.0))
+
+
+def features_on_paths(tree: Any) -> list[set[int]]:
+    """The features that each leaf's path asks about."""
+    paths: list[set[int]] = [set() for _ in range(tree.n_nodes)]
+    for node in range(tree.n_nodes):
+        if tree.feature[node] >= 0:
+            for child in (tree.left[node], tree.left[node] + 1):
+                paths[child] = paths[node] | {int(tree.feature[node])}
+    return [paths[node] for node in range(tree.n_nodes) if tree.feature[node] < 0]
+
+
+@pytest.mark.parametrize(
+    ("sets", "allowed"),
+    [
+        ([{0, 1}, {2, 3}], [{0, 1}, {2, 3}]),
+        ([{0, 1}], [{0, 1}, {2, 3}]),
+        ([{0, 1, 2}, {2, 3}], [{0, 1, 2}, {2, 3}]),
+        ("no_interactions", [{0}, {1}, {2}, {3}]),
+        ("pairwise", [{a, b} for a in range(4) for b in range(a)]),
+    ],
+)
+def test_features_that_must_not_meet_do_not(sets: Any, allowed: list[set[int]]) -> None:
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(400, 4))
+    y = table.prod(axis=1) + table.sum(axis=1)
+    settings: dict[str, Any] = {"n_estimators": 20, "min_samples_leaf": 2, "random_state": 0}
+    kept = GradientBoostingRegressor(interaction_cst=sets, **settings).fit(table, y)
+    free = GradientBoostingRegressor(**settings).fit(table, y)
+
+    def strangers(model: Any) -> int:
+        paths = [path for i in range(20) for path in features_on_paths(model.forest_.tree(i))]
+        return sum(not any(path <= group for group in allowed) for path in paths)
+
+    assert strangers(kept) == 0
+    assert strangers(free) > 0
