@@ -52,9 +52,9 @@ TableView view_table(const nb::object& values, const Column<std::int32_t>& n_lev
                                      .stride = stride_in_bytes(array, 0),
                                      .type = type});
     }
-    require(table.columns.size() == table.n_levels.size(),
-            "There are " + std::to_string(table.columns.size()) + " columns but " +
-                std::to_string(table.n_levels.size()) + " numbers of levels.");
+    require(table.columns.size() == table.n_levels.size(), "There are " + std::to_string(table.columns.size()) +
+                                                               " columns but " + std::to_string(table.n_levels.size()) +
+                                                               " numbers of levels.");
     require(table.n_rows < (std::size_t{1} << 32), "The engine takes fewer than 2^32 rows.");
     return table;
 }

@@ -11,8 +11,8 @@ void bind_binning(nb::module_& m) {
     nb::class_<BinMapper>(m, "BinMapper", "How each feature's values become bins.")
         .def_static(
             "fit",
-            [](const nb::object& values, const Column<std::int32_t>& n_levels, const Column<double>& weight, int max_bins,
-               std::uint64_t seed, int n_threads) {
+            [](const nb::object& values, const Column<std::int32_t>& n_levels, const Column<double>& weight,
+               int max_bins, std::uint64_t seed, int n_threads) {
                 const TableView table = view_table(values, n_levels);
                 const nb::gil_scoped_release unlock;
                 return std::make_shared<BinMapper>(
@@ -20,38 +20,42 @@ void bind_binning(nb::module_& m) {
             },
             nb::arg("values"), nb::arg("n_levels"), nb::arg("weight"), nb::arg("max_bins"), nb::arg("seed"),
             nb::arg("n_threads"), "Chooses the cuts; an empty weight means 1 for every row.")
-        .def("n_bins",
-             [](const BinMapper& self) {
-                 std::vector<std::int32_t> n;
-                 for (const FeatureBins& feature : self.features()) n.push_back(feature.n_bins);
-                 return give(std::move(n));
-             },
-             "Bins of each feature, the missing bin included.")
-        .def("cuts",
-             [](const BinMapper& self, std::size_t feature) {
-                 require(feature < self.features().size(), "There is no feature of this number.");
-                 return give(std::vector<double>(self.features()[feature].cuts));
-             },
-             nb::arg("feature"), "Ascending cuts of a numeric feature; values <= cuts[b - 1] have bin <= b.");
+        .def(
+            "n_bins",
+            [](const BinMapper& self) {
+                std::vector<std::int32_t> n;
+                for (const FeatureBins& feature : self.features()) n.push_back(feature.n_bins);
+                return give(std::move(n));
+            },
+            "Bins of each feature, the missing bin included.")
+        .def(
+            "cuts",
+            [](const BinMapper& self, std::size_t feature) {
+                require(feature < self.features().size(), "There is no feature of this number.");
+                return give(std::vector<double>(self.features()[feature].cuts));
+            },
+            nb::arg("feature"), "Ascending cuts of a numeric feature; values <= cuts[b - 1] have bin <= b.");
 
     nb::class_<BinnedMatrix>(m, "BinnedMatrix", "The table as bins, in rows and in columns.")
-        .def("__init__",
-             [](BinnedMatrix* self, const nb::object& values, const Column<std::int32_t>& n_levels,
-                std::shared_ptr<BinMapper> mapper, int n_threads) {
-                 const TableView table = view_table(values, n_levels);
-                 const nb::gil_scoped_release unlock;
-                 new (self) BinnedMatrix(table, std::move(mapper), n_threads, stop_on_keyboard_interrupt());
-             },
-             nb::arg("values"), nb::arg("n_levels"), nb::arg("mapper"), nb::arg("n_threads"))
+        .def(
+            "__init__",
+            [](BinnedMatrix* self, const nb::object& values, const Column<std::int32_t>& n_levels,
+               std::shared_ptr<BinMapper> mapper, int n_threads) {
+                const TableView table = view_table(values, n_levels);
+                const nb::gil_scoped_release unlock;
+                new (self) BinnedMatrix(table, std::move(mapper), n_threads, stop_on_keyboard_interrupt());
+            },
+            nb::arg("values"), nb::arg("n_levels"), nb::arg("mapper"), nb::arg("n_threads"))
         .def_prop_ro("n_rows", &BinnedMatrix::n_rows)
         .def_prop_ro("n_features", &BinnedMatrix::n_features)
-        .def("column",
-             [](const BinnedMatrix& self, std::size_t feature) {
-                 require(feature < self.n_features(), "There is no feature of this number.");
-                 const Bin* column = self.column(static_cast<FeatureIndex>(feature));
-                 return give(std::vector<Bin>(column, column + self.n_rows()));
-             },
-             nb::arg("feature"), "A copy of one feature's bins.");
+        .def(
+            "column",
+            [](const BinnedMatrix& self, std::size_t feature) {
+                require(feature < self.n_features(), "There is no feature of this number.");
+                const Bin* column = self.column(static_cast<FeatureIndex>(feature));
+                return give(std::vector<Bin>(column, column + self.n_rows()));
+            },
+            nb::arg("feature"), "A copy of one feature's bins.");
 }
 
 }  // namespace coterie::python

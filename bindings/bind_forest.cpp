@@ -18,7 +18,7 @@ auto array_of(nb::handle tree, const std::vector<T>& values, std::initializer_li
     return nb::ndarray<nb::numpy, const T>(values.data(), shape, tree);
 }
 
-template <class T, std::vector<T> Tree::*member>
+template <class T, std::vector<T> Tree::* member>
 auto node_array(nb::handle self) {
     const auto& values = nb::cast<const Tree&>(self).*member;
     return array_of(self, values, {values.size()});
@@ -74,7 +74,8 @@ void add_tree(Forest& forest, std::shared_ptr<Tree> tree, std::uint32_t output) 
 }
 
 void bind_tree(nb::module_& m) {
-    nb::class_<Tree>(m, "Tree", "A finished tree: parallel arrays, one entry per node, root at 0, right child = left + 1.")
+    nb::class_<Tree>(m, "Tree",
+                     "A finished tree: parallel arrays, one entry per node, root at 0, right child = left + 1.")
         .def_static("from_state", &tree_from_state, nb::arg("state"), nb::arg("n_features"),
                     "Builds a tree from its arrays, after checking them.")
         .def("__getstate__", &state_of_tree)
@@ -107,21 +108,23 @@ void bind_tree(nb::module_& m) {
 void bind_forest(nb::module_& m) {
     bind_tree(m);
     nb::class_<Forest>(m, "Forest", "Finished trees over the same features that answer together.")
-        .def("__init__",
-             [](Forest* self, std::size_t n_features, std::uint32_t n_outputs) {
-                 require(n_outputs > 0, "A forest needs at least one output.");
-                 new (self) Forest{.n_features = n_features, .n_outputs = n_outputs, .trees = {}, .first_output = {}};
-             },
-             nb::arg("n_features"), nb::arg("n_outputs"))
+        .def(
+            "__init__",
+            [](Forest* self, std::size_t n_features, std::uint32_t n_outputs) {
+                require(n_outputs > 0, "A forest needs at least one output.");
+                new (self) Forest{.n_features = n_features, .n_outputs = n_outputs, .trees = {}, .first_output = {}};
+            },
+            nb::arg("n_features"), nb::arg("n_outputs"))
         .def("add", &add_tree, nb::arg("tree"), nb::arg("output") = 0)
         .def("__len__", [](const Forest& self) { return self.trees.size(); })
-        .def("truncate",
-             [](Forest& self, std::size_t n_trees) {
-                 require(n_trees <= self.trees.size(), "A forest cannot be cut to more trees than it has.");
-                 self.trees.resize(n_trees);
-                 self.first_output.resize(n_trees);
-             },
-             nb::arg("n_trees"))
+        .def(
+            "truncate",
+            [](Forest& self, std::size_t n_trees) {
+                require(n_trees <= self.trees.size(), "A forest cannot be cut to more trees than it has.");
+                self.trees.resize(n_trees);
+                self.first_output.resize(n_trees);
+            },
+            nb::arg("n_trees"))
         .def("__getstate__",
              [](const Forest& self) {
                  nb::list trees;
@@ -141,34 +144,40 @@ void bind_forest(nb::module_& m) {
              })
         .def_ro("n_features", &Forest::n_features)
         .def_ro("n_outputs", &Forest::n_outputs)
-        .def("tree", [](const Forest& self, std::size_t i) {
-                 require(i < self.trees.size(), "There is no tree of this number.");
-                 return std::const_pointer_cast<Tree>(self.trees[i]);
-             },
-             nb::arg("index"))
-        .def("first_output", [](const Forest& self, std::size_t i) {
-                 require(i < self.trees.size(), "There is no tree of this number.");
-                 return self.first_output[i];
-             },
-             nb::arg("index"))
-        .def("add_scores",
-             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels, Output<double> scores,
-                int n_threads) {
-                 const TableView table = view_table(values, n_levels);
-                 const nb::gil_scoped_release unlock;
-                 add_scores(self, table, look(scores), n_threads, stop_on_keyboard_interrupt());
-             },
-             nb::arg("values"), nb::arg("n_levels"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
-             "Adds the trees' answers to scores, flat row-major (n_rows * n_outputs).")
-        .def("find_leaves",
-             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
-                Output<std::uint32_t> leaves, int n_threads) {
-                 const TableView table = view_table(values, n_levels);
-                 const nb::gil_scoped_release unlock;
-                 find_leaves(self, table, look(leaves), n_threads, stop_on_keyboard_interrupt());
-             },
-             nb::arg("values"), nb::arg("n_levels"), nb::arg("leaves").noconvert(), nb::arg("n_threads"),
-             "The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).");
+        .def(
+            "tree",
+            [](const Forest& self, std::size_t i) {
+                require(i < self.trees.size(), "There is no tree of this number.");
+                return std::const_pointer_cast<Tree>(self.trees[i]);
+            },
+            nb::arg("index"))
+        .def(
+            "first_output",
+            [](const Forest& self, std::size_t i) {
+                require(i < self.trees.size(), "There is no tree of this number.");
+                return self.first_output[i];
+            },
+            nb::arg("index"))
+        .def(
+            "add_scores",
+            [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
+               Output<double> scores, int n_threads) {
+                const TableView table = view_table(values, n_levels);
+                const nb::gil_scoped_release unlock;
+                add_scores(self, table, look(scores), n_threads, stop_on_keyboard_interrupt());
+            },
+            nb::arg("values"), nb::arg("n_levels"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
+            "Adds the trees' answers to scores, flat row-major (n_rows * n_outputs).")
+        .def(
+            "find_leaves",
+            [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
+               Output<std::uint32_t> leaves, int n_threads) {
+                const TableView table = view_table(values, n_levels);
+                const nb::gil_scoped_release unlock;
+                find_leaves(self, table, look(leaves), n_threads, stop_on_keyboard_interrupt());
+            },
+            nb::arg("values"), nb::arg("n_levels"), nb::arg("leaves").noconvert(), nb::arg("n_threads"),
+            "The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).");
 }
 
 }  // namespace coterie::python

@@ -26,27 +26,30 @@ void bind_growth(nb::module_& m) {
         .def_rw("interaction_sets", &GrowOptions::interaction_sets);
 
     nb::class_<TreeGrower>(m, "TreeGrower", "Grows tree after tree on one binned matrix.")
-        .def("__init__",
-             [](TreeGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options, int n_threads) {
-                 new (self) TreeGrower(std::move(matrix), options, n_threads);
-             },
-             nb::arg("matrix"), nb::arg("options"), nb::arg("n_threads"))
-        .def("grow",
-             [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
-                const Column<std::uint32_t>& rows, std::uint64_t seed) {
-                 const nb::gil_scoped_release unlock;
-                 return std::make_shared<Tree>(self.grow(
-                     {.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows)}, seed,
-                     stop_on_keyboard_interrupt()));
-             },
-             nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
-             "One tree. An empty hessian means 1 for every row; empty rows mean all.")
-        .def("add_answers",
-             [](const TreeGrower& self, Output<float> scores) {
-                 const nb::gil_scoped_release unlock;
-                 self.add_answers(look(scores));
-             },
-             nb::arg("scores").noconvert(), "Adds the last tree's answers to the rows that took part.");
+        .def(
+            "__init__",
+            [](TreeGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options, int n_threads) {
+                new (self) TreeGrower(std::move(matrix), options, n_threads);
+            },
+            nb::arg("matrix"), nb::arg("options"), nb::arg("n_threads"))
+        .def(
+            "grow",
+            [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
+               const Column<std::uint32_t>& rows, std::uint64_t seed) {
+                const nb::gil_scoped_release unlock;
+                return std::make_shared<Tree>(
+                    self.grow({.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows)}, seed,
+                              stop_on_keyboard_interrupt()));
+            },
+            nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
+            "One tree. An empty hessian means 1 for every row; empty rows mean all.")
+        .def(
+            "add_answers",
+            [](const TreeGrower& self, Output<float> scores) {
+                const nb::gil_scoped_release unlock;
+                self.add_answers(look(scores));
+            },
+            nb::arg("scores").noconvert(), "Adds the last tree's answers to the rows that took part.");
 }
 
 }  // namespace coterie::python

@@ -14,15 +14,16 @@ void bind_loss(nb::module_& m) {
             log_loss_derivatives({.score = look(score), .y = look(y), .weight = look(weight), .n_threads = n_threads},
                                  look(gradient), look(hessian));
         },
-        nb::arg("score"), nb::arg("y"), nb::arg("weight"), nb::arg("gradient").noconvert(), nb::arg("hessian").noconvert(),
-        nb::arg("n_threads"), "Binary log loss: p - y and p (1 - p), times the weight if it is not empty.");
+        nb::arg("score"), nb::arg("y"), nb::arg("weight"), nb::arg("gradient").noconvert(),
+        nb::arg("hessian").noconvert(), nb::arg("n_threads"),
+        "Binary log loss: p - y and p (1 - p), times the weight if it is not empty.");
     m.def(
         "squared_error_derivatives",
         [](const Column<float>& score, const Column<float>& y, const Column<float>& weight, Output<float> gradient,
            int n_threads) {
             const nb::gil_scoped_release unlock;
-            squared_error_derivatives({.score = look(score), .y = look(y), .weight = look(weight), .n_threads = n_threads},
-                                      look(gradient));
+            squared_error_derivatives(
+                {.score = look(score), .y = look(y), .weight = look(weight), .n_threads = n_threads}, look(gradient));
         },
         nb::arg("score"), nb::arg("y"), nb::arg("weight"), nb::arg("gradient").noconvert(), nb::arg("n_threads"),
         "score - y, times the weight if it is not empty.");

@@ -55,7 +55,8 @@ void bench_partition(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
     RowPartition partition(matrix, 1);
     const BinRule rule{.last = 128, .shift = 1, .table = nullptr};
     const RowRange root = partition.start(pairs, {});
-    report("partition, root", best_seconds(5, [&] { partition.split(root, 0, rule); }), static_cast<double>(n), "row", 2.7);
+    report("partition, root", best_seconds(5, [&] { partition.split(root, 0, rule); }), static_cast<double>(n), "row",
+           2.7);
     const auto children = partition.split(root, 0, rule);
     const double seconds = best_seconds(5, [&] { partition.split(children[0], 1, rule); });
     report("partition, node", seconds, static_cast<double>(children[0].n), "row", 2.7);
@@ -81,16 +82,26 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
     }
     builder.build(partition.rows(root, false), cells.data());
     Cell total = 0;
-    for (int bin = 0; bin < matrix.feature(0).n_bins; ++bin) total += cells[layout.lane_offset(layout.lane_of(0)) + static_cast<std::size_t>(bin)];
+    for (int bin = 0; bin < matrix.feature(0).n_bins; ++bin)
+        total += cells[layout.lane_offset(layout.lane_of(0)) + static_cast<std::size_t>(bin)];
     double bins = 0;
     for (FeatureIndex f = 0; f < matrix.n_features(); ++f) bins += matrix.feature(f).n_bins;
     volatile float sink = 0;
-    report("scan", best_seconds(200, [&] {
-               for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
-                   sink = kernels().scan(cells.data() + layout.lane_offset(layout.lane_of(f)), matrix.feature(f).n_bins,
-                                         {.total = total, .l2 = 0, .min_hessian = 1, .counted = false, .min_rows = 0, .beat = -1})
-                              .gain;
-           }),
+    report("scan",
+           best_seconds(200,
+                        [&] {
+                            for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
+                                sink = kernels()
+                                           .scan(cells.data() + layout.lane_offset(layout.lane_of(f)),
+                                                 matrix.feature(f).n_bins,
+                                                 {.total = total,
+                                                  .l2 = 0,
+                                                  .min_hessian = 1,
+                                                  .counted = false,
+                                                  .min_rows = 0,
+                                                  .beat = -1})
+                                           .gain;
+                        }),
            bins, "bin", 3.0);
     Buffer<Cell> other(cells);
     report("subtract", best_seconds(200, [&] { kernels().subtract(cells.data(), other.data(), layout.n_cells()); }),
@@ -118,7 +129,8 @@ void bench_boosting(const Data& data, const std::shared_ptr<const BinnedMatrix>&
     };
     for (int tree = 0; tree < n_trees; ++tree) {
         timed(phases.loss, [&] {
-            log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = n_threads}, gradient, hessian);
+            log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = n_threads}, gradient,
+                                 hessian);
         });
         timed(phases.grow, [&] {
             grower.grow({.gradient = gradient, .hessian = hessian, .rows = {}}, static_cast<std::uint64_t>(tree));
@@ -127,8 +139,9 @@ void bench_boosting(const Data& data, const std::shared_ptr<const BinnedMatrix>&
     }
     const double ms = 1e3 / n_trees;
     const double whole = (phases.loss + phases.grow + phases.add) * ms;
-    std::printf("boosting tree of 31 leaves: %.1f ms (loss %.1f, growth %.1f, scores %.1f); target 60 ms for 1M x 28: %s\n", whole,
-                phases.loss * ms, phases.grow * ms, phases.add * ms, whole <= 60 ? "ok" : "above");
+    std::printf(
+        "boosting tree of 31 leaves: %.1f ms (loss %.1f, growth %.1f, scores %.1f); target 60 ms for 1M x 28: %s\n",
+        whole, phases.loss * ms, phases.grow * ms, phases.add * ms, whole <= 60 ? "ok" : "above");
 }
 
 void bench_small() {
@@ -148,7 +161,8 @@ void bench_small() {
             grower.add_answers(score);
         }
     });
-    std::printf("100 trees on 1,000 x 20: %.1f ms; target 25 ms: %s\n", seconds * 1e3, seconds <= 0.025 ? "ok" : "above");
+    std::printf("100 trees on 1,000 x 20: %.1f ms; target 25 ms: %s\n", seconds * 1e3,
+                seconds <= 0.025 ? "ok" : "above");
 }
 
 }  // namespace
@@ -167,22 +181,28 @@ int main(int argc, char** argv) {
     const Data data = make_data(n_rows, n_features);
 
     std::shared_ptr<const BinMapper> mapper;
-    const double cuts = best_seconds(3, [&] { mapper = std::make_shared<BinMapper>(BinMapper::fit(data.table, {}, 255, 0, 1)); });
+    const double cuts =
+        best_seconds(3, [&] { mapper = std::make_shared<BinMapper>(BinMapper::fit(data.table, {}, 255, 0, 1)); });
     const double sampled = static_cast<double>(sample_rows(n_rows, {}, 0).size()) * static_cast<double>(n_features);
     report("choose cuts, per sampled value", cuts, sampled, "value", 60);
     std::shared_ptr<const BinnedMatrix> matrix;
     report("map values to bins, both layouts",
-           best_seconds(3, [&] { matrix = std::make_shared<BinnedMatrix>(data.table, mapper, 1); }), values, "value", 10);
+           best_seconds(3, [&] { matrix = std::make_shared<BinnedMatrix>(data.table, mapper, 1); }), values, "value",
+           10);
 
     Buffer<float> score(n_rows, 0.1f);
     Buffer<float> gradient(n_rows);
     Buffer<float> hessian(n_rows);
-    report("log loss derivatives", best_seconds(5, [&] {
-               log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = 1}, gradient, hessian);
-           }),
+    report("log loss derivatives",
+           best_seconds(5,
+                        [&] {
+                            log_loss_derivatives({.score = score, .y = data.y, .weight = {}, .n_threads = 1}, gradient,
+                                                 hessian);
+                        }),
            n, "row", 3.5);
     Buffer<Pair> pairs;
-    report("round to pairs", best_seconds(5, [&] { round_all_pairs(gradient, hessian, n_rows, false, 1, 1, pairs); }), n, "row", 3.5);
+    report("round to pairs", best_seconds(5, [&] { round_all_pairs(gradient, hessian, n_rows, false, 1, 1, pairs); }),
+           n, "row", 3.5);
     bench_partition(*matrix, pairs);
     bench_histogram(*matrix, pairs);
     bench_boosting(data, matrix, n_trees, 1);

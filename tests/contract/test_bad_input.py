@@ -31,7 +31,7 @@ class Case(NamedTuple):
     y: Any = None
     weight: Any = None
     new: Any = None  # what to predict; None: X
-    settings: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    settings: dict[str, Any] = {}
 
 
 def replaced(values: Any, row: int, value: Any) -> Any:
@@ -67,7 +67,9 @@ FINE: dict[str, Callable[[], Case]] = {
     "values of 1e300": lambda: Case(TABLE * 1e300),
     "values of 1e-300": lambda: Case(TABLE * 1e-300),
     "denormal values": lambda: Case(TABLE * 5e-324),
-    "integers at the ends": lambda: Case(np.array([[BIG.min, BIG.max], [BIG.max, BIG.min]] * 15), np.arange(N) % 2),
+    "integers at the ends": lambda: Case(
+        np.array([[BIG.min, BIG.max], [BIG.max, BIG.min]] * 15), np.arange(N) % 2
+    ),
     "unsigned integers": lambda: Case(np.arange(3 * N, dtype=np.uint64).reshape(N, 3) * 2**56),
     "text in an object array": lambda: Case(np.array([["a", 1.0], ["b", 2.0]] * 15, dtype=object)),
     "numbers in an object array": lambda: Case(TABLE.astype(object)),

@@ -19,7 +19,11 @@ def mixed_columns(n_rows: int = 60) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     size = rng.normal(size=n_rows)
     size[::9] = np.nan
-    return {"size": size, "town": rng.choice(["Cork", "Oslo", "Rome"], n_rows), "count": rng.integers(0, 9, n_rows)}
+    return {
+        "size": size,
+        "town": rng.choice(["Cork", "Oslo", "Rome"], n_rows),
+        "count": rng.integers(0, 9, n_rows),
+    }
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", ">f8", "i8", "i4", "u1", "?"])
@@ -75,7 +79,14 @@ def test_the_memory_layout_does_not_matter(estimator: type[Any]) -> None:
     wide = np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)
     expected = fingerprint(make(estimator).fit(X, y))
 
-    for same in (np.asfortranarray(X), wide[::2, ::3], X[::-1][::-1], X.astype(">f8"), X.astype(object), X.tolist()):
+    for same in (
+        np.asfortranarray(X),
+        wide[::2, ::3],
+        X[::-1][::-1],
+        X.astype(">f8"),
+        X.astype(object),
+        X.tolist(),
+    ):
         assert fingerprint(make(estimator).fit(same, y)) == expected
 
 
@@ -122,7 +133,9 @@ def test_sparse_indices_may_be_long(estimator: type[Any]) -> None:
 
 def test_dates_and_nullable_numbers_are_read(estimator: type[Any]) -> None:
     days = pd.date_range("2024-01-01", periods=60).to_series().reset_index(drop=True)
-    frame = pd.DataFrame({"day": days.where(days.index % 7 > 0), "n": pd.array([1, None, 3] * 20, dtype="Int64")})
+    frame = pd.DataFrame(
+        {"day": days.where(days.index % 7 > 0), "n": pd.array([1, None, 3] * 20, dtype="Int64")}
+    )
     y = target_for(estimator, np.arange(60.0))
 
     model = make(estimator, max_depth=4).fit(frame, y)

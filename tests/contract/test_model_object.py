@@ -17,7 +17,9 @@ from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, ra
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, copy.copy, lambda model: pickle.loads(pickle.dumps(model))]
+)
 def test_a_copy_answers_with_the_same_bits(estimator: type[Any], copied: Any) -> None:
     X, y = random_table(estimator)
     model = make(estimator).fit(X, y)

@@ -16,17 +16,27 @@ ROOT = Path(__file__).parents[2]
 HANG = 120  # seconds; only a guard
 
 
-def run(program: str, estimator: type[Any]) -> str:
-    """What a program prints, in a process of its own; `estimator`, `make`, `X` and `y` are there."""
-    start = f"""\
-        import multiprocessing, os, signal, sys, threading, time
+def run(body: str) -> dict[str, str]:
+    """What `probe(estimator)` returns for each estimator, by name, in a process of its own with two threads."""
+    start = """\
+        import multiprocessing, os, signal, threading
+        import numpy
         from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
-        estimator = next(item for item in ESTIMATORS if item.__name__ == {estimator.__name__!r})
         def n_tasks():
             return len(os.listdir("/proc/self/task"))
         """
+    end = """
+        for estimator in ESTIMATORS:
+            print(estimator.__name__, probe(estimator), flush=True)
+        """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", dedent(start) + dedent(program)],
+        [
+            sys.executable,
+            "-W",
+            "ignore::DeprecationWarning",
+            "-c",
+            dedent(start) + dedent(body) + dedent(end),
+        ],
         cwd=ROOT,
         env={**os.environ, "COTERIE_NUM_THREADS": "2"},
         capture_output=True,
@@ -34,41 +44,67 @@ def run(program: str, estimator: type[Any]) -> str:
         timeout=HANG,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert set(results) == {estimator.__name__ for estimator in ESTIMATORS}
+    return results
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_fork_after_a_threaded_fit_fits_the_same_model(estimator: type[Any]) -> None:
-    program = """
-        X, y = random_table(estimator, 20_000, 12)
-        parent = fingerprint(make(estimator, n_estimators=2, max_depth=5, n_jobs=2).fit(X, y))
-        def child(_):
+def test_a_fork_after_a_threaded_fit_fits_the_same_model() -> None:
+    results = run("""
+        def child(estimator):
+            X, y = random_table(estimator, 20_000, 12)
             model = make(estimator, n_estimators=2, max_depth=5, n_jobs=2).fit(X, y)
             answers(model, X)
             return fingerprint(model)
-        pid = os.fork()
-        if pid == 0:
-            os._exit(0 if child(0) == parent else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, "the child grew another model"
-        with multiprocessing.get_context("fork").Pool(4) as pool:
-            print(set(pool.map(child, range(4))) == {parent})
-        """
-    assert run(program, estimator).strip() == "True"
+        def probe(estimator):
+            expected = child(estimator)
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0 if child(estimator) == expected else 1)
+            same = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            with multiprocessing.get_context("fork").Pool(4) as pool:
+                return same and set(pool.map(child, [estimator] * 4)) == {expected}
+        """)
+    assert set(results.values()) == {"True"}, results
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_fit_starts_no_more_threads_than_cores(estimator: type[Any]) -> None:
-    program = """
-        X, y = random_table(estimator, 20_000, 12)
+def test_a_fit_starts_no_more_threads_than_cores() -> None:
+    """With two threads allowed the caller needs one helper, however many are asked for."""
+    results = run("""
         before = n_tasks()
-        most = []
-        for n_jobs in (2, 64, -1, None):
-            make(estimator, n_estimators=2, max_depth=5, n_jobs=n_jobs).fit(X, y)
-            most.append(n_tasks() - before)
-        print(max(most))
-        """
-    assert int(run(program, estimator)) <= 1, "with two threads allowed, the caller needs one helper"
+        def probe(estimator):
+            X, y = random_table(estimator, 20_000, 12)
+            more = []
+            for n_jobs in (2, 64, -1, None):
+                make(estimator, n_estimators=2, max_depth=5, n_jobs=n_jobs).fit(X, y)
+                more.append(n_tasks() - before)
+            return max(more)
+        """)
+    assert max(map(int, results.values())) <= 1, results
+
+
+def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated() -> None:
+    results = run("""
+        X = numpy.random.default_rng(0).random((400_000, 40))
+        y = (X[:, 0] + X[:, 1] ** 2 > 0.8) + (X[:, 2] > 0.5)
+        def probe(estimator):
+            small = random_table(estimator, 5_000, 12)
+            expected = fingerprint(make(estimator, n_jobs=2).fit(*small))
+            model = make(estimator, n_estimators=100_000, n_jobs=2)
+            before, caught = n_tasks(), 0
+            for delay in (0.1, 0.4, 0.7):
+                timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+                timer.start()
+                try:
+                    model.fit(X, y)
+                except KeyboardInterrupt:
+                    caught += 1
+                timer.join()
+            again = fingerprint(model.set_params(**make(estimator).get_params()).fit(*small))
+            return caught, n_tasks() - before, again == expected
+        """)
+    assert set(results.values()) == {"(3, 0, True)"}, results
 
 
 def fit_in_worker(estimator: type[Any], seed: int) -> tuple[str, int]:
@@ -99,30 +135,10 @@ def test_a_grid_search_in_two_processes_finds_what_one_finds(estimator: type[Any
     X, y = random_table(estimator, 300)
     grid = {"max_depth": [1, 3]}
 
-    alone, together = (GridSearchCV(make(estimator, n_jobs=2), grid, cv=3, n_jobs=n).fit(X, y) for n in (1, 2))
+    alone, together = (
+        GridSearchCV(make(estimator, n_jobs=2), grid, cv=3, n_jobs=n).fit(X, y) for n in (1, 2)
+    )
 
     assert alone.best_params_ == together.best_params_
     assert list(alone.cv_results_["mean_test_score"]) == list(together.cv_results_["mean_test_score"])
     assert fingerprint(alone.best_estimator_) == fingerprint(together.best_estimator_)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(estimator: type[Any]) -> None:
-    program = """
-        X, y = random_table(estimator, 400_000, 40)
-        model = make(estimator, n_estimators=100_000, n_jobs=2)
-        small = random_table(estimator, 20_000, 12)
-        make(estimator, n_jobs=2).fit(*small)
-        before, caught = n_tasks(), 0
-        for delay in (0.3, 0.8):
-            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
-            try:
-                model.fit(X, y)
-            except KeyboardInterrupt:
-                caught += 1
-            timer.join()
-        expected = fingerprint(make(estimator).fit(*small))
-        print(caught, n_tasks() - before, fingerprint(model.set_params(**make(estimator).get_params()).fit(*small)) == expected)
-        """
-    assert run(program, estimator).split() == ["2", "0", "True"]

@@ -26,7 +26,9 @@ def test_an_estimator_says_what_it_predicts(estimator: type[Any]) -> None:
 def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
     results = check_estimator(make(estimator), on_skip=None, on_fail=None)
 
-    not_passed = [f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")]
+    not_passed = [
+        f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")
+    ]
     assert not_passed == []
     assert sum(r["status"] == "passed" for r in results) > 50
 
@@ -36,4 +38,6 @@ def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
 def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) -> None:
     results = check_estimator(estimator(), on_skip=None, on_fail=None)
 
-    assert [f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")] == []
+    assert [
+        f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")
+    ] == []

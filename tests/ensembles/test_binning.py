@@ -88,7 +88,11 @@ def test_a_heavy_value_has_a_bin_of_its_own() -> None:
 @pytest.mark.parametrize("max_bins", [2, 3, 7, 255])
 def test_there_are_never_more_bins_than_allowed(max_bins: int) -> None:
     rng = np.random.default_rng(max_bins)
-    for values in (rng.normal(size=3000), rng.zipf(1.5, 3000).astype(float), rng.integers(0, 300, 3000) ** 3.0):
+    for values in (
+        rng.normal(size=3000),
+        rng.zipf(1.5, 3000).astype(float),
+        rng.integers(0, 300, 3000) ** 3.0,
+    ):
         assert bins_of(values, max_bins).max() <= max_bins
 
 

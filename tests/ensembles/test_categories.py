@@ -36,7 +36,11 @@ def test_what_categories_are_called_does_not_matter_to_the_fit() -> None:
     """New names in another order give other codes, and the same answers."""
     shuffled = np.array([f"place {i:02}" for i in RNG.permutation(12)])
     first = model().fit({"town": TOWNS[CODES], "size": SIZE}, Y).predict({"town": TOWNS[CODES], "size": SIZE})
-    other = model().fit({"town": shuffled[CODES], "size": SIZE}, Y).predict({"town": shuffled[CODES], "size": SIZE})
+    other = (
+        model()
+        .fit({"town": shuffled[CODES], "size": SIZE}, Y)
+        .predict({"town": shuffled[CODES], "size": SIZE})
+    )
 
     np.testing.assert_allclose(first, other, rtol=1e-6)
 
@@ -76,7 +80,8 @@ def test_an_unseen_category_can_be_an_error() -> None:
 
 
 def test_a_missing_category_can_be_the_signal() -> None:
-    town = np.where(SIZE > 0.8, None, TOWNS[CODES])
+    town = TOWNS[CODES].astype(object)
+    town[SIZE > 0.8] = None
     fitted = GradientBoostingClassifier(n_estimators=20, random_state=0).fit({"town": town}, SIZE > 0.8)
 
     assert fitted.score({"town": town}, SIZE > 0.8) == 1
@@ -86,7 +91,9 @@ def test_seventy_thousand_categories_are_no_trouble() -> None:
     n = 70_000
     names = np.array([f"customer {i}" for i in range(n)], dtype=object)
     y = np.arange(n) % 2 + SIZE[np.arange(n) % 900]
-    fitted = GradientBoostingRegressor(n_estimators=3).fit({"customer": names, "size": SIZE[np.arange(n) % 900]}, y)
+    fitted = GradientBoostingRegressor(n_estimators=3).fit(
+        {"customer": names, "size": SIZE[np.arange(n) % 900]}, y
+    )
 
     said = fitted.predict({"customer": names[:500], "size": SIZE[:500]})
     assert np.isfinite(said).all()

@@ -28,7 +28,9 @@ def curves(model: Any, feature: int) -> Any:
 @pytest.mark.parametrize("estimator", [GradientBoostingClassifier, GradientBoostingRegressor])
 def test_a_monotone_feature_is_monotone(estimator: Any, direction: int) -> None:
     y = WAVES > 0 if estimator is GradientBoostingClassifier else WAVES
-    model = estimator(n_estimators=40, monotonic_cst=[direction, 0, 0], min_samples_leaf=3, random_state=0).fit(X, y)
+    model = estimator(
+        n_estimators=40, monotonic_cst=[direction, 0, 0], min_samples_leaf=3, random_state=0
+    ).fit(X, y)
 
     free = estimator(n_estimators=40, min_samples_leaf=3, random_state=0).fit(X, y)
 
@@ -55,7 +57,7 @@ def test_constraints_by_name_are_those_by_place() -> None:
     )
 
     np.testing.assert_array_equal(named.predict(frame), placed.predict(frame))
-    with pytest.raises(InvalidParameter, match="'d'.*'a', 'b', 'c'"):
+    with pytest.raises(InvalidParameter, match=r"'d'.*'a', 'b', 'c'"):
         GradientBoostingRegressor(monotonic_cst={"d": 1}).fit(frame, WAVES)
 
 

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from tests.contract.estimators import fingerprint
@@ -82,7 +82,9 @@ def test_the_first_tree_can_be_checked_by_hand() -> None:
 
 def test_l2_shrinks_the_answer_of_a_leaf() -> None:
     """Two rows on each side: 2 * 2 / (2 + 2) instead of 2 * 2 / 2."""
-    model = GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1, l2_regularization=2.0, learning_rate=1.0)
+    model = GradientBoostingRegressor(
+        n_estimators=1, min_samples_leaf=1, l2_regularization=2.0, learning_rate=1.0
+    )
     model.fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 1.0, 5.0, 5.0])
 
     np.testing.assert_allclose(model.predict([[0.0], [9.0]]), [2.0, 4.0], rtol=1e-6)
@@ -101,7 +103,9 @@ def test_more_rounds_begin_with_the_fewer(estimator: Any) -> None:
 @pytest.mark.parametrize("min_samples_leaf", [1, 7, 30])
 def test_a_leaf_keeps_at_least_min_samples(min_samples_leaf: int) -> None:
     X, y = datasets.load_breast_cancer(return_X_y=True)
-    model = GradientBoostingClassifier(n_estimators=5, min_samples_leaf=min_samples_leaf, random_state=0).fit(X, y)
+    model = GradientBoostingClassifier(n_estimators=5, min_samples_leaf=min_samples_leaf, random_state=0).fit(
+        X, y
+    )
 
     trees = [model.forest_.tree(i) for i in range(5)]
     assert all(tree.n_rows[tree.feature < 0].min() >= min_samples_leaf for tree in trees)
@@ -111,7 +115,9 @@ def test_a_leaf_keeps_at_least_min_samples(min_samples_leaf: int) -> None:
 def test_a_tree_keeps_its_limits() -> None:
     X, y = datasets.load_diabetes(return_X_y=True)
     few = GradientBoostingRegressor(n_estimators=3, max_leaf_nodes=5, min_samples_leaf=1).fit(X, y)
-    flat = GradientBoostingRegressor(n_estimators=3, max_depth=2, max_leaf_nodes=None, min_samples_leaf=1).fit(X, y)
+    flat = GradientBoostingRegressor(
+        n_estimators=3, max_depth=2, max_leaf_nodes=None, min_samples_leaf=1
+    ).fit(X, y)
 
     assert all((few.forest_.tree(i).feature < 0).sum() == 5 for i in range(3))
     assert all((flat.forest_.tree(i).feature < 0).sum() == 4 for i in range(3))
@@ -153,7 +159,7 @@ def test_balanced_weights_look_at_the_rare_class() -> None:
 
 def test_class_weights_are_sample_weights() -> None:
     X, y = datasets.load_iris(return_X_y=True)
-    settings = {"n_estimators": 3, "random_state": 0}
+    settings: dict[str, Any] = {"n_estimators": 3, "random_state": 0}
     by_class = GradientBoostingClassifier(class_weight={0: 1.0, 1: 2.0, 2: 4.0}, **settings).fit(X, y)
     by_row = GradientBoostingClassifier(**settings).fit(X, y, sample_weight=2.0**y)
 
@@ -185,8 +191,8 @@ def test_early_stopping_works_for_many_classes() -> None:
 def test_the_loss_on_new_rows_falls() -> None:
     X, y = datasets.load_breast_cancer(return_X_y=True)
     learn_X, new_X, learn_y, new_y = train_test_split(X, y, random_state=0)
-    losses = [
-        log_loss(new_y, GradientBoostingClassifier(n_estimators=n, random_state=0).fit(learn_X, learn_y).predict_proba(new_X))
-        for n in (1, 10, 40)
-    ]
+    losses = []
+    for n_estimators in (1, 10, 40):
+        model = GradientBoostingClassifier(n_estimators=n_estimators, random_state=0).fit(learn_X, learn_y)
+        losses.append(log_loss(new_y, model.predict_proba(new_X)))
     assert losses[0] > losses[1] > losses[2]

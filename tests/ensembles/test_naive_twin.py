@@ -35,12 +35,14 @@ def random_columns(rng: np.random.Generator, n_rows: int, n_features: int) -> tu
             n_levels[feature] = rng.integers(1, 20)
             columns.append(rng.integers(-1, n_levels[feature], n_rows).astype(np.int32))
             continue
-        values = rng.integers(0, rng.choice([1, 2, 5, 1000]), n_rows) + rng.normal(size=n_rows) * rng.choice([0, 1])
+        values = rng.integers(0, rng.choice([1, 2, 5, 1000]), n_rows) + rng.normal(size=n_rows) * rng.choice(
+            [0, 1]
+        )
         if rng.random() < 0.5:
             values = np.where(rng.random(n_rows) < rng.choice([0.1, 0.5, 1.0]), np.nan, values)
         if rng.random() < 0.1:
             values = np.where(rng.random(n_rows) < 0.1, rng.choice([-np.inf, np.inf]), values)
-        columns.append(values.astype(rng.choice([np.float32, np.float64])))
+        columns.append(values.astype(str(rng.choice(["f4", "f8"]))))
     return columns, n_levels
 
 
@@ -104,7 +106,11 @@ def grow_both(problem: Problem) -> tuple[Any, SlowTree, NDArray[np.uint32]]:
     forest.add(tree)
     leaves = np.empty(matrix.n_rows, np.uint32)
     forest.find_leaves(problem.columns, problem.n_levels, leaves, 1)
-    return tree, slow.grow(problem.gradient, problem.hessian, problem.rows.astype(np.int64), problem.seed), leaves
+    return (
+        tree,
+        slow.grow(problem.gradient, problem.hessian, problem.rows.astype(np.int64), problem.seed),
+        leaves,
+    )
 
 
 def assert_same_tree(tree: Any, slow: SlowTree, leaves: NDArray[np.uint32]) -> None:

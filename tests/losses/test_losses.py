@@ -80,7 +80,9 @@ def test_values_are_those_of_scikit_learn(weight: Any) -> None:
 
     assert squared == pytest.approx(mean_squared_error(NUMBERS, one[:, 0], sample_weight=weight) / 2)
     assert binary == pytest.approx(log_loss(CODES[2], special.expit(one[:, 0]), sample_weight=weight))
-    assert multinomial == pytest.approx(log_loss(CODES[4], special.softmax(four, axis=1), sample_weight=weight))
+    assert multinomial == pytest.approx(
+        log_loss(CODES[4], special.softmax(four, axis=1), sample_weight=weight)
+    )
 
 
 def test_binary_derivatives_are_exact_far_out() -> None:

@@ -67,7 +67,9 @@ def _mix(x: int) -> int:
     return x ^ x >> 31
 
 
-def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], counted: bool, seed: int) -> Pairs:
+def round_pairs(
+    gradient: NDArray[np.float32], hessian: NDArray[np.float32], counted: bool, seed: int
+) -> Pairs:
     """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
     row = np.arange(len(gradient), dtype=np.uint32)
     x = row * np.uint32(0x9E3779B1) + np.uint32(random_bits(seed, ROUNDING, 0) % 2**32)
@@ -130,7 +132,10 @@ class SlowGrower:
         sets = [group for group in leaf.sets if feature in group]
         children = []
         for number, rows in ((first, leaf.rows[left]), (first + 1, leaf.rows[~left])):
-            tree.feature.append(-1), tree.left.append(0), tree.gain.append(0.0), tree.value.append(0.0)
+            tree.feature.append(-1)
+            tree.left.append(0)
+            tree.gain.append(0.0)
+            tree.value.append(0.0)
             tree.leaf[rows] = number
             children.append(Leaf(number, rows, leaf.depth + 1, leaf.low, leaf.high, sets))
         self._keep_order(children, self.options.monotone[feature] if self.options.monotone else 0)
@@ -179,7 +184,9 @@ class SlowGrower:
 
     def _allowed(self, leaf: Leaf) -> list[int]:
         n_features = len(self.n_bins)
-        allowed = sorted(set().union(*leaf.sets)) if self.options.interaction_sets else list(range(n_features))
+        allowed = (
+            sorted(set().union(*leaf.sets)) if self.options.interaction_sets else list(range(n_features))
+        )
         if self.options.max_features < 1:
             drawn = sorted(
                 (random_bits(self.seed, FEATURE_DRAW, leaf.number * n_features + feature), feature)

@@ -39,11 +39,9 @@ def columns(draw: st.DrawFn, n_rows: int) -> Any:
         if kind == "O" and draw(st.booleans()):
             array[draw(st.integers(0, n_rows - 1))] = None
         return array
-    number = st.integers(0, 120) if kind[-2] in "iu" else st.floats(width=16)
-    if kind == "?":
-        number = st.booleans()
-    if kind == ">f8":
-        number = st.floats()
+    number: Any = st.booleans() if kind == "?" else st.integers(0, 120)
+    if "f" in kind:
+        number = st.floats(width=64 if kind == ">f8" else 16)
     values = draw(st.lists(number, min_size=n_rows, max_size=n_rows))
     return np.array(values, dtype=kind).repeat(2)[::2]
 
@@ -75,7 +73,11 @@ def test_any_table_gives_finite_answers_or_our_errors(
     try:
         said = answers(model.fit(table, y, sample_weight=weight), table)
     except CoterieError as error:
-        assert len(str(error).split()) >= 5
+        explained = str(error)
+    else:
+        explained = ""
+    if explained:
+        assert len(explained.split()) >= 5
         return
     assert len(said) == len(y)
     assert np.isfinite(said.astype(float)).all()

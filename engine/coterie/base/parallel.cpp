@@ -187,7 +187,8 @@ int usable_threads(int requested) {
 void run_chunks(std::size_t n_chunks, int n_threads, ChunkTask task) {
     if (!inside_a_chunk && n_threads > 1 && n_chunks > 1) {
         Job job{.task = task, .n_chunks = n_chunks, .next = {}, .failure_lock = {}, .failure = {}};
-        const int n_helpers = static_cast<int>(std::min<std::size_t>(n_chunks, static_cast<std::size_t>(n_threads))) - 1;
+        const int n_helpers =
+            static_cast<int>(std::min<std::size_t>(n_chunks, static_cast<std::size_t>(n_threads))) - 1;
         if (pool().run(job, n_helpers)) {
             if (job.failure) std::rethrow_exception(job.failure);
             return;

@@ -85,9 +85,9 @@ std::vector<WeightedValue> sorted_weights(std::span<const double> raw, std::span
 std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> weight, std::uint64_t seed) {
     std::vector<RowIndex> rows;
     const bool all = n_rows <= kAllRows;
-    const auto limit = all ? ~std::uint64_t{0}
-                           : static_cast<std::uint64_t>(static_cast<double>(kSampleRows) / static_cast<double>(n_rows) *
-                                                        0x1.0p64);
+    const auto limit =
+        all ? ~std::uint64_t{0}
+            : static_cast<std::uint64_t>(static_cast<double>(kSampleRows) / static_cast<double>(n_rows) * 0x1.0p64);
     rows.reserve(all ? n_rows : kSampleRows + kSampleRows / 16);
     for (std::size_t row = 0; row < n_rows; ++row) {
         if (!weight.empty() && !(weight[row] > 0)) continue;
@@ -96,7 +96,8 @@ std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> we
     return rows;
 }
 
-std::vector<WeightedValue> distinct_values(std::span<const double> values, std::span<const double> weight, bool narrow) {
+std::vector<WeightedValue> distinct_values(std::span<const double> values, std::span<const double> weight,
+                                           bool narrow) {
     if (!weight.empty()) return sorted_weights(values, weight);
     return narrow ? sorted_counts<float, std::uint32_t>(values) : sorted_counts<double, std::uint64_t>(values);
 }
@@ -112,7 +113,8 @@ std::vector<double> choose_cuts(std::span<const WeightedValue> values, int max_b
     if (values.size() < 2) return cuts;
     const auto n_bins = static_cast<std::size_t>(max_bins);
     if (values.size() <= n_bins) {
-        for (std::size_t i = 0; i + 1 < values.size(); ++i) cuts.push_back(between(values[i].value, values[i + 1].value));
+        for (std::size_t i = 0; i + 1 < values.size(); ++i)
+            cuts.push_back(between(values[i].value, values[i + 1].value));
         return cuts;
     }
     // Heavy values first: each takes a bin and its mass away, which may make others heavy in turn.

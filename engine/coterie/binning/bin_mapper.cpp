@@ -75,7 +75,8 @@ BinMapper::BinMapper(std::vector<FeatureBins> features) : features_(std::move(fe
 
 BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight, int max_bins, std::uint64_t seed,
                          int n_threads, StopRequest stop) {
-    require(max_bins >= 2 && max_bins <= 255, "max_bins must be between 2 and 255; " + std::to_string(max_bins) + " was given.");
+    require(max_bins >= 2 && max_bins <= 255,
+            "max_bins must be between 2 and 255; " + std::to_string(max_bins) + " was given.");
     require(weight.empty() || weight.size() == table.n_rows, "The weights differ in length from the table.");
     const std::vector<RowIndex> rows = sample_rows(table.n_rows, weight, seed);
     std::vector<double> sample_weight;
@@ -83,9 +84,8 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
         for (const RowIndex row : rows) sample_weight.push_back(weight[row]);
     std::vector<FeatureBins> features(table.columns.size());
     // Neighbouring features lie in the same cache lines of a row-major table: they are sampled together.
-    const auto n_together = std::clamp<std::size_t>((features.size() + static_cast<std::size_t>(n_threads) - 1) /
-                                                        static_cast<std::size_t>(n_threads),
-                                                    1, 16);
+    const auto n_together = std::clamp<std::size_t>(
+        (features.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads), 1, 16);
     const std::size_t n_groups = (features.size() + n_together - 1) / n_together;
     const auto n_at_once = static_cast<std::size_t>(2 * n_threads);  // groups between two questions whether to stop
     for (std::size_t first = 0; first < n_groups; first += n_at_once) {
@@ -94,7 +94,8 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
         const int threads = rows.size() * features.size() > 50'000 ? n_threads : 1;
         parallel_for(n, threads, [&](std::size_t group) {
             const std::size_t begin = (first + group) * n_together;
-            fit_group(table, rows, sample_weight, max_bins, begin, std::min(features.size(), begin + n_together), features);
+            fit_group(table, rows, sample_weight, max_bins, begin, std::min(features.size(), begin + n_together),
+                      features);
         });
     }
     return BinMapper(std::move(features));
@@ -107,7 +108,8 @@ void BinMapper::map(FeatureIndex feature, const ColumnView& column, std::size_t 
         double codes[256];
         column.read(begin, n, codes);
         for (std::size_t i = 0; i < n; ++i)
-            out[i] = codes[i] >= 0 && codes[i] < bins.n_bins - 1 ? static_cast<Bin>(static_cast<int>(codes[i]) + 1) : kMissingBin;
+            out[i] = codes[i] >= 0 && codes[i] < bins.n_bins - 1 ? static_cast<Bin>(static_cast<int>(codes[i]) + 1)
+                                                                 : kMissingBin;
     } else if (column.type == ValueType::float32) {
         kernels().map_float(data, column.stride, n, float_tables_[feature], out);
     } else if (column.type == ValueType::float64) {
@@ -115,7 +117,8 @@ void BinMapper::map(FeatureIndex feature, const ColumnView& column, std::size_t 
     } else {
         double values[256];
         column.read(begin, n, values);
-        kernels().map_double(reinterpret_cast<const std::byte*>(values), sizeof(double), n, double_tables_[feature], out);
+        kernels().map_double(reinterpret_cast<const std::byte*>(values), sizeof(double), n, double_tables_[feature],
+                             out);
     }
 }
 

@@ -42,10 +42,12 @@ std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features) {
     return lanes;
 }
 
-BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads, StopRequest stop)
+BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads,
+                           StopRequest stop)
     : n_rows_(table.n_rows), column_stride_((table.n_rows + kSlack + 63) / 64 * 64 + 64), mapper_(std::move(mapper)) {
     require(table.columns.size() == n_features(), "The table has " + std::to_string(table.columns.size()) +
-                                                      " columns; the bins were made for " + std::to_string(n_features()) + ".");
+                                                      " columns; the bins were made for " +
+                                                      std::to_string(n_features()) + ".");
     lanes_ = plan_lanes(mapper_->features());
     std::size_t offset = 0;
     for (std::size_t first = 0; first < lanes_.size(); first += kPanelWidth) {

@@ -37,8 +37,8 @@ void TreeGrower::check_options() const {
                 std::to_string(n_features) + " features.");
     for (const auto& set : options_.interaction_sets)
         for (const FeatureIndex feature : set)
-            require(feature < n_features, "An interaction set names feature " + std::to_string(feature) + "; there are " +
-                                              std::to_string(n_features) + " features.");
+            require(feature < n_features, "An interaction set names feature " + std::to_string(feature) +
+                                              "; there are " + std::to_string(n_features) + " features.");
     require(n_features > 0, "A tree needs at least one feature.");
     require(options_.l2 >= 0 && options_.min_child_weight >= 0 && options_.min_gain >= 0 && options_.max_features > 0 &&
                 options_.level_l2 >= 0 && options_.level_smoothing >= 0,
@@ -157,8 +157,8 @@ std::vector<std::uint8_t> TreeGrower::allowed_features(const OpenLeaf& leaf) con
     for (FeatureIndex feature = 0; feature < n_features; ++feature)
         if (allowed[feature])
             drawn.emplace_back(random_bits(seed_, Purpose::feature_draw, leaf.node * n_features + feature), feature);
-    const auto keep = std::max<std::size_t>(1, static_cast<std::size_t>(
-                                                   std::ceil(options_.max_features * static_cast<double>(drawn.size()) - 1e-9)));
+    const auto keep = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::ceil(options_.max_features * static_cast<double>(drawn.size()) - 1e-9)));
     std::sort(drawn.begin(), drawn.end());
     for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
     return allowed;
@@ -252,7 +252,8 @@ Split TreeGrower::choose(const OpenLeaf& leaf, std::span<Candidate> candidates) 
         if (n_left >= options_.min_samples_leaf && leaf.rows.n - n_left >= options_.min_samples_leaf) return split;
         counts[best] = partition_.count_bins(leaf.rows, feature);
         const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
-        candidates[best] = best_candidate(bins, own, task, direction, {.counts = counts[best], .least = options_.min_samples_leaf});
+        candidates[best] =
+            best_candidate(bins, own, task, direction, {.counts = counts[best], .least = options_.min_samples_leaf});
     }
 }
 

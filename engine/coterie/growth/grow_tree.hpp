@@ -28,8 +28,8 @@ namespace coterie {
 /// Derivatives of the loss at each row of the matrix.
 struct Derivatives {
     std::span<const float> gradient;
-    std::span<const float> hessian;      // empty: 1 for every row
-    std::span<const RowIndex> rows;      // rows that take part, ascending; empty: all
+    std::span<const float> hessian;  // empty: 1 for every row
+    std::span<const RowIndex> rows;  // rows that take part, ascending; empty: all
 };
 
 /// Grows tree after tree on one matrix; buffers are kept from tree to tree.
@@ -63,8 +63,8 @@ private:
     bool may_split(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
     void find_splits(std::span<OpenLeaf* const> leaves, int subtract_from, int subtract_what);
-    void scan_lane(std::uint32_t lane, const OpenLeaf& leaf, const SplitTask& task, std::span<const std::uint8_t> allowed,
-                   float& beat, std::span<Candidate> candidates);
+    void scan_lane(std::uint32_t lane, const OpenLeaf& leaf, const SplitTask& task,
+                   std::span<const std::uint8_t> allowed, float& beat, std::span<Candidate> candidates);
     const Cell* feature_cells(const OpenLeaf& leaf, FeatureIndex feature, LaneCells& room);
     Split choose(const OpenLeaf& leaf, std::span<Candidate> candidates);
     double hessian_of(Cell cell) const { return static_cast<double>(sums_of(cell, counted_).hessian); }

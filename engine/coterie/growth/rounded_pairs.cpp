@@ -19,8 +19,8 @@ PairSums sums_of(std::span<const float> gradient, std::span<const float> hessian
     const std::size_t n_chunks = (gradient.size() + kChunk - 1) / kChunk;
     std::vector<PairSums> parts(n_chunks);
     parallel_ranges(gradient.size(), kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
-        parts[begin / kChunk] =
-            kernels().sum_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin);
+        parts[begin / kChunk] = kernels().sum_pairs(gradient.data() + begin,
+                                                    hessian.empty() ? nullptr : hessian.data() + begin, end - begin);
     });
     PairSums all;
     for (const PairSums& part : parts) {
@@ -65,8 +65,10 @@ Units round_all_pairs(std::span<const float> gradient, std::span<const float> he
         kernels().round_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin,
                               static_cast<RowIndex>(begin), rounding, pairs.data() + begin);
     });
-    const double most_hessian = hessian.empty() ? 1.0 : std::floor(static_cast<double>(sums.hessian_max) *
-                                                                   static_cast<double>(rounding.hessian_scale)) + 1;
+    const double most_hessian =
+        hessian.empty()
+            ? 1.0
+            : std::floor(static_cast<double>(sums.hessian_max) * static_cast<double>(rounding.hessian_scale)) + 1;
     return {.gradient = 1.0 / static_cast<double>(rounding.gradient_scale),
             .hessian = 1.0 / static_cast<double>(rounding.hessian_scale),
             .hessian_max = static_cast<std::uint32_t>(most_hessian)};

@@ -72,8 +72,8 @@ std::array<RowRange, 2> RowPartition::split(const RowRange& range, FeatureIndex 
         const std::uint8_t* const marks = marks_.data() + begin / 8;
         Record* const right = to + n_left + (begin - left);
         if (from == nullptr)
-            kernels().pack_rows(static_cast<RowIndex>(begin), pairs_.data() + begin, end - begin, marks, to + left, chunk_left,
-                                right);
+            kernels().pack_rows(static_cast<RowIndex>(begin), pairs_.data() + begin, end - begin, marks, to + left,
+                                chunk_left, right);
         else
             kernels().pack_records(from + begin, end - begin, marks, to + left, chunk_left, right);
     });

@@ -9,7 +9,7 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kBlockRecords = 512;  // rows that stay in the cache while tile after tile takes them
-constexpr std::size_t kBlockRows = 2048;     // when rows come in order and need no prefetch
+constexpr std::size_t kBlockRows = 2048;    // when rows come in order and need no prefetch
 constexpr std::size_t kUpdatesPerThread = 50'000;
 
 }  // namespace
@@ -65,7 +65,8 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
         parallel_for(n_panels, n_threads_, [&](std::size_t panel) {
             const auto first = std::ranges::lower_bound(tiles, panel, {}, &Tile::panel);
             const auto last = std::ranges::upper_bound(tiles, panel, {}, &Tile::panel);
-            for (auto tile = first; tile != last; ++tile) std::memset(cells + tile->offset, 0, tile->n_cells() * sizeof(Cell));
+            for (auto tile = first; tile != last; ++tile)
+                std::memset(cells + tile->offset, 0, tile->n_cells() * sizeof(Cell));
             add(rows, 0, rows.n, {first, last}, cells);
         });
         return;

@@ -23,7 +23,8 @@ void split_lane(const BinnedMatrix& matrix, const Lane& lane, const Cell* lane_c
             cells[digit] = sum;
         }
         for (int digit = 1; digit < base; ++digit)
-            for (int i = 0; i < unit; ++i) left[static_cast<std::size_t>(i)] += left[static_cast<std::size_t>(digit * unit + i)];
+            for (int i = 0; i < unit; ++i)
+                left[static_cast<std::size_t>(i)] += left[static_cast<std::size_t>(digit * unit + i)];
         n_left = unit;
     }
 }

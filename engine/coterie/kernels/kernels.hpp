@@ -78,7 +78,7 @@ struct ScanTask {
     float min_hessian;  // each child needs at least this rounded hessian, > 0
     bool counted;       // cells count rows, and each child needs at least min_rows of them
     std::uint32_t min_rows;
-    float beat;         // only a gain above this one is of interest; -1: any
+    float beat;  // only a gain above this one is of interest; -1: any
 };
 
 /// Gain of sending `left` to one side, or -1 if a child is too light. One division serves both children.
@@ -113,7 +113,7 @@ struct Rounding {
 struct PairSums {
     double gradient_mass = 0;  // sum of |gradient|
     double hessian_mass = 0;
-    float gradient_max = 0;    // of |gradient|
+    float gradient_max = 0;  // of |gradient|
     float hessian_max = 0;
 };
 
@@ -121,8 +121,10 @@ struct Kernels {
     const char* name;
 
     // Bins of n values at data, data + stride, ...: 0 if NaN, else 1 + the number of cuts below the value.
-    void (*map_float)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<float>& cuts, Bin* out);
-    void (*map_double)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& cuts, Bin* out);
+    void (*map_float)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<float>& cuts,
+                      Bin* out);
+    void (*map_double)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& cuts,
+                       Bin* out);
 
     // Marks, eight rows to a byte, and their count. Rows are [0, n) of the column, or those of the records.
     std::size_t (*mark_rows)(const Bin* column, std::size_t n, const BinRule& rule, std::uint8_t* marks);
@@ -146,12 +148,14 @@ struct Kernels {
                         const Rounding& rounding, Pair* out);
 
     // Losses: gradient and hessian of each row; weight may be null.
-    void (*log_loss)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient, float* hessian);
+    void (*log_loss)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient,
+                     float* hessian);
     void (*squared_error)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient);
     // Multinomial: log of the sum of exp(score_k) of each row, then the derivatives for one class.
-    void (*log_sum_exp)(const float* scores, std::size_t n_classes, std::size_t class_stride, std::size_t n, float* out);
-    void (*softmax)(const float* score, const float* log_sum, const std::int32_t* y, std::int32_t which, const float* weight,
-                    std::size_t n, float* gradient, float* hessian);
+    void (*log_sum_exp)(const float* scores, std::size_t n_classes, std::size_t class_stride, std::size_t n,
+                        float* out);
+    void (*softmax)(const float* score, const float* log_sum, const std::int32_t* y, std::int32_t which,
+                    const float* weight, std::size_t n, float* gradient, float* hessian);
 };
 
 const Kernels& generic_kernels();

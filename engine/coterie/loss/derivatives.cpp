@@ -52,7 +52,8 @@ void log_sum_exp(std::span<const float> scores, std::size_t n_classes, std::span
 }
 
 void softmax_derivatives(const SoftmaxRows& rows, std::span<float> gradient, std::span<float> hessian) {
-    check_lengths(rows.score.size(), {rows.log_sum.size(), rows.y.size(), gradient.size(), hessian.size()}, rows.weight.size());
+    check_lengths(rows.score.size(), {rows.log_sum.size(), rows.y.size(), gradient.size(), hessian.size()},
+                  rows.weight.size());
     over_rows(rows.score.size(), rows.n_threads, [&](std::size_t i, std::size_t n) {
         kernels().softmax(at(rows.score, i), at(rows.log_sum, i), at(rows.y, i), rows.which, at(rows.weight, i), n,
                           &gradient[i], &hessian[i]);

@@ -97,9 +97,9 @@ void walk_block(const std::vector<CompiledTree>& trees, const double* rows, std:
 
 template <class OnBlock>
 void for_each_block(const Forest& forest, const TableView& table, int n_threads, StopRequest stop, OnBlock on_block) {
-    require(table.columns.size() == forest.n_features,
-            "The forest was grown on " + std::to_string(forest.n_features) + " features; the table has " +
-                std::to_string(table.columns.size()) + ".");
+    require(table.columns.size() == forest.n_features, "The forest was grown on " + std::to_string(forest.n_features) +
+                                                           " features; the table has " +
+                                                           std::to_string(table.columns.size()) + ".");
     const std::size_t width = table.columns.size();
     const bool small = table.n_rows * (width + forest.trees.size()) < kRowFeaturesPerThread;
     std::vector<CompiledTree> trees;

@@ -41,7 +41,11 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
     if (limited || !rows.counts.empty()) return best_threshold_within(cells, bins.n_bins, task, direction, rows);
     const ScanResult found = kernels().scan(cells, bins.n_bins, task.scan(0, beat));
     if (found.gain <= beat) return {};
-    return {.gain = found.gain, .last = found.last, .missing_left = found.missing_left, .nominal = false, .n_levels_left = 0};
+    return {.gain = found.gain,
+            .last = found.last,
+            .missing_left = found.missing_left,
+            .nominal = false,
+            .n_levels_left = 0};
 }
 
 Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,

@@ -37,8 +37,8 @@ Candidate best_threshold_within(const Cell* cells, int n_bins, const SplitTask& 
                 n_left += rows.counts[static_cast<std::size_t>(bin)];
                 if (n_left < rows.least || task.n_rows - n_left < rows.least) continue;
             }
-            const float gain = limited ? gain_within(left, task, static_cast<double>(task.l2), direction)
-                                       : gain_of_split(left, scan);
+            const float gain =
+                limited ? gain_within(left, task, static_cast<double>(task.l2), direction) : gain_of_split(left, scan);
             if (gain > best.gain) {
                 best.gain = gain;
                 best.last = static_cast<Bin>(bin);

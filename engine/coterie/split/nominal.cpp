@@ -22,9 +22,8 @@ std::size_t sorted_levels(const Cell* cells, int n_bins, const SplitTask& task, 
         const double hessian = static_cast<double>(sums.hessian) + static_cast<double>(task.level_smoothing);
         levels[n++] = {gradient / std::max(hessian, 1e-9), static_cast<Bin>(bin)};
     }
-    std::sort(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(n), [](const Level& a, const Level& b) {
-        return a.key < b.key || (a.key == b.key && a.bin < b.bin);
-    });
+    std::sort(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(n),
+              [](const Level& a, const Level& b) { return a.key < b.key || (a.key == b.key && a.bin < b.bin); });
     return n;
 }
 

@@ -23,8 +23,9 @@ struct Bounds {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
 
-    bool unlimited() const { return low == -std::numeric_limits<double>::infinity() &&
-                                    high == std::numeric_limits<double>::infinity(); }
+    bool unlimited() const {
+        return low == -std::numeric_limits<double>::infinity() && high == std::numeric_limits<double>::infinity();
+    }
     double clip(double value) const { return value < low ? low : value > high ? high : value; }
 };
 
@@ -41,7 +42,11 @@ struct SplitTask {
     std::uint32_t min_rows = 0;  // for cells that count
 
     ScanTask scan(float extra_l2 = 0, float beat = -1) const {
-        return {.total = total, .l2 = l2 + extra_l2, .min_hessian = min_hessian, .counted = counted, .min_rows = min_rows,
+        return {.total = total,
+                .l2 = l2 + extra_l2,
+                .min_hessian = min_hessian,
+                .counted = counted,
+                .min_rows = min_rows,
                 .beat = beat};
     }
     Sums sums(Cell cell) const { return sums_of(cell, counted); }
@@ -56,7 +61,7 @@ struct RowCounts {
 /// The best split of one feature. Gain is the children's sum of gradient^2 / (hessian + l2), rounded units.
 struct Candidate {
     float gain = -1.0f;
-    Bin last = 0;        // numeric: bins 1 .. last go left
+    Bin last = 0;  // numeric: bins 1 .. last go left
     bool missing_left = false;
     bool nominal = false;
     std::uint16_t n_levels_left = 0;  // nominal: how many of the sorted bins go left

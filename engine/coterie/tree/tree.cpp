@@ -21,8 +21,8 @@ void validate(const Tree& tree, std::size_t n_features) {
     require(n > 0, "A tree needs at least one node.");
     require(tree.n_outputs > 0, "A tree needs at least one output.");
     const bool same_length = tree.threshold.size() == n && tree.levels.size() == n && tree.missing_left.size() == n &&
-                             tree.left.size() == n && tree.value.size() == n * tree.n_outputs && tree.gain.size() == n &&
-                             tree.cover.size() == n && tree.n_rows.size() == n &&
+                             tree.left.size() == n && tree.value.size() == n * tree.n_outputs &&
+                             tree.gain.size() == n && tree.cover.size() == n && tree.n_rows.size() == n &&
                              (tree.impurity.empty() || tree.impurity.size() == n);
     require(same_length, "The arrays of a tree differ in length.");
     require(tree.level_bits.size() % 4 == 0, "The level sets of a tree must have four words each.");
@@ -38,7 +38,8 @@ void validate(const Tree& tree, std::size_t n_features) {
         require(left > node && left + 1 < n, where + "has children outside the tree.");
         require(!has_parent[left] && !has_parent[left + 1], where + "shares a child with another node.");
         has_parent[left] = has_parent[left + 1] = 1;
-        require(tree.levels[node] >= -1 && tree.levels[node] < n_sets, where + "names a level set that does not exist.");
+        require(tree.levels[node] >= -1 && tree.levels[node] < n_sets,
+                where + "names a level set that does not exist.");
         require(tree.levels[node] >= 0 || !std::isnan(tree.threshold[node]), where + "has NaN as its threshold.");
     }
     for (NodeIndex node = 1; node < n; ++node)

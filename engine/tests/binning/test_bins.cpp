@@ -63,21 +63,52 @@ const Test balanced("bins of a smooth column hold about as many rows each", [] {
     for (int bin = 1; bin <= 16; ++bin) check_near(count[static_cast<std::size_t>(bin)], 1250, 200);
 });
 
+/// The code of a lane: the bins of its features as digits, the first the lowest.
+int slow_code(const BinnedMatrix& matrix, const Lane& lane, std::size_t row) {
+    int code = 0;
+    int unit = 1;
+    for (const FeatureIndex feature : lane.features) {
+        code += unit * matrix.column(feature)[row];
+        unit *= matrix.feature(feature).n_bins;
+    }
+    return code;
+}
+
 const Test matrix("the matrix holds the mapper's bins by rows and by columns, for any number of threads", [] {
-    const Columns table = random_columns(3, 1700, 70);  // more features than one panel holds
+    const Columns table = random_columns(3, 1700, 90);  // more lanes than one panel holds
     const auto mapper = std::make_shared<const BinMapper>(fit(table, 255));
     for (const int n_threads : {1, 2, 5}) {
         const BinnedMatrix matrix(table.view(), mapper, n_threads);
         check_equal(matrix.n_rows(), std::size_t{1700});
+        check(matrix.panels().size() > 1, "there are several panels");
+        for (FeatureIndex feature = 0; feature < 90; ++feature) {
+            const std::vector<Bin> bins = bins_of(*mapper, table, feature);
+            check(std::equal(bins.begin(), bins.end(), matrix.column(feature)), "a column holds its feature's bins");
+        }
         for (const Panel& panel : matrix.panels())
-            for (std::uint32_t i = 0; i < panel.width; ++i) {
-                const FeatureIndex feature = panel.first_feature + i;
-                const std::vector<Bin> bins = bins_of(*mapper, table, feature);
-                for (std::size_t row = 0; row < 1700; ++row) {
-                    check_equal(matrix.column(feature)[row], bins[row]);
-                    check_equal(matrix.rows(panel)[row * panel.row_stride + i], bins[row]);
-                }
+            for (std::uint32_t i = 0; i < panel.width; ++i)
+                for (std::size_t row = 0; row < 1700; ++row)
+                    check_equal(int{matrix.rows(panel)[row * panel.row_stride + i]},
+                                slow_code(matrix, matrix.lanes()[panel.first_lane + i], row));
+    }
+});
+
+const Test lanes("every feature is in one lane, and the codes of a lane fit a byte", [] {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        std::vector<FeatureBins> features(1 + seed * 3);
+        for (std::size_t i = 0; i < features.size(); ++i)
+            features[i].n_bins = static_cast<int>(1 + random_below(seed, Purpose::bootstrap, i, seed % 2 ? 256 : 20));
+        std::vector<int> seen(features.size());
+        for (const Lane& lane : plan_lanes(features)) {
+            int n_codes = 1;
+            for (const FeatureIndex feature : lane.features) {
+                ++seen[feature];
+                n_codes *= features[feature].n_bins;
             }
+            check_equal(lane.n_codes, n_codes);
+            check(n_codes <= kMaxBins, "codes fit a byte");
+        }
+        check_equal(seen, std::vector<int>(features.size(), 1));
     }
 });
 

@@ -1,7 +1,9 @@
 // The histogram of a node equals the slow one, feature by feature, for any number of threads.
+#include <algorithm>
 #include <numeric>
 
 #include "coterie/histogram/build.hpp"
+#include "coterie/histogram/marginal.hpp"
 #include "random_inputs.hpp"
 #include "reference/histogram.hpp"
 #include "tables_by_hand.hpp"
@@ -23,6 +25,23 @@ Buffer<Pair> random_pairs(std::size_t n) {
     return pairs;
 }
 
+/// The cells of one feature, from its own lane or from one that it shares.
+std::vector<Cell> cells_of(const BinnedMatrix& matrix, const HistogramLayout& layout, const Buffer<Cell>& cells,
+                           FeatureIndex feature) {
+    const Lane& lane = matrix.lanes()[layout.lane_of(feature)];
+    const Cell* own = cells.data() + layout.lane_offset(layout.lane_of(feature));
+    LaneCells apart;
+    if (lane.fused()) {
+        split_lane(matrix, lane, own, apart);
+        const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
+        own = apart.of(static_cast<std::size_t>(place));
+    }
+    // Scans read whole vectors: what follows the last bin is zero.
+    const auto n_bins = static_cast<std::size_t>(matrix.feature(feature).n_bins);
+    for (std::size_t bin = n_bins; bin % 8 != 0; ++bin) check_equal(own[bin], Cell{0});
+    return {own, own + n_bins};
+}
+
 void check_histogram(const BinnedMatrix& matrix, const NodeRows& node, std::span<const RowIndex> rows,
                      std::span<const Pair> pairs, int n_threads) {
     const HistogramLayout layout(matrix);
@@ -33,8 +52,9 @@ void check_histogram(const BinnedMatrix& matrix, const NodeRows& node, std::span
         const auto n_bins = static_cast<std::size_t>(matrix.feature(feature).n_bins);
         const std::span column(matrix.column(feature), matrix.n_rows());
         const auto slow = reference::slow_histogram(column, rows, pairs, n_bins);
+        const std::vector<Cell> fast = cells_of(matrix, layout, cells, feature);
         for (std::size_t bin = 0; bin < n_bins; ++bin)
-            check_equal(cells[layout.offset(feature) + bin], reference::cell_of(slow[bin], node.counted));
+            check_equal(fast[bin], reference::cell_of(slow[bin], node.counted));
     }
 }
 
@@ -76,6 +96,26 @@ const Test many_rows("rows that threads share add up to the same sums", [] {
         check_histogram(*matrix, {.records = records.data(), .pairs = nullptr, .n = n, .counted = false}, all, pairs,
                         n_threads);
     }
+});
+
+const Test few_bins("features with two, three or sixteen bins that share a lane keep their own sums", [] {
+    constexpr std::size_t n = 900;
+    Columns table{.values = {}, .n_levels = std::vector<std::int32_t>(12, 0)};
+    for (std::size_t feature = 0; feature < 12; ++feature) {
+        const std::uint32_t n_values = feature % 3 == 0 ? 1 : feature % 3 == 1 ? 2 : 15;
+        auto& column = table.values.emplace_back(n);
+        for (std::size_t row = 0; row < n; ++row)
+            column[row] =
+                bits_at(feature, row) % 7 == 0 ? kMissing : random_below(feature, Purpose::threshold, row, n_values);
+    }
+    const auto matrix = binned(table);
+    check(matrix->lanes().size() < 12, "some features share a lane");
+    const Buffer<Pair> pairs = random_pairs(n);
+    std::vector<RowIndex> all(n);
+    std::iota(all.begin(), all.end(), 0u);
+    for (const bool counted : {false, true})
+        check_histogram(*matrix, {.records = nullptr, .pairs = pairs.data(), .n = n, .counted = counted}, all, pairs,
+                        2);
 });
 
 const Test no_rows("a node without rows has empty cells", [] {

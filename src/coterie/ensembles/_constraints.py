@@ -24,7 +24,7 @@ def monotone_directions(
     if monotonic_cst is None:
         return []
     if isinstance(monotonic_cst, Mapping):
-        directions = _by_name(monotonic_cst, names, n_features)
+        directions = _by_name(monotonic_cst, names)
     else:
         directions = list(np.asarray(monotonic_cst).tolist())
     if len(directions) != n_features:
@@ -45,7 +45,7 @@ def monotone_directions(
     return [int(direction) for direction in directions] if any(directions) else []
 
 
-def _by_name(constraints: Mapping[Any, Any], names: Sequence[str] | None, n_features: int) -> list[Any]:
+def _by_name(constraints: Mapping[Any, Any], names: Sequence[str] | None) -> list[Any]:
     if names is None:
         raise InvalidParameter(
             "monotonic_cst is a dict of feature names, but X has no feature names. "
@@ -82,7 +82,9 @@ def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
             f"interaction_cst={interaction_cst!r}: expected None, 'pairwise', 'no_interactions', "
             "or a list of sets of feature numbers."
         )
-    sets = [sorted({_feature_number(item, n_features) for item in group}) for group in _groups(interaction_cst)]
+    sets = [
+        sorted({_feature_number(item, n_features) for item in group}) for group in _groups(interaction_cst)
+    ]
     left_over = sorted(set(range(n_features)) - {feature for group in sets for feature in group})
     return [*sets, left_over] if left_over else sets
 

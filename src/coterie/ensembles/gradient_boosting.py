@@ -15,7 +15,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from coterie import _engine
+import coterie._engine as _engine
 from coterie._params import (
     ArrayLike,
     Flag,
@@ -39,6 +39,7 @@ from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidInput
 from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
+from coterie.losses.base import Float32Array
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -66,7 +67,7 @@ _PARAMS: Params = {
 }
 
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
-_LEVEL_SMOOTHING = 10.0
+_LEVEL_SMOOTHING = 15.0
 _LEVEL_L2 = 10.0
 
 
@@ -79,7 +80,7 @@ class _Holdout:
     weight: FloatArray | None
 
 
-class _GradientBoosting(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = _PARAMS
@@ -262,7 +263,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):  # type: ignore[mi
         raise AssertionError("the classifier and the regressor each say what to do")
 
 
-class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):  # type: ignore[misc]
+class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
     """Gradient boosting for numbers.
 
     Examples
@@ -276,7 +277,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):  # type: ign
 
     _task = "regression"
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table and its target; a weight of 2 counts a row twice."""
         return self._fit(X, y, sample_weight)
@@ -292,7 +293,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):  # type: ign
         return SquaredError(train.target.values, _training_weight(train, rows), n_threads)
 
 
-class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):  # type: ignore[misc]
+class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
     """Gradient boosting for classes.
 
     Examples
@@ -357,7 +358,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):  # type: i
         )
         self.class_weight = class_weight
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table and its labels; a weight of 2 counts a row twice."""
         return self._fit(X, y, sample_weight)
@@ -389,7 +390,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):  # type: i
         return np.asarray(self.classes_[chosen])
 
     def _take_classes(self, train: TrainingData) -> None:
-        self.classes_ = train.target.classes
+        self.classes_: AnyArray = np.asarray(train.target.classes)
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
         codes = train.target.values
@@ -410,7 +411,7 @@ class _OneClass:
 
     def __init__(self, n_rows: int) -> None:
         self.start = np.zeros(1)
-        self.scores = np.zeros((0, n_rows), dtype=np.float32)
+        self.scores: Float32Array = np.zeros((0, n_rows), dtype=np.float32)
 
     def begin_round(self) -> None:
         pass

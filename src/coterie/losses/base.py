@@ -5,29 +5,37 @@ answers with derivatives. Scores are kept as float32, relative to the best const
 float32 whatever the target's, so the loop never sees a number out of range.
 """
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie._typing import FloatArray
 
 __all__ = ["BoostingLoss", "Derivatives", "Float32Array", "float32_weight", "no_hessian"]
 
-Float32Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
-Derivatives = tuple[Float32Array, Float32Array]
+Float32Array: TypeAlias = NDArray[np.float32]
+Derivatives: TypeAlias = tuple[Float32Array, Float32Array]
 
 
 class BoostingLoss(Protocol):
     """One loss on one training set."""
 
-    n_outputs: int
-    """Trees per round, and scores per row."""
-    start: FloatArray
-    """The best constant score of each output."""
-    scale: float
-    """A score of the user's is `start + scale *` a score of the loop's."""
-    scores: Float32Array
-    """Scores of the training rows, one row per output."""
+    @property
+    def n_outputs(self) -> int:
+        """Trees per round, and scores per row."""
+
+    @property
+    def start(self) -> FloatArray:
+        """The best constant score of each output."""
+
+    @property
+    def scale(self) -> float:
+        """A score of the user's is `start + scale *` a score of the loop's."""
+
+    @property
+    def scores(self) -> Float32Array:
+        """Scores of the training rows, one row per output."""
 
     def begin_round(self) -> None:
         """Look at the scores of all outputs, before their trees are grown."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from coterie import _engine
+import coterie._engine as _engine
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import Derivatives, float32_weight
+from coterie.losses.base import Derivatives, Float32Array, float32_weight
 
 __all__ = ["BinaryLogLoss", "MultinomialLogLoss", "class_shares"]
 
@@ -20,7 +20,7 @@ class BinaryLogLoss:
     def __init__(self, codes: CodeArray, weight: FloatArray | None, n_threads: int) -> None:
         share = np.clip(class_shares(codes, 2, weight)[1], _LEAST_SHARE, 1 - _LEAST_SHARE)
         self.start = np.array([np.log(share / (1 - share))])
-        self.scores = np.full((1, len(codes)), self.start[0], dtype=np.float32)
+        self.scores: Float32Array = np.full((1, len(codes)), self.start[0], dtype=np.float32)
         self._y = codes.astype(np.float32)
         self._weight = float32_weight(weight)
         self._gradient = np.empty(len(codes), dtype=np.float32)
@@ -50,7 +50,7 @@ class MultinomialLogLoss:
         self.n_outputs = n_classes
         shares = np.clip(class_shares(codes, n_classes, weight), _LEAST_SHARE, 1.0)
         self.start = np.log(shares) - np.log(shares).mean()
-        self.scores = np.repeat(self.start.astype(np.float32)[:, None], len(codes), axis=1)
+        self.scores: Float32Array = np.repeat(self.start.astype(np.float32)[:, None], len(codes), axis=1)
         self._codes = np.ascontiguousarray(codes, dtype=np.int32)
         self._weight = float32_weight(weight)
         self._log_sum = np.empty(len(codes), dtype=np.float32)

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from coterie import _engine
+import coterie._engine as _engine
 from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, float32_weight, no_hessian
+from coterie.losses.base import Derivatives, Float32Array, float32_weight, no_hessian
 
 __all__ = ["SquaredError"]
 
@@ -24,7 +24,7 @@ class SquaredError:
         rest = y - mean
         self.start = np.array([mean])
         self.scale = _power_of_two_above(float(np.abs(rest).max(initial=0.0)))
-        self.scores = np.zeros((1, len(y)), dtype=np.float32)
+        self.scores: Float32Array = np.zeros((1, len(y)), dtype=np.float32)
         self._y = (rest / self.scale).astype(np.float32)
         self._weight = float32_weight(weight)
         self._gradient = np.empty(len(y), dtype=np.float32)

@@ -76,7 +76,8 @@ std::size_t mark_rows(const Bin* column, std::size_t n, const BinRule& rule, std
         const __m256i shift = _mm256_set1_epi8(static_cast<char>(rule.shift));
         const __m256i span = _mm256_set1_epi8(static_cast<char>(rule.last - rule.shift));
         for (; i + 32 <= n; i += 32) {
-            const unsigned word = passing(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(column + i)), shift, span);
+            const unsigned word =
+                passing(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(column + i)), shift, span);
             std::memcpy(marks + i / 8, &word, sizeof(word));
             count += static_cast<std::size_t>(std::popcount(word));
         }
@@ -132,7 +133,8 @@ constexpr std::array<Permutation, 16> kFrontOf = [] {
 }();
 
 __m256i marked_first(__m256i four, unsigned mask) {
-    return _mm256_permutevar8x32_epi32(four, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kFrontOf[mask].data())));
+    return _mm256_permutevar8x32_epi32(four,
+                                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kFrontOf[mask].data())));
 }
 
 // Full steps write four records on each side, so they stop where that would pass the end of a side: what lies
@@ -271,12 +273,14 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
             continue;
         }
         const EightSums left = eight_sums<Counted>(left_low, left_high);
-        const EightSums right = eight_sums<Counted>(_mm256_sub_epi64(total, left_low), _mm256_sub_epi64(total, left_high));
+        const EightSums right =
+            eight_sums<Counted>(_mm256_sub_epi64(total, left_low), _mm256_sub_epi64(total, left_high));
 
         __m256 lawful = _mm256_and_ps(_mm256_cmp_ps(left.hessian, least, _CMP_GE_OQ),
                                       _mm256_cmp_ps(right.hessian, least, _CMP_GE_OQ));
         if constexpr (Counted) {
-            const __m256i enough = _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few), _mm256_cmpgt_epi32(right.n, too_few));
+            const __m256i enough =
+                _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few), _mm256_cmpgt_epi32(right.n, too_few));
             lawful = _mm256_and_ps(lawful, _mm256_castsi256_ps(enough));
         }
         const __m256 left_d = _mm256_add_ps(left.hessian, l2);

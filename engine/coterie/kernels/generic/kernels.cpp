@@ -54,8 +54,8 @@ void pack(std::size_t n, const std::uint8_t* marks, Record* left, Record* right,
     }
 }
 
-void pack_rows(RowIndex first_row, const Pair* pairs, std::size_t n, const std::uint8_t* marks, Record* left, std::size_t,
-               Record* right) {
+void pack_rows(RowIndex first_row, const Pair* pairs, std::size_t n, const std::uint8_t* marks, Record* left,
+               std::size_t, Record* right) {
     pack(n, marks, left, right,
          [=](std::size_t i) { return make_record(first_row + static_cast<RowIndex>(i), pairs[i]); });
 }

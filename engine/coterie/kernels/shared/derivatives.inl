@@ -161,8 +161,8 @@ inline std::int32_t floor_of(float x) {
 }
 
 // Rounds up with the probability of the fraction, so that sums are right on average whatever the scale.
-void round_pairs(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row, const Rounding& rounding,
-                 Pair* out) {
+void round_pairs(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row,
+                 const Rounding& rounding, Pair* out) {
     const float gradient_scale = rounding.gradient_scale;
     const float hessian_scale = rounding.hessian_scale;
     const std::uint32_t salt = rounding.salt;
