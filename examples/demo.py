@@ -20,9 +20,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from coterie import GradientBoostingClassifier
+from coterie import DecisionTreeClassifier, GradientBoostingClassifier
 from coterie.datasets import make_messy
-from coterie.trees import DecisionTreeClassifier
 
 Table = Mapping[str, np.ndarray]
 

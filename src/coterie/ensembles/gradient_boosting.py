@@ -34,12 +34,13 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.holdout import holdout_rows
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
-from coterie.ensembles._constraints import interaction_sets, monotone_directions
 from coterie.ensembles._early_stopping import EarlyStopping
+from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidInput
 from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
 from coterie.losses.base import Float32Array
+from coterie.trees.limits import monotone_of
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -188,9 +189,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         return _engine.TreeGrower(matrix, self._options(train, loss), n_threads)
 
     def _options(self, train: TrainingData, loss: BoostingLoss) -> Any:
-        n_features = train.encoded.n_features
-        names = getattr(self, "feature_names_in_", None)
-        nominal = [levels > 0 for levels in train.encoded.n_levels]
+        encoded = train.encoded
         options = _engine.GrowOptions()
         options.max_leaf_nodes = self.max_leaf_nodes or 0
         options.max_depth = self.max_depth or 0
@@ -203,10 +202,8 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         options.level_l2 = _LEVEL_L2
         options.learning_rate = float(self.learning_rate)
         options.answer_unit = loss.scale
-        options.monotone = monotone_directions(
-            self.monotonic_cst, None if names is None else list(names), n_features, nominal
-        )
-        options.interaction_sets = interaction_sets(self.interaction_cst, n_features)
+        options.monotone = monotone_of(self.monotonic_cst, train.schema, encoded.n_levels > 0).tolist()
+        options.interaction_sets = interaction_sets(self.interaction_cst, encoded.n_features)
         return options
 
     def _set_aside(self, train: TrainingData, seed: int) -> tuple[AnyArray, _Holdout | None]:

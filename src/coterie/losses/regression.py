@@ -8,7 +8,7 @@ import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.losses.base import Derivatives, Float32Array, float32_weight, no_hessian
 
-__all__ = ["SquaredError"]
+__all__ = ["SquaredError", "power_of_two_above", "safe_mean"]
 
 
 class SquaredError:
@@ -23,7 +23,7 @@ class SquaredError:
         mean = safe_mean(y, weight)
         rest = y - mean
         self.start = np.array([mean])
-        self.scale = _power_of_two_above(float(np.abs(rest).max(initial=0.0)))
+        self.scale = power_of_two_above(float(np.abs(rest).max(initial=0.0)))
         self.scores: Float32Array = np.zeros((1, len(y)), dtype=np.float32)
         self._y = (rest / self.scale).astype(np.float32)
         self._weight = float32_weight(weight)
@@ -48,12 +48,18 @@ def safe_mean(y: FloatArray, weight: FloatArray | None) -> float:
     """The weighted mean, also of numbers whose sum is too large for a float."""
     largest = float(np.abs(y).max(initial=0.0))
     if not 1e-200 < largest < 1e200:
-        scale = _power_of_two_above(largest)
+        scale = power_of_two_above(largest)
         return float(np.average(y / scale, weights=weight)) * scale
     return float(np.average(y, weights=weight))
 
 
-def _power_of_two_above(value: float) -> float:
-    """The least power of two above a number, kept inside the range of floats."""
+def power_of_two_above(value: float) -> float:
+    """The least power of two above a number, kept inside the range of floats.
+
+    Examples
+    --------
+    >>> power_of_two_above(5.0), power_of_two_above(0.0)
+    (8.0, 1.0)
+    """
     exponent = math.frexp(value)[1] if value > 0 else 0
     return 2.0 ** min(max(exponent, -1021), 1023)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._engine import CriterionOptions, grow_criterion_tree, pruning_path, usable_threads
+from coterie._engine import CriterionOptions, Tree, grow_criterion_tree, pruning_path, usable_threads
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, check_params, resolve_n_jobs
 from coterie._params import SeedLike as SeedRule
 from coterie._seeds import root_seed
@@ -24,6 +24,7 @@ from coterie._typing import (
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.losses.regression import power_of_two_above
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.limits import Share, max_features_of, monotone_of, rows_of
@@ -92,6 +93,9 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
         self.max_features_ = max_features_of(self.max_features, n_features)
         weight = np.zeros(0) if train.weight is None else train.weight
         total_weight = n_rows if train.weight is None else weight.sum()
+        y = np.ascontiguousarray(train.target.values, dtype=np.float64).ravel()
+        unit = 1.0 if len(n_classes) else _unit_of(y)
+        squared = self.criterion == "squared_error"
         options = CriterionOptions(
             criterion=self.criterion,
             random_splits=self.splitter == "random",
@@ -99,7 +103,9 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
             min_rows_split=rows_of(self.min_samples_split, n_rows, at_least=2),
             min_rows_leaf=rows_of(self.min_samples_leaf, n_rows, at_least=1),
             min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
-            min_impurity_decrease=float(self.min_impurity_decrease),
+            min_impurity_decrease=min(
+                float(self.min_impurity_decrease) / unit / (unit if squared else 1), 1e300
+            ),
             max_features=min(self.max_features_, n_features),
             max_leaves=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             monotone=self._monotone(train, n_classes),
@@ -109,12 +115,14 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
         native = grow_criterion_tree(
             train.encoded.values,
             train.encoded.n_levels,
-            np.ascontiguousarray(train.target.values, dtype=np.float64).ravel(),
+            y if unit == 1.0 else y / unit,
             train.target.n_outputs,
             n_classes,
             weight,
             options,
         )
+        if unit != 1.0:
+            native = _in_units(native, n_features, unit, squared=squared)
         grown = GrownTree(native, n_features, n_classes if len(n_classes) else None)
         return grown if self.ccp_alpha == 0 else grown.pruned(float(self.ccp_alpha))
 
@@ -254,6 +262,22 @@ def _classes_per_output(train: TrainingData) -> NDArray[np.int32]:
         return np.zeros(0, dtype=np.int32)
     outputs = classes if isinstance(classes, list) else [classes]
     return np.array([len(own) for own in outputs], dtype=np.int32)
+
+
+def _unit_of(y: FloatArray) -> float:
+    """1, or for targets whose squares leave the range of floats, a power of two that brings them back."""
+    largest = float(np.abs(y).max(initial=0.0))
+    return 1.0 if largest == 0 or 1e-100 < largest < 1e100 else power_of_two_above(largest)
+
+
+def _in_units(native: Tree, n_features: int, unit: float, *, squared: bool) -> Tree:
+    """The tree of `y / unit` as the tree of `y`; impurities too large for a float become infinite."""
+    state = native.state()
+    with np.errstate(over="ignore"):
+        state["value"] = state["value"] * unit
+        for name in ("impurity", "gain"):
+            state[name] = state[name] * unit * (unit if squared else 1.0)
+    return Tree.from_state(state, n_features)
 
 
 def _features_with_missing(encoded: Encoded) -> BoolArray:
