@@ -63,7 +63,7 @@ def test_constraints_by_name_are_those_by_place() -> None:
 
 def test_a_category_has_no_direction() -> None:
     table = {"town": ["Oslo", "Rome"] * 10, "x": np.arange(20.0)}
-    with pytest.raises(InvalidParameter, match="feature 0, which is categorical"):
+    with pytest.raises(InvalidParameter, match="feature 'town', which is categorical"):
         GradientBoostingRegressor(monotonic_cst=[1, 0]).fit(table, np.arange(20.0))
 
 

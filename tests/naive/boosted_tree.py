@@ -67,21 +67,23 @@ def _mix(x: int) -> int:
     return x ^ x >> 31
 
 
-def round_pairs(
-    gradient: NDArray[np.float32], hessian: NDArray[np.float32], counted: bool, seed: int
-) -> Pairs:
-    """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
+def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], n_rows: int, seed: int) -> Pairs:
+    """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction.
+
+    `n_rows` take part in the tree; the others have derivatives of zero.
+    """
+    counted = n_rows < COUNTED_BELOW
     row = np.arange(len(gradient), dtype=np.uint32)
     x = row * np.uint32(0x9E3779B1) + np.uint32(random_bits(seed, ROUNDING, 0) % 2**32)
     x = (x ^ x >> np.uint32(16)) * np.uint32(0x85EBCA6B)
     x = (x ^ x >> np.uint32(13)) * np.uint32(0xC2B2AE35)
     x = x ^ x >> np.uint32(16)
     up, up_too = ((x >> np.uint32(16)).astype(np.float32), (x & np.uint32(0xFFFF)).astype(np.float32))
-    scale = _scale(gradient, 32767, 2**25 - 1 if counted else 2**31 - 1)
+    scale = _scale(gradient, 32767, (2**25 if counted else 2**31) - 1 - n_rows)
     g = np.floor(gradient * scale + up * np.float32(2**-16)).astype(np.int64)
     if len(hessian) == 0:
         return Pairs(g, np.ones_like(g), 1 / float(scale), 1.0)
-    other = _scale(hessian, 65535, 2**22 - 1 if counted else 2**31 - 1)
+    other = _scale(hessian, 65535, (2**22 if counted else 2**31) - 1 - n_rows)
     h = np.floor(hessian * other + up_too * np.float32(2**-16)).astype(np.int64)
     return Pairs(g, h, 1 / float(scale), 1 / float(other))
 
@@ -90,7 +92,7 @@ def _scale(values: NDArray[np.float32], most_row: int, most_sum: int) -> np.floa
     size = np.abs(values.astype(np.float64))
     if not size.any():
         return np.float32(1)
-    scale = min((most_row - 1) / size.max(), (most_sum - len(values)) / size.sum())
+    scale = min((most_row - 1) / size.max(), most_sum / size.sum())
     return np.float32(scale * (1 - 1e-6))
 
 
@@ -105,7 +107,7 @@ class SlowGrower:
     ) -> SlowTree:
         taking_part = rows if len(rows) else np.arange(len(gradient))
         self.seed = seed
-        self.pairs = round_pairs(gradient, hessian, len(taking_part) < COUNTED_BELOW, seed)
+        self.pairs = round_pairs(gradient, hessian, len(taking_part), seed)
         self.has_hessian = len(hessian) > 0
         root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])
         tree = SlowTree([-1], [0], [0.0], [0.0], np.full(len(gradient), -1))
