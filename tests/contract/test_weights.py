@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from coterie.errors import CoterieError
 from tests.contract.estimators import ESTIMATORS, answers, make, random_table, trees_of
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -73,3 +74,18 @@ def test_a_heavy_row_pulls_the_answer(estimator: type[Any]) -> None:
     light, heavy = (make(estimator).fit(X, y, sample_weight=[1] * 9 + [last]) for last in (1, 1000))
 
     assert answers(light, X).ravel()[-1] < 0.5 < answers(heavy, X).ravel()[-1]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-46, 1e-20, 1e20, 1e38, 1e39, 1e300])
+def test_weights_of_any_size_teach_or_are_refused_in_our_words(estimator: type[Any], size: float) -> None:
+    X, y = distinct_table(estimator)
+    model = make(estimator, n_estimators=3, min_child_weight=0.0)
+    try:
+        said = answers(model.fit(X, y, sample_weight=np.full(len(y), size)), X)
+    except ValueError as error:
+        refused: Exception | None = error
+    else:
+        refused = None
+        assert np.isfinite(said).all()
+        assert len(np.unique(said, axis=0)) > 1, "nothing was learned, and nothing was said"
+    assert refused is None or isinstance(refused, CoterieError), refused

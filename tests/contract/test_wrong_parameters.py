@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from coterie._params import Fraction, Real, Whole
-from coterie.errors import InvalidParameter
-from tests.contract.estimators import ESTIMATORS, make, random_table
+from coterie.errors import CoterieError, InvalidParameter
+from tests.contract.estimators import ESTIMATORS, answers, make, random_table
 
 STRANGE = [
     None,
@@ -53,7 +53,10 @@ def beside(rule: Any) -> Iterator[float]:
 
 def wrong_values(rules: Any) -> list[Any]:
     """What no rule accepts."""
-    tried = STRANGE + [value for rule in rules for value in beside(rule)]
+    return wrong_values_among(STRANGE + [value for rule in rules for value in beside(rule)], rules)
+
+
+def wrong_values_among(tried: list[Any], rules: Any) -> list[Any]:
     return [v for v in tried if not any(v is None if rule is None else rule.accepts(v) for rule in rules)]
 
 
@@ -135,3 +138,21 @@ def test_what_only_the_table_can_show_wrong_is_refused(
         y = np.where(y == "green", "green", "blue")
     with pytest.raises(ValueError, match=message):
         make(estimator, **{param: value}).fit(X, y)
+
+
+HUGE = [2**31, 2**32, 2**33, 2**64, 2**70, -(2**70), 1e20, 1e38, 1e39, 1e300, 1e-300]
+
+
+@pytest.mark.parametrize(("estimator", "param"), [case for case in CASES if case[1] != "n_estimators"])
+def test_a_huge_or_tiny_number_works_or_is_refused_in_our_words(estimator: type[Any], param: str) -> None:
+    X, y = random_table(estimator)
+    allowed = [v for v in HUGE if v not in wrong_values_among(HUGE, estimator.PARAMS[param])]
+    for value in allowed:
+        try:
+            said = answers(make(estimator, **{param: value}).fit(X, y), X)
+        except (ValueError, TypeError, OverflowError, ZeroDivisionError, MemoryError) as error:
+            trouble: Exception | None = error
+        else:
+            trouble = None
+            assert np.isfinite(said).all(), (param, value)
+        assert trouble is None or isinstance(trouble, CoterieError), (param, value, trouble)

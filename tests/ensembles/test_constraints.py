@@ -101,3 +101,9 @@ def test_features_that_must_not_meet_do_not(sets: Any, allowed: list[set[int]]) 
 
     assert strangers(kept) == 0
     assert strangers(free) > 0
+
+
+def test_three_classes_cannot_be_monotone() -> None:
+    """One score per class can be monotone; their probabilities would not be, so the wish is refused."""
+    with pytest.raises(InvalidParameter, match=r"[Mm]onoton.*class"):
+        GradientBoostingClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.digitize(WAVES, [-0.5, 0.5]))

@@ -37,6 +37,7 @@ public:
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return mapper_->features().size(); }
     const FeatureBins& feature(FeatureIndex feature) const { return mapper_->features()[feature]; }
+    const std::vector<FeatureBins>& features() const { return mapper_->features(); }
     const std::vector<Lane>& lanes() const { return lanes_; }
     const std::vector<Panel>& panels() const { return panels_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <queue>
 #include <string>
 
@@ -67,6 +68,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     root.slot = take_slot();
     histograms_.build(partition_.rows(root.rows, counted_), cells(root.slot));
     for (int code = 0; code < matrix_->lanes()[0].n_codes; ++code) root.total += cells(root.slot)[code];
+    level_cost_ = noise_of_pairs(root.total);
     if (may_split(root)) {
         OpenLeaf* const only[] = {&root};
         find_splits(only, -1, -1);
@@ -119,6 +121,24 @@ int TreeGrower::take_slot() {
     return slot;
 }
 
+// Squares of the gradients per hessian, in rounded units; whole numbers, so any order of addition gives the same.
+double TreeGrower::noise_of_pairs(Cell total) const {
+    const auto nominal = [&](const FeatureBins& bins) { return bins.nominal; };
+    if (!(hessian_of(total) > 0) || std::ranges::none_of(matrix_->features(), nominal)) return 0;
+    constexpr std::size_t kChunk = 32'768;
+    std::vector<std::int64_t> parts((pairs_.size() + kChunk - 1) / kChunk, 0);
+    parallel_ranges(pairs_.size(), kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
+        std::int64_t sum = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::int32_t gradient = static_cast<std::int16_t>(pairs_[i] >> 16);
+            sum += gradient * gradient;
+        }
+        parts[begin / kChunk] = sum;
+    });
+    const std::int64_t squares = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+    return static_cast<double>(squares) / hessian_of(total);
+}
+
 SplitTask TreeGrower::task_of(const OpenLeaf& leaf) const {
     const double per_hessian = 1.0 / units_.hessian;
     // Where every row has the same rounded hessian, min_samples_leaf is a bound on the hessian as well.
@@ -132,6 +152,7 @@ SplitTask TreeGrower::task_of(const OpenLeaf& leaf) const {
             .min_hessian = static_cast<float>(least),
             .level_l2 = static_cast<float>(options_.level_l2 * per_hessian),
             .level_smoothing = static_cast<float>(options_.level_smoothing * per_hessian),
+            .level_cost = static_cast<float>(level_cost_),
             .bounds = {.low = leaf.bounds.low * to_rounded, .high = leaf.bounds.high * to_rounded},
             .counted = counted_,
             .min_rows = options_.min_samples_leaf};

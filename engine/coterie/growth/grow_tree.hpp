@@ -59,6 +59,7 @@ private:
     };
 
     void check_options() const;
+    double noise_of_pairs(Cell total) const;
     SplitTask task_of(const OpenLeaf& leaf) const;
     bool may_split(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
@@ -86,7 +87,8 @@ private:
     Units units_;
     Derivatives derivatives_;
     std::uint64_t seed_ = 0;
-    bool counted_ = false;  // cells count rows: exact, and only possible on fewer than 2^16 of them
+    double level_cost_ = 0;  // rounded units
+    bool counted_ = false;   // cells count rows: exact, and only possible on fewer than 2^16 of them
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_slots_;
     std::vector<Candidate> candidates_;

@@ -32,10 +32,13 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
     const bool limited = direction != 0 || !task.bounds.unlimited();
     if (bins.nominal) {
         Candidate best = best_levels(cells, bins.n_bins, task, rows);
-        if (!limited || best.gain < 0) return best;
-        // Bounds do not change the order of the levels; the chosen set is judged by its clipped answers.
-        const Cell left = sum_of(left_bins_of(best, cells, bins.n_bins, task), cells, bins.n_bins);
-        best.gain = gain_within(left, task, static_cast<double>(task.l2) + static_cast<double>(task.level_l2), 0);
+        if (best.gain >= 0 && limited) {
+            // Bounds do not change the order of the levels; the chosen set is judged by its clipped answers.
+            const Cell left = sum_of(left_bins_of(best, cells, bins.n_bins, task), cells, bins.n_bins);
+            best.gain = gain_within(left, task, static_cast<double>(task.l2) + static_cast<double>(task.level_l2), 0);
+        }
+        if (best.gain >= 0) best.gain -= task.level_cost * static_cast<float>(best.n_levels - 1);
+        if (best.gain < 0) best.gain = -1.0f;
         return best;
     }
     if (limited || !rows.counts.empty()) return best_threshold_within(cells, bins.n_bins, task, direction, rows);
@@ -45,6 +48,7 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
             .last = found.last,
             .missing_left = found.missing_left,
             .nominal = false,
+            .n_levels = 0,
             .n_levels_left = 0};
 }
 

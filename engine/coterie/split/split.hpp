@@ -37,7 +37,8 @@ struct SplitTask {
     float min_hessian = 1;
     float level_l2 = 0;
     float level_smoothing = 0;
-    Bounds bounds;  // of rounded values: gradient / hessian in rounded units
+    float level_cost = 0;  // what sorting one more level by noise alone would gain
+    Bounds bounds;         // of rounded values: gradient / hessian in rounded units
     bool counted = false;
     std::uint32_t min_rows = 0;  // for cells that count
 
@@ -64,6 +65,7 @@ struct Candidate {
     Bin last = 0;  // numeric: bins 1 .. last go left
     bool missing_left = false;
     bool nominal = false;
+    std::uint16_t n_levels = 0;       // nominal: how many bins the node has
     std::uint16_t n_levels_left = 0;  // nominal: how many of the sorted bins go left
 };
 

@@ -68,8 +68,8 @@ _PARAMS: Params = {
 }
 
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
-_LEVEL_SMOOTHING = 15.0
-_LEVEL_L2 = 10.0
+_LEVEL_SMOOTHING = 10.0
+_LEVEL_L2 = 1.0
 
 
 @dataclass(frozen=True)
