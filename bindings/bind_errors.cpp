@@ -12,7 +12,9 @@ void bind_errors(nb::module_&) {
             // The question that ended the work has already set KeyboardInterrupt (or what a handler raised).
             if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
         } catch (const InvalidInput& error) {
-            PyErr_SetString(PyExc_ValueError, error.what());
+            // The library's own InvalidInput, which is a ValueError.
+            const nb::object ours = nb::module_::import_("coterie.errors").attr("InvalidInput");
+            PyErr_SetString(ours.ptr(), error.what());
         }
     });
 }

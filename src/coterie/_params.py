@@ -225,6 +225,9 @@ def in_short(value: object) -> str:
     return " ".join(f"{text[:80]} ... {text[-30:]}".split())
 
 
+_MOST_THREADS = 4096  # the engine never uses more threads than there are cores
+
+
 def resolve_n_jobs(n_jobs: int | None) -> int:
     """How many threads to ask the engine for; 0 leaves the choice to the engine.
 
@@ -244,5 +247,5 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
             "from the number of cores (-1 is all of them)."
         )
     if n_jobs > 0:
-        return int(n_jobs)
+        return min(int(n_jobs), _MOST_THREADS)
     return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))

@@ -109,6 +109,8 @@ class SlowGrower:
         self.seed = seed
         self.pairs = round_pairs(gradient, hessian, len(taking_part), seed)
         self.has_hessian = len(hessian) > 0
+        squares, weights = (self.pairs.gradient**2).sum(), self.pairs.hessian[taking_part].sum()
+        self.level_cost = np.float32(squares / weights if weights > 0 else 0)
         root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])
         tree = SlowTree([-1], [0], [0.0], [0.0], np.full(len(gradient), -1))
         tree.leaf[taking_part] = 0
@@ -263,14 +265,21 @@ class SlowGrower:
         return np.where(in_order, np.maximum(total, 0).astype(np.float32).astype(np.float64), -1.0)
 
     def _judge_levels(self, leaf: Leaf, best: Split, g: Ints, h: Ints, n: Ints) -> Split:
-        """Bounds leave the order of the levels alone: the chosen set is judged by its clipped answers."""
-        if best.gain < 0 or not np.isfinite([leaf.low, leaf.high]).any():
-            return best
-        l2 = np.float32(self.options.l2 / self.pairs.hessian_unit)
-        all_l2 = float(l2) + float(np.float32(self.options.level_l2 / self.pairs.hessian_unit))
-        left = (g[best.goes_left].sum(keepdims=True), h[best.goes_left].sum(keepdims=True))
-        right = (g.sum() - left[0], h.sum() - left[1])
-        return best._replace(gain=float(self._limited_gain(leaf, left, right, all_l2, 0)[0]))
+        """What remains of the gain of a set of levels.
+
+        Bounds leave the order of the levels alone: the chosen set is judged by its clipped answers. Then each level
+        beyond the first costs what sorting it by noise would gain.
+        """
+        gain = best.gain
+        if gain >= 0 and np.isfinite([leaf.low, leaf.high]).any():
+            l2 = np.float32(self.options.l2 / self.pairs.hessian_unit)
+            all_l2 = float(l2) + float(np.float32(self.options.level_l2 / self.pairs.hessian_unit))
+            left = (g[best.goes_left].sum(keepdims=True), h[best.goes_left].sum(keepdims=True))
+            right = (g.sum() - left[0], h.sum() - left[1])
+            gain = float(self._limited_gain(leaf, left, right, all_l2, 0)[0])
+        if gain >= 0:
+            gain = float(np.float32(gain) - self.level_cost * np.float32(np.count_nonzero(n) - 1))
+        return best._replace(gain=gain if gain >= 0 else -1.0)
 
 
 def _newton(gradient: float, weight: float) -> float:

@@ -1,5 +1,6 @@
 """Sample weights: how often each row counts."""
 
+import math
 from numbers import Real
 from typing import Any
 
@@ -39,15 +40,30 @@ def read_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
 
 
 def combined_weight(weight: FloatArray | None, row_weight: FloatArray | None) -> FloatArray | None:
-    """Sample weights times class weights; None when neither was given."""
-    if row_weight is None:
-        return weight
-    product = row_weight if weight is None else weight * row_weight
+    """Sample weights times class weights; None when neither was given.
+
+    Weights far from 1 are divided by a power of two, which keeps their ratios to the last bit: sums of the
+    largest floats, and squares of the smallest, would leave the range of floats.
+    """
+    if weight is None and row_weight is None:
+        return None
+    if weight is not None and row_weight is not None:
+        product = _moderate(weight) * _moderate(row_weight)
+    else:
+        product = _moderate(row_weight if weight is None else weight)
     if not (product > 0).any():
         raise InvalidInput(
             "Every row has zero weight: sample_weight times class_weight leaves nothing to learn from."
         )
     return product
+
+
+def _moderate(weight: FloatArray | None) -> FloatArray:
+    assert weight is not None
+    largest = float(weight.max(initial=0.0))
+    if largest == 0 or 1e-20 < largest < 1e20:
+        return weight
+    return np.ldexp(weight, -math.frexp(largest)[1])
 
 
 def _as_floats(sample_weight: Any) -> FloatArray:

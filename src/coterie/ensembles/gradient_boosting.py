@@ -29,7 +29,7 @@ from coterie._params import (
     check_params,
     resolve_n_jobs,
 )
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.holdout import holdout_rows
@@ -37,7 +37,7 @@ from coterie.data.prepare import TrainingData, prepare_prediction, prepare_train
 from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._watchers import RoundWatchers
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidParameter
 from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
 from coterie.losses.base import Float32Array
 from coterie.trees.limits import monotone_of
@@ -66,6 +66,8 @@ _PARAMS: Params = {
     "random_state": [SeedLike()],
     "n_jobs": [Whole(), None],
 }
+
+_MOST = 2**31 - 1  # more than any tree can use
 
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
 _LEVEL_SMOOTHING = 10.0
@@ -170,13 +172,13 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         if loss.n_outputs == 0:
             return
         grower = self._grower(train, loss, seed, n_threads)
-        seeds = spawn_seeds(seed % 2**32, self.n_estimators * loss.n_outputs)
-        for first in range(0, len(seeds), loss.n_outputs):
+        for number in range(self.n_estimators):
             loss.begin_round()
             trees = []
             for output in range(loss.n_outputs):
                 gradient, hessian = loss.derivatives(output)
-                trees.append((output, grower.grow(gradient, hessian, rows, int(seeds[first + output]))))
+                tree_seed = (seed + number * loss.n_outputs + output) % 2**64  # the engine hashes seeds
+                trees.append((output, grower.grow(gradient, hessian, rows, tree_seed)))
                 grower.add_answers(loss.scores[output])
             yield trees
 
@@ -191,9 +193,9 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _options(self, train: TrainingData, loss: BoostingLoss) -> Any:
         encoded = train.encoded
         options = _engine.GrowOptions()
-        options.max_leaf_nodes = self.max_leaf_nodes or 0
-        options.max_depth = self.max_depth or 0
-        options.min_samples_leaf = min(self.min_samples_leaf, 2**31)
+        options.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
+        options.max_depth = min(self.max_depth or 0, _MOST)
+        options.min_samples_leaf = min(self.min_samples_leaf, _MOST)
         options.min_child_weight = float(self.min_child_weight)
         options.l2 = float(self.l2_regularization)
         options.min_gain = min(float(self.min_gain_to_split) / loss.scale / loss.scale, 1e300)
@@ -202,6 +204,11 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         options.level_l2 = _LEVEL_L2
         options.learning_rate = float(self.learning_rate)
         options.answer_unit = loss.scale
+        if loss.n_outputs > 1 and self.monotonic_cst is not None:
+            raise InvalidParameter(
+                f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
+                "constraints on the score of each would not order the probabilities. Fit one class against the rest."
+            )
         options.monotone = monotone_of(self.monotonic_cst, train.schema, encoded.n_levels > 0).tolist()
         options.interaction_sets = interaction_sets(self.interaction_cst, encoded.n_features)
         return options
@@ -426,9 +433,6 @@ def _training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
         return train.weight
     weight = np.zeros(train.encoded.n_rows)
     weight[rows] = 1.0 if train.weight is None else train.weight[rows]
-    largest = float(weight.max())
-    if not 0 < largest < 1e30:
-        raise InvalidInput(f"sample_weight reaches {largest:g}; expected weights below 1e30.")
     return weight
 
 

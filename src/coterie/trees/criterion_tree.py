@@ -107,7 +107,7 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
                 float(self.min_impurity_decrease) / unit / (unit if squared else 1), 1e300
             ),
             max_features=min(self.max_features_, n_features),
-            max_leaves=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            max_leaves=0 if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), _MOST_DEPTH),
             monotone=self._monotone(train, n_classes),
             seed=root_seed(self.random_state),
             n_threads=resolve_n_jobs(self.n_jobs),
