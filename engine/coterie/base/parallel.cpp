@@ -24,7 +24,8 @@ namespace coterie {
 namespace {
 
 constexpr int kMostThreads = 256;
-constexpr auto kSpin = std::chrono::microseconds(30);
+// Longer than the serial steps between two parallel ones of a tree: a helper that slept would be late for each.
+constexpr auto kSpin = std::chrono::microseconds(100);
 
 thread_local bool inside_a_chunk = false;
 

@@ -14,7 +14,7 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kCellsPerThread = 50'000;
+constexpr std::size_t kCellsPerThread = 6'000;
 constexpr std::size_t kExactAnswersBelow = 131'072;  // rows up to which leaves answer from unrounded derivatives
 constexpr std::size_t kAnswerChunk = 16'384;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count

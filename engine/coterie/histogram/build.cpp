@@ -1,6 +1,7 @@
 #include "coterie/histogram/build.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "coterie/base/parallel.hpp"
@@ -11,6 +12,7 @@ namespace {
 constexpr std::size_t kBlockRecords = 512;  // rows that stay in the cache while tile after tile takes them
 constexpr std::size_t kBlockRows = 2048;    // when rows come in order and need no prefetch
 constexpr std::size_t kUpdatesPerThread = 50'000;
+constexpr std::size_t kMostRowsAtOnce = 65'536;
 
 }  // namespace
 
@@ -74,10 +76,14 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     // Few features: each thread has its own rows. Sums of integers come out the same however rows are shared.
     const std::size_t n_parts = std::min(n_threads, 1 + updates / kUpdatesPerThread);
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
+    // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
+    std::atomic<std::size_t> next{0};
+    const std::size_t chunk = std::clamp(rows.n / (4 * n_parts), 2 * kBlockRecords, kMostRowsAtOnce);
     parallel_for(n_parts, n_threads_, [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();
         std::memset(own, 0, n_cells * sizeof(Cell));
-        add(rows, rows.n * part / n_parts, rows.n * (part + 1) / n_parts, tiles, own);
+        for (std::size_t begin; (begin = next.fetch_add(chunk, std::memory_order_relaxed)) < rows.n;)
+            add(rows, begin, std::min(rows.n, begin + chunk), tiles, own);
     });
     for (std::size_t part = 1; part < n_parts; ++part) {
         const Cell* const other = private_cells_[part - 1].data();
