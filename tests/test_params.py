@@ -90,6 +90,7 @@ WRONG: dict[str, list[Any]] = {
 @pytest.mark.parametrize(("rule", "value"), [(r, v) for r, values in ACCEPTED.values() for v in values])
 def test_a_rule_accepts_what_it_describes(rule: Rule | None, value: Any) -> None:
     checked([rule], value)
+    assert value is None if rule is None else rule.accepts(value)
 
 
 @pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in WRONG.items() for v in values])
