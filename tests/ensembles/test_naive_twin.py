@@ -171,7 +171,7 @@ def test_rows_are_counted_where_hessians_lie_about_them() -> None:
 
 def test_the_problems_are_not_all_easy() -> None:
     """The random problems reach what they are meant to: depth, levels, missing values, constraints."""
-    problems = [random_problem(seed) for seed in range(60)]
+    problems = [random_problem(seed) for seed in range(80)]
     trees = [grow_fast(problem)[0] for problem in problems]
 
     assert sum(tree.n_nodes > 9 for tree in trees) > 15

@@ -40,6 +40,7 @@ class Leaf:
     low: float = -np.inf
     high: float = np.inf
     sets: list[set[int]] = field(default_factory=list)
+    place: int = 1  # children of place p are 2p and 2p + 1
     gain: float = 0.0
     split: Split | None = None
 
@@ -135,13 +136,14 @@ class SlowGrower:
         left = leaf.split.goes_left[self.bins[leaf.rows, feature]]
         sets = [group for group in leaf.sets if feature in group]
         children = []
-        for number, rows in ((first, leaf.rows[left]), (first + 1, leaf.rows[~left])):
+        for side, rows in enumerate((leaf.rows[left], leaf.rows[~left])):
             tree.feature.append(-1)
             tree.left.append(0)
             tree.gain.append(0.0)
             tree.value.append(0.0)
-            tree.leaf[rows] = number
-            children.append(Leaf(number, rows, leaf.depth + 1, leaf.low, leaf.high, sets))
+            tree.leaf[rows] = first + side
+            place = 2 * leaf.place + side
+            children.append(Leaf(first + side, rows, leaf.depth + 1, leaf.low, leaf.high, sets, place))
         self._keep_order(children, self.options.monotone[feature] if self.options.monotone else 0)
         for child in children:
             self._find_split(child)
@@ -193,7 +195,7 @@ class SlowGrower:
         )
         if self.options.max_features < 1:
             drawn = sorted(
-                (random_bits(self.seed, FEATURE_DRAW, leaf.number * n_features + feature), feature)
+                (random_bits(self.seed, FEATURE_DRAW, leaf.place * n_features + feature), feature)
                 for feature in allowed
             )
             keep = max(1, ceil(self.options.max_features * len(drawn) - 1e-9))

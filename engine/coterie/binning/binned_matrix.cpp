@@ -16,7 +16,7 @@ constexpr std::size_t kSlack = 64;  // kernels may read a line past the end
 std::size_t row_stride_for(std::size_t width) {
     for (const std::size_t fit : {std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{8}, std::size_t{16},
                                   std::size_t{32}, kPanelWidth})
-        if (fit >= width && (fit - width) * 5 <= fit) return fit;
+        if (fit >= width && (fit - width) * 4 <= fit) return fit;
     return (width + 3) / 4 * 4;
 }
 

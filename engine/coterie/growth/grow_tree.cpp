@@ -3,21 +3,27 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <queue>
 #include <string>
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
-#include "coterie/base/random.hpp"
 #include "coterie/growth/rounded_pairs.hpp"
 
 namespace coterie {
 namespace {
 
-constexpr std::size_t kCellsPerThread = 6'000;
 constexpr std::size_t kExactAnswersBelow = 131'072;  // rows up to which leaves answer from unrounded derivatives
 constexpr std::size_t kAnswerChunk = 16'384;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
+// Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not pay.
+constexpr std::size_t kSharedWork = 1'000'000;
+constexpr std::size_t kParallelWork = 60'000;
+constexpr std::size_t kLeavesPerThread = 3;
+
+// Order of splitting: most gain first, then the older leaf.
+bool later(const OpenLeaf& a, const OpenLeaf& b) {
+    return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
+}
 
 }  // namespace
 
@@ -27,7 +33,9 @@ TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions o
       n_threads_(std::max(1, n_threads)),
       layout_(*matrix_),
       histograms_(*matrix_, layout_, n_threads_),
-      partition_(*matrix_, n_threads_) {
+      partition_(*matrix_, n_threads_),
+      search_(*matrix_, layout_, options_, partition_),
+      desks_(1) {
     check_options();
 }
 
@@ -51,63 +59,63 @@ void TreeGrower::check_options() const {
 Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop) {
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     derivatives_ = derivatives;
-    seed_ = seed;
     grown_.clear();
     free_slots_.clear();
     for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) free_slots_.push_back(slot);
     const std::size_t n_rows = derivatives.rows.empty() ? matrix_->n_rows() : derivatives.rows.size();
-    counted_ = n_rows < kCountedBelow;
-    units_ = round_all_pairs(derivatives.gradient, derivatives.hessian, n_rows, counted_, seed, n_threads_, pairs_);
+    facts_ = {.units = {},
+              .seed = seed,
+              .level_cost = 0,
+              .counted = n_rows < kCountedBelow,
+              .flat_hessian = derivatives.hessian.empty()};
+    facts_.units =
+        round_all_pairs(derivatives.gradient, derivatives.hessian, n_rows, facts_.counted, seed, n_threads_, pairs_);
     stop.check();
 
     TreeBuilder builder;
-    OpenLeaf root;
-    root.node = builder.add_root();
-    root.rows = partition_.start(pairs_, derivatives.rows);
-    for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
-    root.slot = take_slot();
-    histograms_.build(partition_.rows(root.rows, counted_), cells(root.slot));
-    for (int code = 0; code < matrix_->lanes()[0].n_codes; ++code) root.total += cells(root.slot)[code];
-    level_cost_ = noise_of_pairs(root.total);
-    if (may_split(root)) {
-        OpenLeaf* const only[] = {&root};
-        find_splits(only, -1, -1);
-    }
-
-    const auto worse = [](const OpenLeaf& a, const OpenLeaf& b) {
-        return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
-    };
-    std::priority_queue<OpenLeaf, std::vector<OpenLeaf>, decltype(worse)> open(worse);
-    std::size_t n_leaves = 1;
-    const auto add = [&](OpenLeaf& leaf) {
-        if (leaf.split.gain > options_.min_gain && leaf.slot >= 0) {
-            open.push(std::move(leaf));
-            return;
-        }
-        if (leaf.slot >= 0) free_slots_.push_back(leaf.slot);
-        finish_leaf(leaf, builder, answer_of(leaf));
-    };
+    OpenLeaf root = make_root(builder);
     if (!(root.split.gain > options_.min_gain)) {
         // Without a split there is nothing to say: the constant was found before the first tree.
         finish_leaf(root, builder, 0.0);
         return builder.finish();
     }
-    add(root);
+    std::vector<OpenLeaf> open;  // a heap, the next to be split on top
+    open.push_back(std::move(root));
     const std::size_t budget = options_.max_leaf_nodes == 0 ? ~std::size_t{0} : options_.max_leaf_nodes;
-    while (!open.empty() && n_leaves < budget) {
+    for (std::size_t n_leaves = 1; !open.empty() && n_leaves < budget; ++n_leaves) {
         stop.check();
-        OpenLeaf leaf = open.top();
-        open.pop();
-        std::array<OpenLeaf, 2> children = split_leaf(leaf, builder);
-        ++n_leaves;
-        if (n_leaves < budget)
-            build_children(leaf, children);
-        else
-            free_slots_.push_back(leaf.slot);
-        for (OpenLeaf& child : children) add(child);
+        if (!open.front().children) prepare(leaves_to_prepare(open, budget - n_leaves), n_leaves + 1 == budget);
+        std::ranges::pop_heap(open, later);
+        OpenLeaf leaf = std::move(open.back());
+        open.pop_back();
+        for (OpenLeaf& child : commit(leaf, builder)) {
+            if (child.split.gain > options_.min_gain && child.slot >= 0) {
+                open.push_back(std::move(child));
+                std::ranges::push_heap(open, later);
+                continue;
+            }
+            if (child.slot >= 0) free_slots_.push_back(child.slot);
+            finish_leaf(child, builder, answer_of(child));
+        }
     }
-    for (; !open.empty(); open.pop()) finish_leaf(open.top(), builder, answer_of(open.top()));
+    for (const OpenLeaf& leaf : open) finish_leaf(leaf, builder, answer_of(leaf));
     return builder.finish();
+}
+
+OpenLeaf TreeGrower::make_root(TreeBuilder& builder) {
+    OpenLeaf root;
+    root.node = builder.add_root();
+    root.rows = partition_.start(pairs_, derivatives_.rows);
+    for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
+    root.slot = take_slot();
+    Cell* const own = cells(root.slot);
+    histograms_.build(partition_.rows(root.rows, facts_.counted), own);
+    for (int code = 0; code < matrix_->lanes()[0].n_codes; ++code) root.total += own[code];
+    facts_.level_cost = noise_of_pairs(root.total);
+    search_.start(facts_);
+    const LeafCells only[] = {{&root, own}};
+    if (search_.may_split(root)) search_.find(only, nullptr, desks_[0], n_threads_);
+    return root;
 }
 
 int TreeGrower::take_slot() {
@@ -124,7 +132,7 @@ int TreeGrower::take_slot() {
 // Squares of the gradients per hessian, in rounded units; whole numbers, so any order of addition gives the same.
 double TreeGrower::noise_of_pairs(Cell total) const {
     const auto nominal = [&](const FeatureBins& bins) { return bins.nominal; };
-    if (!(hessian_of(total) > 0) || std::ranges::none_of(matrix_->features(), nominal)) return 0;
+    if (!(facts_.hessian(total) > 0) || std::ranges::none_of(matrix_->features(), nominal)) return 0;
     constexpr std::size_t kChunk = 32'768;
     std::vector<std::int64_t> parts((pairs_.size() + kChunk - 1) / kChunk, 0);
     parallel_ranges(pairs_.size(), kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
@@ -136,158 +144,73 @@ double TreeGrower::noise_of_pairs(Cell total) const {
         parts[begin / kChunk] = sum;
     });
     const std::int64_t squares = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-    return static_cast<double>(squares) / hessian_of(total);
+    return static_cast<double>(squares) / facts_.hessian(total);
 }
 
-SplitTask TreeGrower::task_of(const OpenLeaf& leaf) const {
-    const double per_hessian = 1.0 / units_.hessian;
-    // Where every row has the same rounded hessian, min_samples_leaf is a bound on the hessian as well.
-    const bool counts = derivatives_.hessian.empty();
-    const double least = std::max({1.0, std::ceil(options_.min_child_weight * per_hessian),
-                                   counts ? static_cast<double>(options_.min_samples_leaf) : 1.0});
-    const double to_rounded = units_.hessian / units_.gradient;
-    return {.total = leaf.total,
-            .n_rows = static_cast<std::uint32_t>(leaf.rows.n),
-            .l2 = static_cast<float>(options_.l2 * per_hessian),
-            .min_hessian = static_cast<float>(least),
-            .level_l2 = static_cast<float>(options_.level_l2 * per_hessian),
-            .level_smoothing = static_cast<float>(options_.level_smoothing * per_hessian),
-            .level_cost = static_cast<float>(level_cost_),
-            .bounds = {.low = leaf.bounds.low * to_rounded, .high = leaf.bounds.high * to_rounded},
-            .counted = counted_,
-            .min_rows = options_.min_samples_leaf};
+std::size_t TreeGrower::work_of(const OpenLeaf& leaf) const {
+    return leaf.rows.n * matrix_->lanes().size() / 2 + 2 * layout_.n_cells();
 }
 
-bool TreeGrower::may_split(const OpenLeaf& leaf) const {
-    return leaf.rows.n >= 2 * std::size_t{std::max(1u, options_.min_samples_leaf)} &&
-           (options_.max_depth == 0 || leaf.depth < options_.max_depth) && hessian_of(leaf.total) > 0;
-}
-
-// One flag per feature, or nothing if all are allowed.
-std::vector<std::uint8_t> TreeGrower::allowed_features(const OpenLeaf& leaf) const {
-    std::vector<std::uint8_t> allowed;
-    const std::size_t n_features = matrix_->n_features();
-    if (!options_.interaction_sets.empty()) {
-        allowed.assign(n_features, 0);
-        for (const std::uint32_t set : leaf.sets)
-            for (const FeatureIndex feature : options_.interaction_sets[set]) allowed[feature] = 1;
+// The leaf on top of the heap, and more small ones if a thread each can prepare them. Half of the splits that are left
+// are known by now, or nearly so: the best leaves of today.
+std::vector<OpenLeaf*> TreeGrower::leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left) {
+    std::vector<OpenLeaf*> leaves{&open[0]};
+    if (n_threads_ == 1 || n_splits_left < 2 || work_of(open[0]) >= kSharedWork) return leaves;
+    std::size_t work = work_of(open[0]);
+    for (OpenLeaf& leaf : open.subspan(1))
+        if (!leaf.children && work_of(leaf) < kSharedWork) leaves.push_back(&leaf);
+    const std::size_t most = std::min(kLeavesPerThread * static_cast<std::size_t>(n_threads_), (n_splits_left + 1) / 2);
+    if (leaves.size() > most) {
+        std::ranges::nth_element(leaves, leaves.begin() + static_cast<std::ptrdiff_t>(most),
+                                 [](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
+        leaves.resize(most);
     }
-    if (options_.max_features >= 1.0) return allowed;
-    if (allowed.empty()) allowed.assign(n_features, 1);
-    std::vector<std::pair<std::uint64_t, FeatureIndex>> drawn;
-    for (FeatureIndex feature = 0; feature < n_features; ++feature)
-        if (allowed[feature])
-            drawn.emplace_back(random_bits(seed_, Purpose::feature_draw, leaf.node * n_features + feature), feature);
-    const auto keep = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::ceil(options_.max_features * static_cast<double>(drawn.size()) - 1e-9)));
-    std::sort(drawn.begin(), drawn.end());
-    for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
-    return allowed;
+    for (const OpenLeaf* leaf : leaves) work += work_of(*leaf);
+    if (work < 2 * kParallelWork) return {&open[0]};
+    return leaves;
 }
 
-// Finds the best split of each leaf. If asked, histogram `subtract_what` is taken from `subtract_from` first,
-// tile by tile, so that a tile is still in the cache when it is scanned.
-void TreeGrower::find_splits(std::span<OpenLeaf* const> leaves, int subtract_from, int subtract_what) {
-    const std::size_t n_features = matrix_->n_features();
-    candidates_.resize(leaves.size() * n_features);
-    std::array<SplitTask, 2> tasks;
-    std::array<std::vector<std::uint8_t>, 2> allowed;
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-        tasks[k] = task_of(*leaves[k]);
-        allowed[k] = allowed_features(*leaves[k]);
+// Prepares one leaf with all threads, or several with one thread each. The last split of a tree needs no histograms.
+void TreeGrower::prepare(std::span<OpenLeaf* const> leaves, bool last) {
+    if (leaves.size() == 1) {
+        OpenLeaf& leaf = *leaves[0];
+        const int n_threads = work_of(leaf) < kParallelWork ? 1 : n_threads_;
+        leaf.children = std::make_unique<std::array<OpenLeaf, 2>>(part(leaf, desks_[0], n_threads));
+        const int slot = take_slot();
+        if (!last) look_into(leaf, *leaf.children, slot, desks_[0], n_threads);
+        give_back(leaf, slot);
+        return;
     }
-    const std::span<const Tile> tiles = layout_.tiles();
-    const int threads = layout_.n_cells() > kCellsPerThread ? n_threads_ : 1;
-    parallel_for(tiles.size(), threads, [&](std::size_t t) {
-        const Tile& tile = tiles[t];
-        if (subtract_from >= 0)
-            kernels().subtract(cells(subtract_from) + tile.offset, cells(subtract_what) + tile.offset, tile.n_cells());
-        for (std::size_t k = 0; k < leaves.size(); ++k) {
-            float beat = -1.0f;
-            for (std::uint32_t j = 0; j < tile.width; ++j)
-                scan_lane(tile.first_lane + j, *leaves[k], tasks[k], allowed[k], beat,
-                          std::span(candidates_).subspan(k * n_features, n_features));
-        }
+    if (desks_.size() < leaves.size()) desks_.resize(leaves.size());
+    std::vector<OpenLeaf*> by_size(leaves.begin(), leaves.end());
+    std::ranges::sort(by_size, [](const OpenLeaf* a, const OpenLeaf* b) { return a->rows.n > b->rows.n; });
+    std::vector<int> slots;
+    for (std::size_t i = 0; i < leaves.size(); ++i) slots.push_back(take_slot());
+    parallel_for(by_size.size(), n_threads_, [&](std::size_t i) {
+        OpenLeaf& leaf = *by_size[i];
+        leaf.children = std::make_unique<std::array<OpenLeaf, 2>>(part(leaf, desks_[i], 1));
+        look_into(leaf, *leaf.children, slots[i], desks_[i], 1);
     });
-    for (std::size_t k = 0; k < leaves.size(); ++k)
-        leaves[k]->split = choose(*leaves[k], std::span(candidates_).subspan(k * n_features, n_features));
+    for (std::size_t i = 0; i < leaves.size(); ++i) give_back(*by_size[i], slots[i]);
 }
 
-// The best split of each feature of a lane. Where rows need not be counted later, only a candidate that gains more
-// than `beat`, the best so far, is of interest; on a tie the lower feature wins, so equal gains must be kept.
-void TreeGrower::scan_lane(std::uint32_t lane_index, const OpenLeaf& leaf, const SplitTask& task,
-                           std::span<const std::uint8_t> allowed, float& beat, std::span<Candidate> candidates) {
-    const Lane& lane = matrix_->lanes()[lane_index];
-    const Cell* const lane_cells = cells(leaf.slot) + layout_.lane_offset(lane_index);
-    LaneCells room;
-    if (lane.fused()) split_lane(*matrix_, lane, lane_cells, room);
-    for (std::size_t place = 0; place < lane.features.size(); ++place) {
-        const FeatureIndex feature = lane.features[place];
-        Candidate& candidate = candidates[feature];
-        candidate = {};
-        const FeatureBins& bins = matrix_->feature(feature);
-        if (bins.n_bins < 2 || (!allowed.empty() && !allowed[feature])) continue;
-        const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
-        const Cell* const own = lane.fused() ? room.of(place) : lane_cells;
-        candidate = best_candidate(bins, own, task, direction, {}, beat);
-        if (counted_) beat = std::max(beat, std::nextafter(candidate.gain, -1.0f));
-    }
+// The leaf's histogram, and the slot that its children were offered, if they did not take them.
+void TreeGrower::give_back(OpenLeaf& leaf, int offered) {
+    for (const int slot : {leaf.slot, offered})
+        if (std::ranges::none_of(*leaf.children, [&](const OpenLeaf& child) { return child.slot == slot; }))
+            free_slots_.push_back(slot);
+    leaf.slot = -1;
 }
 
-// The cells of one feature of an open leaf, in the histogram itself or summed up in `room`.
-const Cell* TreeGrower::feature_cells(const OpenLeaf& leaf, FeatureIndex feature, LaneCells& room) {
-    const std::uint32_t lane_index = layout_.lane_of(feature);
-    const Lane& lane = matrix_->lanes()[lane_index];
-    const Cell* const lane_cells = cells(leaf.slot) + layout_.lane_offset(lane_index);
-    if (!lane.fused()) return lane_cells;
-    split_lane(*matrix_, lane, lane_cells, room);
-    const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
-    return room.of(static_cast<std::size_t>(place));
-}
-
-// The hessian proves that enough rows are in the child.
-bool TreeGrower::surely_enough_rows(Cell child) const {
-    return hessian_of(child) >
-           static_cast<double>(units_.hessian_max) * (static_cast<double>(options_.min_samples_leaf) - 1);
-}
-
-// The best candidate whose children keep min_samples_leaf rows. Rows are counted only when the hessian leaves
-// a doubt, and then for the winning feature alone, so counting costs next to nothing on large nodes.
-Split TreeGrower::choose(const OpenLeaf& leaf, std::span<Candidate> candidates) {
-    const SplitTask task = task_of(leaf);
-    std::vector<std::vector<std::uint32_t>> counts(counted_ ? 0 : candidates.size());
-    LaneCells room;
-    for (;;) {
-        std::size_t best = 0;
-        for (std::size_t feature = 1; feature < candidates.size(); ++feature)
-            if (candidates[feature].gain > candidates[best].gain) best = feature;
-        const auto feature = static_cast<FeatureIndex>(best);
-        const FeatureBins& bins = matrix_->feature(feature);
-        const Cell* const own = feature_cells(leaf, feature, room);
-        const Split split = counted_ ? spell_out(candidates[best], feature, bins, own, task, units_)
-                                     : spell_out(candidates[best], feature, bins, own, task, units_, counts[best]);
-        if (candidates[best].gain < 0 || split.gain <= options_.min_gain || counted_) return split;
-        if (surely_enough_rows(split.left_total) && surely_enough_rows(leaf.total - split.left_total)) return split;
-        if (!counts[best].empty()) return split;
-        const std::size_t n_left = partition_.count_left(leaf.rows, feature, rule_of(split, rule_table_));
-        if (n_left >= options_.min_samples_leaf && leaf.rows.n - n_left >= options_.min_samples_leaf) return split;
-        counts[best] = partition_.count_bins(leaf.rows, feature);
-        const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
-        candidates[best] =
-            best_candidate(bins, own, task, direction, {.counts = counts[best], .least = options_.min_samples_leaf});
-    }
-}
-
-std::array<TreeGrower::OpenLeaf, 2> TreeGrower::split_leaf(OpenLeaf& leaf, TreeBuilder& builder) {
+// The children with their rows, sums and limits.
+std::array<OpenLeaf, 2> TreeGrower::part(const OpenLeaf& leaf, Desk& desk, int n_threads) {
     const Split& split = leaf.split;
-    const NodeIndex left = builder.split(leaf.node, split, matrix_->feature(split.feature));
-    builder.set_value(leaf.node, answer_of(leaf) * options_.learning_rate * options_.answer_unit);
-    builder.set_cover(leaf.node, hessian_of(leaf.total) * units_.hessian, leaf.rows.n);
-    const std::array<RowRange, 2> rows = partition_.split(leaf.rows, split.feature, rule_of(split, rule_table_));
+    const std::array<RowRange, 2> rows =
+        partition_.split(leaf.rows, split.feature, rule_of(split, desk.rule_table), desk.marks, n_threads);
     std::array<OpenLeaf, 2> children;
     for (std::uint32_t side = 0; side < 2; ++side) {
         OpenLeaf& child = children[side];
-        child.node = left + side;
+        child.place = 2 * leaf.place + side;
         child.depth = leaf.depth + 1;
         child.rows = rows[side];
         child.total = side == 0 ? split.left_total : leaf.total - split.left_total;
@@ -307,31 +230,47 @@ std::array<TreeGrower::OpenLeaf, 2> TreeGrower::split_leaf(OpenLeaf& leaf, TreeB
     return children;
 }
 
-void TreeGrower::build_children(OpenLeaf& parent, std::array<OpenLeaf, 2>& children) {
-    const std::array may = {may_split(children[0]), may_split(children[1])};
-    if (!may[0] && !may[1]) {
-        free_slots_.push_back(parent.slot);
-        return;
-    }
-    const std::size_t small = children[0].rows.n <= children[1].rows.n ? 0 : 1;
-    const std::size_t large = 1 - small;
-    children[small].slot = take_slot();
-    children[large].slot = parent.slot;
-    histograms_.build(partition_.rows(children[small].rows, counted_), cells(children[small].slot));
-    std::array<OpenLeaf*, 2> wanted{};
-    std::size_t n = 0;
-    for (std::size_t side = 0; side < 2; ++side)
-        if (may[side]) wanted[n++] = &children[side];
-    if (may[large])
-        find_splits(std::span(wanted.data(), n), children[large].slot, children[small].slot);
+// Histograms of the children and their best splits: the smaller child's rows are added up in `free_slot`, the larger
+// child keeps what remains of its parent's sums.
+void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk,
+                           int n_threads) {
+    OpenLeaf& small = children[children[0].rows.n <= children[1].rows.n ? 0 : 1];
+    OpenLeaf& large = &small == &children[0] ? children[1] : children[0];
+    const bool small_may = search_.may_split(small);
+    const bool large_may = search_.may_split(large);
+    if (!small_may && !large_may) return;
+    const NodeRows rows = partition_.rows(small.rows, facts_.counted);
+    if (n_threads > 1)
+        histograms_.build(rows, cells(free_slot));
     else
-        find_splits(std::span(wanted.data(), n), -1, -1);
+        histograms_.build_alone(rows, cells(free_slot));
+    std::array<LeafCells, 2> wanted{};
+    std::size_t n = 0;
+    if (large_may) {
+        large.slot = parent.slot;
+        wanted[n++] = {&large, cells(large.slot)};
+    }
+    if (small_may) {
+        small.slot = free_slot;
+        wanted[n++] = {&small, cells(small.slot)};
+    }
+    search_.find(std::span(wanted).first(n), large_may ? cells(free_slot) : nullptr, desk, n_threads);
+}
+
+std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder) const {
+    const NodeIndex left = builder.split(leaf.node, leaf.split, matrix_->feature(leaf.split.feature));
+    builder.set_value(leaf.node, answer_of(leaf) * options_.learning_rate * options_.answer_unit);
+    builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
+    std::array<OpenLeaf, 2> children = std::move(*leaf.children);
+    children[0].node = left;
+    children[1].node = left + 1;
+    return children;
 }
 
 // Newton's step inside the leaf's bounds, before shrinkage: bounds are about unshrunk answers.
 double TreeGrower::answer_of(const OpenLeaf& leaf) const {
-    const double weight = hessian_of(leaf.total) * units_.hessian + options_.l2;
-    const double gradient = static_cast<double>(sums_of(leaf.total, counted_).gradient) * units_.gradient;
+    const double weight = facts_.hessian(leaf.total) * facts_.units.hessian + options_.l2;
+    const double gradient = facts_.gradient(leaf.total) * facts_.units.gradient;
     return weight > 0 ? leaf.bounds.clip(-gradient / weight) : 0.0;
 }
 
@@ -354,7 +293,7 @@ void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double 
     }
     answer *= options_.learning_rate;
     builder.set_value(leaf.node, answer * options_.answer_unit);
-    builder.set_cover(leaf.node, hessian_of(leaf.total) * units_.hessian, leaf.rows.n);
+    builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
     grown_.push_back({.rows = leaf.rows, .answer = answer});
 }
 

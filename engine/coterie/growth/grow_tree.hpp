@@ -1,27 +1,27 @@
 // growth/grow_tree.hpp: one tree from one set of derivatives, best leaf first.
 //
 // Words
-//   open     a leaf that may still be split; it keeps its histogram and its best split
+//   prepare  make a leaf's children, with their histograms and best splits, before they are in the tree
+//   commit   put prepared children into the tree
 //   budget   how many leaves the tree may have
 // Steps
 //   1. Round the derivatives; build the root's histogram; find its best split.
 //   2. Split the open leaf whose split gains most: partition its rows, build the histogram of the smaller
 //      child, get the larger child's by subtraction, find the best split of both.
 //   3. Stop when nothing gains or the budget is spent; answer with -gradient / (hessian + l2) at each leaf.
-// Ties go to the lower feature, then to the lower bin, then to the older leaf: threads cannot change a tree.
+// Threads share the work on a large leaf. Small ones are prepared several at once, a thread each: the best one, and
+// those that come next and will very likely be split too. What is prepared is committed in the order of gains, so the
+// tree is the one that a single thread grows; the few children that nobody asks for are forgotten. Ties go to the lower
+// feature, then to the lower bin, then to the older leaf: threads cannot change a tree.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "coterie/base/progress.hpp"
-#include "coterie/growth/options.hpp"
-#include "coterie/growth/row_partition.hpp"
+#include "coterie/growth/split_search.hpp"
 #include "coterie/growth/tree_builder.hpp"
 #include "coterie/histogram/build.hpp"
-#include "coterie/histogram/marginal.hpp"
-#include "coterie/split/best_split.hpp"
 
 namespace coterie {
 
@@ -43,16 +43,6 @@ public:
     void add_answers(std::span<float> scores) const;
 
 private:
-    struct OpenLeaf {
-        NodeIndex node = 0;
-        std::uint32_t depth = 0;
-        RowRange rows;
-        Cell total = 0;
-        int slot = -1;  // of the histogram, -1: none
-        Bounds bounds;
-        std::vector<std::uint32_t> sets;  // interaction sets that the path still fits
-        Split split;
-    };
     struct Grown {
         RowRange rows;
         double answer;
@@ -60,18 +50,14 @@ private:
 
     void check_options() const;
     double noise_of_pairs(Cell total) const;
-    SplitTask task_of(const OpenLeaf& leaf) const;
-    bool may_split(const OpenLeaf& leaf) const;
-    std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
-    void find_splits(std::span<OpenLeaf* const> leaves, int subtract_from, int subtract_what);
-    void scan_lane(std::uint32_t lane, const OpenLeaf& leaf, const SplitTask& task,
-                   std::span<const std::uint8_t> allowed, float& beat, std::span<Candidate> candidates);
-    const Cell* feature_cells(const OpenLeaf& leaf, FeatureIndex feature, LaneCells& room);
-    Split choose(const OpenLeaf& leaf, std::span<Candidate> candidates);
-    double hessian_of(Cell cell) const { return static_cast<double>(sums_of(cell, counted_).hessian); }
-    bool surely_enough_rows(Cell child) const;
-    std::array<OpenLeaf, 2> split_leaf(OpenLeaf& leaf, TreeBuilder& builder);
-    void build_children(OpenLeaf& parent, std::array<OpenLeaf, 2>& children);
+    OpenLeaf make_root(TreeBuilder& builder);
+    std::array<OpenLeaf, 2> part(const OpenLeaf& leaf, Desk& desk, int n_threads);
+    void look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk, int n_threads);
+    void prepare(std::span<OpenLeaf* const> leaves, bool last);
+    void give_back(OpenLeaf& leaf, int offered);
+    std::vector<OpenLeaf*> leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left);
+    std::array<OpenLeaf, 2> commit(OpenLeaf& leaf, TreeBuilder& builder) const;
+    std::size_t work_of(const OpenLeaf& leaf) const;
     double answer_of(const OpenLeaf& leaf) const;
     void finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double answer);
     int take_slot();
@@ -83,17 +69,14 @@ private:
     HistogramLayout layout_;
     HistogramBuilder histograms_;
     RowPartition partition_;
+    SplitSearch search_;
     Buffer<Pair> pairs_;
-    Units units_;
+    TreeFacts facts_;
     Derivatives derivatives_;
-    std::uint64_t seed_ = 0;
-    double level_cost_ = 0;  // rounded units
-    bool counted_ = false;   // cells count rows: exact, and only possible on fewer than 2^16 of them
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_slots_;
-    std::vector<Candidate> candidates_;
+    std::vector<Desk> desks_;
     std::vector<Grown> grown_;
-    std::array<Bin, kMaxBins> rule_table_{};
 };
 
 }  // namespace coterie

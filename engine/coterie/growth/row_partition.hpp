@@ -24,6 +24,12 @@ struct RowRange {
     bool implicit = false;  // all rows, no records yet
 };
 
+/// Marks of one node's rows; threads that work on different nodes have their own.
+struct Marks {
+    Buffer<std::uint8_t> bits;
+    std::vector<std::size_t> chunk_left;  // how many rows before each chunk go left
+};
+
 class RowPartition {
 public:
     RowPartition(const BinnedMatrix& matrix, int n_threads) : matrix_(matrix), n_threads_(n_threads) {}
@@ -37,23 +43,24 @@ public:
     }
 
     /// How many rows of the node pass the rule.
-    std::size_t count_left(const RowRange& range, FeatureIndex feature, const BinRule& rule);
+    std::size_t count_left(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
+                           int n_threads) const;
 
     /// How many rows of the node are in each bin of the feature.
     std::vector<std::uint32_t> count_bins(const RowRange& range, FeatureIndex feature) const;
 
-    /// Splits the node's rows; returns the places of its children.
-    std::array<RowRange, 2> split(const RowRange& range, FeatureIndex feature, const BinRule& rule);
+    /// Splits the node's rows; returns the places of its children. Other nodes may be split at the same time.
+    std::array<RowRange, 2> split(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
+                                  int n_threads);
 
 private:
-    std::size_t mark(const RowRange& range, FeatureIndex feature, const BinRule& rule);
+    std::size_t mark(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
+                     int n_threads) const;
 
     const BinnedMatrix& matrix_;
     int n_threads_;
     std::span<const Pair> pairs_;
     std::array<Buffer<Record>, 2> records_;
-    Buffer<std::uint8_t> marks_;
-    std::vector<std::size_t> chunk_left_;
 };
 
 }  // namespace coterie

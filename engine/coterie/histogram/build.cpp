@@ -9,8 +9,6 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kBlockRecords = 512;  // rows that stay in the cache while tile after tile takes them
-constexpr std::size_t kBlockRows = 2048;    // when rows come in order and need no prefetch
 constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr std::size_t kMostRowsAtOnce = 65'536;
 
@@ -18,48 +16,55 @@ constexpr std::size_t kMostRowsAtOnce = 65'536;
 
 void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t end, std::span<const Tile> tiles,
                            Cell* cells) const {
-    const std::size_t block = rows.records == nullptr ? kBlockRows : kBlockRecords;
+    GatheredBlock block;
     for (std::size_t first = 0; first < tiles.size();) {
         // The tiles of one panel share its rows: block by block, while they are in the cache.
         std::size_t last = first + 1;
         while (last < tiles.size() && tiles[last].panel == tiles[first].panel) ++last;
         const Panel& panel = matrix_.panels()[tiles[first].panel];
         const Bin* const bins = matrix_.rows(panel);
-        const std::size_t n_tiles = last - first;
-        if (rows.records != nullptr)
-            for (std::size_t i = begin; i < std::min(end, begin + block); ++i)
-                __builtin_prefetch(bins + row_of(rows.records[i]) * panel.row_stride);
-        for (std::size_t b = begin; b < end; b += block) {
-            const std::size_t b_end = std::min(end, b + block);
-            const std::size_t next_end = std::min(end, b_end + block);
-            const std::size_t share = (next_end - b_end + n_tiles - 1) / n_tiles;
-            for (std::size_t t = first; t < last; ++t) {
-                const Tile& tile = tiles[t];
-                const AddRows add = rows.counted ? tile.add_counted : tile.add_plain;
-                add({.bins = bins + (tile.first_lane - panel.first_lane),
-                     .row_stride = panel.row_stride,
-                     .records = rows.records,
-                     .pairs = rows.pairs,
-                     .begin = b,
-                     .end = b_end,
-                     .prefetch_begin = std::min(next_end, b_end + (t - first) * share),
-                     .prefetch_end = std::min(next_end, b_end + (t - first + 1) * share)},
-                    cells + tile.offset);
+        TilePieces pieces{.n_tiles = last - first, .first = {}, .width = {}};
+        for (std::size_t t = first; t < last; ++t) {
+            pieces.first[t - first] = tiles[t].first_lane - panel.first_lane;
+            pieces.width[t - first] = tiles[t].width;
+        }
+        FetchAhead ahead{.rows = bins,
+                         .row_stride = panel.row_stride,
+                         .last_byte = 64 % panel.row_stride == 0 ? std::size_t{0} : panel.width - std::size_t{1}};
+        for (std::size_t b = begin; b < end; b += kMostBlockRows) {
+            const std::size_t n = std::min(kMostBlockRows, end - b);
+            if (rows.records == nullptr) {
+                widen_pairs(rows.pairs + b, n, rows.counted, block.amounts);
+                for (std::size_t t = first; t < last; ++t)
+                    tiles[t].add(bins + b * panel.row_stride + pieces.first[t - first], panel.row_stride, block.amounts,
+                                 n, {}, cells + tiles[t].offset);
+                continue;
+            }
+            gather(bins, panel.row_stride, rows.records + b, n, rows.counted, b == begin, pieces, block);
+            // Each tile fetches its share of the next block.
+            const std::size_t n_next = std::min(kMostBlockRows, end - b - n);
+            for (std::size_t t = 0; t < pieces.n_tiles; ++t) {
+                const std::size_t from = n_next * t / pieces.n_tiles;
+                ahead.records = rows.records + b + n + from;
+                ahead.n = n_next * (t + 1) / pieces.n_tiles - from;
+                const Tile& tile = tiles[first + t];
+                tile.add(block.bins[t], tile.width, block.amounts, n, ahead, cells + tile.offset);
             }
         }
         first = last;
     }
 }
 
+void HistogramBuilder::build_alone(const NodeRows& rows, Cell* cells) const {
+    std::memset(cells, 0, layout_.n_cells() * sizeof(Cell));
+    add(rows, 0, rows.n, layout_.tiles(), cells);
+}
+
 void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     const std::span<const Tile> tiles = layout_.tiles();
     const std::size_t n_cells = layout_.n_cells();
     const std::size_t updates = rows.n * matrix_.lanes().size();
-    if (n_threads_ == 1 || updates + n_cells < kUpdatesPerThread) {
-        std::memset(cells, 0, n_cells * sizeof(Cell));
-        add(rows, 0, rows.n, tiles, cells);
-        return;
-    }
+    if (n_threads_ == 1 || updates + n_cells < kUpdatesPerThread) return build_alone(rows, cells);
     const auto n_threads = static_cast<std::size_t>(n_threads_);
     const std::size_t n_panels = matrix_.panels().size();
     if (n_panels >= 2 * n_threads) {
@@ -78,7 +83,7 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
     // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
     std::atomic<std::size_t> next{0};
-    const std::size_t chunk = std::clamp(rows.n / (4 * n_parts), 2 * kBlockRecords, kMostRowsAtOnce);
+    const std::size_t chunk = std::clamp(rows.n / (4 * n_parts), 2 * kMostBlockRows, kMostRowsAtOnce);
     parallel_for(n_parts, n_threads_, [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();
         std::memset(own, 0, n_cells * sizeof(Cell));

@@ -25,6 +25,9 @@ public:
     /// Fills `cells`, of layout.n_cells(), with the sums of the rows.
     void build(const NodeRows& rows, Cell* cells);
 
+    /// The same on the calling thread alone; several threads may build at once.
+    void build_alone(const NodeRows& rows, Cell* cells) const;
+
 private:
     void add(const NodeRows& rows, std::size_t begin, std::size_t end, std::span<const Tile> tiles, Cell* cells) const;
 

@@ -22,8 +22,7 @@ HistogramLayout::HistogramLayout(const BinnedMatrix& matrix) : feature_lanes_(ma
                             .width = end - begin,
                             .stride = stride,
                             .offset = n_cells_,
-                            .add_plain = add_rows(static_cast<int>(end - begin), stride, false),
-                            .add_counted = add_rows(static_cast<int>(end - begin), stride, true)};
+                            .add = add_rows(static_cast<int>(end - begin), stride)};
             for (std::uint32_t j = 0; j < tile.width; ++j)
                 lane_offsets_.push_back(tile.offset + j * static_cast<std::size_t>(stride));
             n_cells_ += tile.n_cells();

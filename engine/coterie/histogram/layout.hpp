@@ -15,8 +15,7 @@ struct Tile {
     std::uint32_t width;
     int stride;          // cells from lane to lane
     std::size_t offset;  // of the first lane's cells in the histogram
-    AddRows add_plain;
-    AddRows add_counted;
+    AddRows add;
 
     std::size_t n_cells() const { return width * static_cast<std::size_t>(stride); }
 };

@@ -1,6 +1,8 @@
 #include "coterie/kernels/histogram_rows.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "coterie/base/error.hpp"
@@ -9,10 +11,12 @@ namespace coterie {
 namespace {
 
 constexpr std::array kStrides = {8, 24, 40, 72, 136, 264};
+constexpr std::size_t kFetchDistance = 32;  // rows on their way while others are gathered
 
-inline void prefetch(const void* address) {
+// To the second level: the first is full of cells.
+inline void fetch(const void* address) {
 #if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(address);
+    __builtin_prefetch(address, 0, 2);
 #else
     static_cast<void>(address);
 #endif
@@ -20,46 +24,64 @@ inline void prefetch(const void* address) {
 
 // Width and stride are constants, so that one update is one load of a bin and one add to memory.
 template <int Width, int Stride>
-[[gnu::always_inline]] inline void add_row(const Bin* bins, Cell amount, Cell* cells) {
+void add_rows_of(const Bin* bins, std::size_t row_stride, const Cell* amounts, std::size_t n, const FetchAhead& ahead,
+                 Cell* cells) {
+    const FetchAhead soon = ahead;
+    for (std::size_t i = 0; i < n; ++i, bins += row_stride) {
+        if (i < soon.n) {
+            const Bin* const row = soon.rows + row_of(soon.records[i]) * soon.row_stride;
+            fetch(row);
+            if (soon.last_byte != 0) fetch(row + soon.last_byte);
+        }
+        const Cell amount = amounts[i];
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC unroll 16
 #endif
-    for (int feature = 0; feature < Width; ++feature) cells[feature * Stride + bins[feature]] += amount;
-}
-
-template <int Width, int Stride, bool Counted>
-void add_rows_of(const HistogramRows& rows, Cell* cells) {
-    const Bin* const bins = rows.bins;
-    const std::size_t row_stride = rows.row_stride;
-    if (rows.records == nullptr) {
-        const Pair* const pairs = rows.pairs;
-        for (std::size_t row = rows.begin; row < rows.end; ++row)
-            add_row<Width, Stride>(bins + row * row_stride, widen<Counted>(pairs[row]), cells);
-        return;
-    }
-    const Record* const records = rows.records;
-    std::size_t soon = rows.prefetch_begin;
-    const std::size_t soon_end = rows.prefetch_end;
-    for (std::size_t i = rows.begin; i < rows.end; ++i) {
-        if (soon < soon_end) prefetch(bins + row_of(records[soon++]) * row_stride);
-        const Record record = records[i];
-        add_row<Width, Stride>(bins + row_of(record) * row_stride, widen<Counted>(pair_of(record)), cells);
+        for (int lane = 0; lane < Width; ++lane) cells[lane * Stride + bins[lane]] += amount;
     }
 }
 
-template <int Stride, bool Counted, std::size_t... Width>
+template <int Stride, std::size_t... Width>
 constexpr std::array<AddRows, kMaxTileWidth> widths(std::index_sequence<Width...>) {
-    return {add_rows_of<static_cast<int>(Width) + 1, Stride, Counted>...};
+    return {add_rows_of<static_cast<int>(Width) + 1, Stride>...};
 }
 
-template <bool Counted, std::size_t... S>
+template <std::size_t... S>
 constexpr auto strides(std::index_sequence<S...>) {
     return std::array<std::array<AddRows, kMaxTileWidth>, sizeof...(S)>{
-        widths<kStrides[S], Counted>(std::make_index_sequence<kMaxTileWidth>{})...};
+        widths<kStrides[S]>(std::make_index_sequence<kMaxTileWidth>{})...};
 }
 
-constexpr auto kPlain = strides<false>(std::make_index_sequence<kStrides.size()>{});
-constexpr auto kCounted = strides<true>(std::make_index_sequence<kStrides.size()>{});
+constexpr auto kLoops = strides(std::make_index_sequence<kStrides.size()>{});
+
+// Copies 16 bytes for each piece: what is too much is overwritten by the next row.
+template <std::size_t Tiles, bool Counted>
+void gather_tiles(const Bin* rows, std::size_t row_stride, const Record* records, std::size_t n, bool cold,
+                  const TilePieces& tiles, GatheredBlock& out) {
+    std::array<Bin*, Tiles> to;
+    for (std::size_t t = 0; t < Tiles; ++t) to[t] = out.bins[t];
+    const std::size_t n_fetch = cold ? n : 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i + kFetchDistance < n_fetch) fetch(rows + row_of(records[i + kFetchDistance]) * row_stride);
+        const Record record = records[i];
+        out.amounts[i] = widen<Counted>(pair_of(record));
+        const Bin* const row = rows + row_of(record) * row_stride;
+        for (std::size_t t = 0; t < Tiles; ++t) {
+            std::memcpy(to[t], row + tiles.first[t], 16);
+            to[t] += tiles.width[t];
+        }
+    }
+}
+
+using Gather = void (*)(const Bin*, std::size_t, const Record*, std::size_t, bool, const TilePieces&, GatheredBlock&);
+
+template <bool Counted, std::size_t... T>
+constexpr std::array<Gather, kMaxTilesOfPanel> gathers(std::index_sequence<T...>) {
+    return {gather_tiles<T + 1, Counted>...};
+}
+
+constexpr auto kGatherPlain = gathers<false>(std::make_index_sequence<kMaxTilesOfPanel>{});
+constexpr auto kGatherCounted = gathers<true>(std::make_index_sequence<kMaxTilesOfPanel>{});
 
 }  // namespace
 
@@ -69,11 +91,23 @@ int tile_stride(int n_bins) {
     throw InvalidInput("A feature may have at most 256 bins.");
 }
 
-AddRows add_rows(int width, int stride, bool counted) {
+AddRows add_rows(int width, int stride) {
     for (std::size_t s = 0; s < kStrides.size(); ++s)
         if (kStrides[s] == stride && width >= 1 && width <= kMaxTileWidth)
-            return (counted ? kCounted : kPlain)[s][static_cast<std::size_t>(width) - 1];
+            return kLoops[s][static_cast<std::size_t>(width) - 1];
     throw InvalidInput("There is no histogram loop for this width and stride.");
+}
+
+void widen_pairs(const Pair* pairs, std::size_t n, bool counted, Cell* amounts) {
+    if (counted)
+        for (std::size_t i = 0; i < n; ++i) amounts[i] = widen<true>(pairs[i]);
+    else
+        for (std::size_t i = 0; i < n; ++i) amounts[i] = widen<false>(pairs[i]);
+}
+
+void gather(const Bin* rows, std::size_t row_stride, const Record* records, std::size_t n, bool counted, bool cold,
+            const TilePieces& tiles, GatheredBlock& out) {
+    (counted ? kGatherCounted : kGatherPlain)[tiles.n_tiles - 1](rows, row_stride, records, n, cold, tiles, out);
 }
 
 }  // namespace coterie

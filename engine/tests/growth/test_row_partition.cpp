@@ -29,16 +29,18 @@ std::vector<Record> records_of(std::span<const Pair> pairs) {
 
 /// Splits the node, compares with the slow twin, and returns the children with their records.
 std::array<RowRange, 2> check_split(RowPartition& partition, const BinnedMatrix& matrix, const RowRange& node,
-                                    std::vector<Record> records, FeatureIndex feature, const BinRule& rule) {
+                                    std::vector<Record> records, FeatureIndex feature, const BinRule& rule,
+                                    int n_threads = 1) {
+    Marks marks;
     const Bin* const column = matrix.column(feature);
     const auto slow =
         reference::slow_partition(records, [&](Record record) { return passes(rule, column[row_of(record)]); });
-    check_equal(partition.count_left(node, feature, rule), slow.n_left);
+    check_equal(partition.count_left(node, feature, rule, marks, n_threads), slow.n_left);
     const std::vector<std::uint32_t> counts = partition.count_bins(node, feature);
     std::vector<std::uint32_t> expected(kMaxBins);
     for (const Record record : records) ++expected[column[row_of(record)]];
     check(counts == expected, "rows are counted bin by bin");
-    const auto children = partition.split(node, feature, rule);
+    const auto children = partition.split(node, feature, rule, marks, n_threads);
     check_equal(children[0].n, slow.n_left);
     check_equal(children[0].n + children[1].n, node.n);
     std::vector<Record> received;
@@ -64,9 +66,9 @@ const Test chunks("rows are split in order around the boundaries of chunks", [] 
             RowPartition partition(*matrix, n_threads);
             for (const BinRule& rule : rules) {
                 const RowRange root = partition.start(pairs, {});
-                const auto children = check_split(partition, *matrix, root, records_of(pairs), 0, rule);
+                const auto children = check_split(partition, *matrix, root, records_of(pairs), 0, rule, n_threads);
                 for (const RowRange& child : children)
-                    check_split(partition, *matrix, child, held(partition, child), 1, rules[0]);
+                    check_split(partition, *matrix, child, held(partition, child), 1, rules[0], n_threads);
             }
         }
     }
@@ -76,12 +78,14 @@ const Test siblings("splitting one child leaves the rows of the other alone", []
     const auto matrix = binned(5000);
     const Buffer<Pair> pairs = random_pairs(5000);
     RowPartition partition(*matrix, 2);
-    const auto children = partition.split(partition.start(pairs, {}), 0, {.last = 90, .shift = 1, .table = nullptr});
+    Marks marks;
+    const auto children =
+        partition.split(partition.start(pairs, {}), 0, {.last = 90, .shift = 1, .table = nullptr}, marks, 2);
     const std::vector<Record> right = held(partition, children[1]);
-    const auto grandchildren = partition.split(children[0], 1, {.last = 40, .shift = 0, .table = nullptr});
+    const auto grandchildren = partition.split(children[0], 1, {.last = 40, .shift = 0, .table = nullptr}, marks, 2);
     check(held(partition, children[1]) == right, "the right child keeps its rows");
     const std::vector<Record> left = held(partition, grandchildren[0]);
-    partition.split(children[1], 1, {.last = 40, .shift = 0, .table = nullptr});
+    partition.split(children[1], 1, {.last = 40, .shift = 0, .table = nullptr}, marks, 2);
     check(held(partition, grandchildren[0]) == left, "the left grandchild keeps its rows");
 });
 

@@ -1,4 +1,6 @@
 // Adding rows to cells, for every width of a tile and every stride, equals the slow histogram.
+#include <array>
+#include <memory>
 #include <numeric>
 
 #include "coterie/base/error.hpp"
@@ -28,7 +30,7 @@ struct Node {
 /// Most values in one bin when zero-inflated, else spread evenly. Hessians fit the 22 bits of counted cells.
 Node random_node(int n_bins, bool zero_inflated) {
     Node node;
-    for (std::size_t i = 0; i < kRows * kRowStride; ++i) {
+    for (std::size_t i = 0; i < kRows * kRowStride + kGatherSlack; ++i) {
         const auto bin = random_below(1, Purpose::row_sample, i, static_cast<std::uint32_t>(n_bins));
         node.bins.push_back(zero_inflated && bits_at(8, i) % 10 != 0 ? Bin{1} : static_cast<Bin>(bin));
     }
@@ -58,33 +60,41 @@ void check_cells(const Node& node, std::span<const RowIndex> rows, int width, in
 }
 
 void check_tile(const Node& node, int width, int stride, bool counted) {
-    const AddRows add = add_rows(width, stride, counted);
+    const AddRows add = add_rows(width, stride);
     Buffer<Cell> cells(static_cast<std::size_t>(width * stride), 0);
     std::vector<RowIndex> rows(190);
     std::iota(rows.begin(), rows.end(), 10u);
-    add({.bins = node.bins.data(),
-         .row_stride = kRowStride,
-         .records = nullptr,
-         .pairs = node.pairs.data(),
-         .begin = 10,
-         .end = 200,
-         .prefetch_begin = 0,
-         .prefetch_end = 0},
-        cells.data());
+    Buffer<Cell> amounts(rows.size());
+    widen_pairs(node.pairs.data() + 10, rows.size(), counted, amounts.data());
+    const FetchAhead ahead{.records = node.records.data(),
+                           .n = 50,
+                           .rows = node.bins.data(),
+                           .row_stride = kRowStride,
+                           .last_byte = kRowStride - 1};
+    add(node.bins.data() + 10 * kRowStride, kRowStride, amounts.data(), rows.size(), ahead, cells.data());
     check_cells(node, rows, width, stride, counted, cells);
-    std::fill(cells.begin(), cells.end(), Cell{0});
-    rows.clear();
-    for (std::size_t i = 5; i < 100; ++i) rows.push_back(row_of(node.records[i]));
-    add({.bins = node.bins.data(),
-         .row_stride = kRowStride,
-         .records = node.records.data(),
-         .pairs = nullptr,
-         .begin = 5,
-         .end = 100,
-         .prefetch_begin = 20,
-         .prefetch_end = 120},
-        cells.data());
-    check_cells(node, rows, width, stride, counted, cells);
+}
+
+/// Tiles of these widths, one after the other in each row.
+void check_gathered(const Node& node, std::span<const std::uint32_t> widths, bool counted, bool cold) {
+    TilePieces pieces{.n_tiles = widths.size(), .first = {}, .width = {}};
+    std::uint32_t end = 0;
+    for (std::size_t t = 0; t < widths.size(); ++t) {
+        pieces.first[t] = end;
+        pieces.width[t] = widths[t];
+        end += widths[t];
+    }
+    const auto block = std::make_unique<GatheredBlock>();
+    const std::size_t n = node.records.size();
+    gather(node.bins.data(), kRowStride, node.records.data(), n, counted, cold, pieces, *block);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Record record = node.records[i];
+        check_equal(block->amounts[i], counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record)));
+        for (std::size_t t = 0; t < widths.size(); ++t)
+            for (std::size_t lane = 0; lane < widths[t]; ++lane)
+                check_equal(block->bins[t][i * widths[t] + lane],
+                            node.bins[row_of(record) * kRowStride + pieces.first[t] + lane]);
+    }
 }
 
 const Test pairs_and_cells("a widened pair adds its gradient, its hessian and one row to a cell", [] {
@@ -122,11 +132,19 @@ const Test zero_inflated("columns that are mostly one value add up to the same s
     }
 });
 
+const Test gathered("a gathered block holds the bins of each tile and the amounts of all rows", [] {
+    const Node node = random_node(256, false);
+    const std::array<std::vector<std::uint32_t>, 4> plans = {{{1}, {14}, {5, 4, 4}, {3, 3, 3, 3, 3}}};
+    for (const auto& widths : plans)
+        for (const bool counted : {false, true})
+            for (const bool cold : {false, true}) check_gathered(node, widths, counted, cold);
+});
+
 const Test refused("a width or a number of bins that does not exist is refused", [] {
     check_throws<InvalidInput>([] { tile_stride(265); }, "at most 256 bins");
-    check_throws<InvalidInput>([] { add_rows(0, 8, false); }, "no histogram loop");
-    check_throws<InvalidInput>([] { add_rows(kMaxTileWidth + 1, 8, true); }, "no histogram loop");
-    check_throws<InvalidInput>([] { add_rows(1, 16, false); }, "no histogram loop");
+    check_throws<InvalidInput>([] { add_rows(0, 8); }, "no histogram loop");
+    check_throws<InvalidInput>([] { add_rows(kMaxTileWidth + 1, 8); }, "no histogram loop");
+    check_throws<InvalidInput>([] { add_rows(1, 16); }, "no histogram loop");
 });
 
 }  // namespace

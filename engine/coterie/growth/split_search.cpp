@@ -1,0 +1,159 @@
+#include "coterie/growth/split_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coterie/base/parallel.hpp"
+#include "coterie/base/random.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kCellsPerThread = 6'000;
+
+}  // namespace
+
+bool SplitSearch::may_split(const OpenLeaf& leaf) const {
+    return leaf.rows.n >= 2 * std::size_t{std::max(1u, options_.min_samples_leaf)} &&
+           (options_.max_depth == 0 || leaf.depth < options_.max_depth) && facts_.hessian(leaf.total) > 0;
+}
+
+SplitTask SplitSearch::task_of(const OpenLeaf& leaf) const {
+    const double per_hessian = 1.0 / facts_.units.hessian;
+    // Where every row has the same rounded hessian, min_samples_leaf is a bound on the hessian as well.
+    const bool counts = facts_.flat_hessian;
+    const double least = std::max({1.0, std::ceil(options_.min_child_weight * per_hessian),
+                                   counts ? static_cast<double>(options_.min_samples_leaf) : 1.0});
+    const double to_rounded = facts_.units.hessian / facts_.units.gradient;
+    return {.total = leaf.total,
+            .n_rows = static_cast<std::uint32_t>(leaf.rows.n),
+            .l2 = static_cast<float>(options_.l2 * per_hessian),
+            .min_hessian = static_cast<float>(least),
+            .level_l2 = static_cast<float>(options_.level_l2 * per_hessian),
+            .level_smoothing = static_cast<float>(options_.level_smoothing * per_hessian),
+            .level_cost = static_cast<float>(facts_.level_cost),
+            .bounds = {.low = leaf.bounds.low * to_rounded, .high = leaf.bounds.high * to_rounded},
+            .counted = facts_.counted,
+            .min_rows = options_.min_samples_leaf};
+}
+
+// One flag per feature, or nothing if all are allowed.
+std::vector<std::uint8_t> SplitSearch::allowed_features(const OpenLeaf& leaf) const {
+    std::vector<std::uint8_t> allowed;
+    const std::size_t n_features = matrix_.n_features();
+    if (!options_.interaction_sets.empty()) {
+        allowed.assign(n_features, 0);
+        for (const std::uint32_t set : leaf.sets)
+            for (const FeatureIndex feature : options_.interaction_sets[set]) allowed[feature] = 1;
+    }
+    if (options_.max_features >= 1.0) return allowed;
+    if (allowed.empty()) allowed.assign(n_features, 1);
+    std::vector<std::pair<std::uint64_t, FeatureIndex>> drawn;
+    for (FeatureIndex feature = 0; feature < n_features; ++feature)
+        if (allowed[feature])
+            drawn.emplace_back(random_bits(facts_.seed, Purpose::feature_draw, leaf.place * n_features + feature),
+                               feature);
+    const auto keep = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::ceil(options_.max_features * static_cast<double>(drawn.size()) - 1e-9)));
+    std::sort(drawn.begin(), drawn.end());
+    for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
+    return allowed;
+}
+
+void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const {
+    const std::size_t n_features = matrix_.n_features();
+    desk.candidates.resize(leaves.size() * n_features);
+    const auto candidates_of = [&](std::size_t k) {
+        return std::span(desk.candidates).subspan(k * n_features, n_features);
+    };
+    std::array<SplitTask, 2> tasks;
+    std::array<std::vector<std::uint8_t>, 2> allowed;
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        tasks[k] = task_of(*leaves[k].leaf);
+        allowed[k] = allowed_features(*leaves[k].leaf);
+    }
+    const std::span<const Tile> tiles = layout_.tiles();
+    parallel_for(tiles.size(), layout_.n_cells() > kCellsPerThread ? n_threads : 1, [&](std::size_t t) {
+        const Tile& tile = tiles[t];
+        if (sibling != nullptr)
+            kernels().subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
+        for (std::size_t k = 0; k < leaves.size(); ++k) {
+            float beat = -1.0f;
+            for (std::uint32_t j = 0; j < tile.width; ++j)
+                scan_lane(tile.first_lane + j, leaves[k].cells, tasks[k], allowed[k], beat, candidates_of(k));
+        }
+    });
+    for (std::size_t k = 0; k < leaves.size(); ++k)
+        leaves[k].leaf->split = choose(leaves[k], candidates_of(k), desk, n_threads);
+}
+
+// The best split of each feature of a lane. Where rows need not be counted later, only a candidate that gains more
+// than `beat`, the best so far, is of interest; on a tie the lower feature wins, so equal gains must be kept.
+void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const SplitTask& task,
+                            std::span<const std::uint8_t> allowed, float& beat, std::span<Candidate> candidates) const {
+    const Lane& lane = matrix_.lanes()[lane_index];
+    const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
+    LaneCells room;
+    if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
+    for (std::size_t place = 0; place < lane.features.size(); ++place) {
+        const FeatureIndex feature = lane.features[place];
+        Candidate& candidate = candidates[feature];
+        candidate = {};
+        const FeatureBins& bins = matrix_.feature(feature);
+        if (bins.n_bins < 2 || (!allowed.empty() && !allowed[feature])) continue;
+        const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
+        const Cell* const own = lane.fused() ? room.of(place) : lane_cells;
+        candidate = best_candidate(bins, own, task, direction, {}, beat);
+        if (facts_.counted) beat = std::max(beat, std::nextafter(candidate.gain, -1.0f));
+    }
+}
+
+// The cells of one feature, in the histogram itself or summed up in `room`.
+const Cell* SplitSearch::feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const {
+    const std::uint32_t lane_index = layout_.lane_of(feature);
+    const Lane& lane = matrix_.lanes()[lane_index];
+    const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
+    if (!lane.fused()) return lane_cells;
+    split_lane(matrix_, lane, lane_cells, room);
+    const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
+    return room.of(static_cast<std::size_t>(place));
+}
+
+// The hessian proves that enough rows are in the child.
+bool SplitSearch::surely_enough_rows(Cell child) const {
+    return facts_.hessian(child) >
+           static_cast<double>(facts_.units.hessian_max) * (static_cast<double>(options_.min_samples_leaf) - 1);
+}
+
+// The best candidate whose children keep min_samples_leaf rows. Rows are counted only when the hessian leaves
+// a doubt, and then for the winning feature alone, so counting costs next to nothing on large nodes.
+Split SplitSearch::choose(const LeafCells& leaf, std::span<Candidate> candidates, Desk& desk, int n_threads) const {
+    const SplitTask task = task_of(*leaf.leaf);
+    std::vector<std::vector<std::uint32_t>> counts(facts_.counted ? 0 : candidates.size());
+    LaneCells room;
+    for (;;) {
+        std::size_t best = 0;
+        for (std::size_t feature = 1; feature < candidates.size(); ++feature)
+            if (candidates[feature].gain > candidates[best].gain) best = feature;
+        const auto feature = static_cast<FeatureIndex>(best);
+        const FeatureBins& bins = matrix_.feature(feature);
+        const Cell* const own = feature_cells(leaf.cells, feature, room);
+        const Split split = facts_.counted
+                                ? spell_out(candidates[best], feature, bins, own, task, facts_.units)
+                                : spell_out(candidates[best], feature, bins, own, task, facts_.units, counts[best]);
+        if (candidates[best].gain < 0 || split.gain <= options_.min_gain || facts_.counted) return split;
+        if (surely_enough_rows(split.left_total) && surely_enough_rows(leaf.leaf->total - split.left_total))
+            return split;
+        if (!counts[best].empty()) return split;
+        const std::size_t n_left =
+            partition_.count_left(leaf.leaf->rows, feature, rule_of(split, desk.rule_table), desk.marks, n_threads);
+        if (n_left >= options_.min_samples_leaf && leaf.leaf->rows.n - n_left >= options_.min_samples_leaf)
+            return split;
+        counts[best] = partition_.count_bins(leaf.leaf->rows, feature);
+        const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
+        candidates[best] =
+            best_candidate(bins, own, task, direction, {.counts = counts[best], .least = options_.min_samples_leaf});
+    }
+}
+
+}  // namespace coterie

@@ -1,0 +1,70 @@
+// growth/split_search.hpp: the best split of an open leaf, from its histogram.
+//
+// Words
+//   desk     what one thread needs to work on a leaf by itself; several leaves at once need several desks
+#pragma once
+
+#include "coterie/growth/open_leaf.hpp"
+#include "coterie/growth/options.hpp"
+#include "coterie/histogram/layout.hpp"
+#include "coterie/histogram/marginal.hpp"
+#include "coterie/split/best_split.hpp"
+
+namespace coterie {
+
+struct Desk {
+    Marks marks;
+    std::vector<Candidate> candidates;
+    std::array<Bin, kMaxBins> rule_table{};
+};
+
+/// What is the same for all leaves of a tree.
+struct TreeFacts {
+    Units units;
+    std::uint64_t seed = 0;
+    double level_cost = 0;      // rounded units
+    bool counted = false;       // cells count rows: exact, and only possible on fewer than 2^16 of them
+    bool flat_hessian = false;  // 1 for every row
+
+    double hessian(Cell cell) const { return static_cast<double>(sums_of(cell, counted).hessian); }
+    double gradient(Cell cell) const { return static_cast<double>(sums_of(cell, counted).gradient); }
+};
+
+/// A leaf with its histogram.
+struct LeafCells {
+    OpenLeaf* leaf;
+    Cell* cells;
+};
+
+class SplitSearch {
+public:
+    SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const GrowOptions& options,
+                RowPartition& partition)
+        : matrix_(matrix), layout_(layout), options_(options), partition_(partition) {}
+
+    void start(const TreeFacts& facts) { facts_ = facts; }
+
+    bool may_split(const OpenLeaf& leaf) const;
+
+    /// Finds the best split of each leaf, of at most two. If `sibling` is given, the cells of the first leaf are
+    /// still its parent's, and those of the sibling are taken from them first: tile by tile, so that a tile is still
+    /// in the cache when it is scanned.
+    void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const;
+
+private:
+    SplitTask task_of(const OpenLeaf& leaf) const;
+    std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
+    void scan_lane(std::uint32_t lane, const Cell* cells, const SplitTask& task, std::span<const std::uint8_t> allowed,
+                   float& beat, std::span<Candidate> candidates) const;
+    const Cell* feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const;
+    bool surely_enough_rows(Cell child) const;
+    Split choose(const LeafCells& leaf, std::span<Candidate> candidates, Desk& desk, int n_threads) const;
+
+    const BinnedMatrix& matrix_;
+    const HistogramLayout& layout_;
+    const GrowOptions& options_;
+    RowPartition& partition_;
+    TreeFacts facts_;
+};
+
+}  // namespace coterie
