@@ -25,6 +25,12 @@ void bind_growth(nb::module_& m) {
         .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")
         .def_rw("interaction_sets", &GrowOptions::interaction_sets);
 
+    nb::enum_<SamplingMethod>(m, "SamplingMethod", "How the rows that one tree sees are drawn.")
+        .value("none", SamplingMethod::none)
+        .value("uniform", SamplingMethod::uniform)
+        .value("minimal_variance", SamplingMethod::minimal_variance)
+        .value("bayesian", SamplingMethod::bayesian);
+
     nb::class_<TreeGrower>(m, "TreeGrower", "Grows tree after tree on one binned matrix.")
         .def(
             "__init__",
@@ -35,21 +41,25 @@ void bind_growth(nb::module_& m) {
         .def(
             "grow",
             [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
-               const Column<std::uint32_t>& rows, std::uint64_t seed) {
+               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share) {
                 const nb::gil_scoped_release unlock;
                 return std::make_shared<Tree>(
                     self.grow({.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows)}, seed,
-                              stop_on_keyboard_interrupt()));
+                              stop_on_keyboard_interrupt(), {.method = sampling, .share = share}));
             },
             nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
-            "One tree. An empty hessian means 1 for every row; empty rows mean all.")
+            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0,
+            "One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come "
+            "from "
+            "the sample and the answers of leaves from all rows.")
         .def(
             "add_answers",
             [](const TreeGrower& self, Output<float> scores) {
                 const nb::gil_scoped_release unlock;
                 self.add_answers(look(scores));
             },
-            nb::arg("scores").noconvert(), "Adds the last tree's answers to the rows that took part.");
+            nb::arg("scores").noconvert(),
+            "Adds the last tree's answers to the rows that took part, or to all rows if they were sampled.");
 }
 
 }  // namespace coterie::python

@@ -221,8 +221,8 @@ int main(int argc, char** argv) {
                         }),
            n, "row", 3.5);
     Buffer<Pair> pairs;
-    report("round to pairs", best_seconds(5, [&] { round_all_pairs(gradient, hessian, n_rows, false, 1, 1, pairs); }),
-           n, "row", 3.5);
+    report("round to pairs", best_seconds(5, [&] { round_all_pairs(gradient, hessian, false, 1, 1, pairs); }), n, "row",
+           3.5);
     bench_partition(*matrix, pairs);
     bench_histogram(*matrix, pairs);
     bench_zero_inflated(data);

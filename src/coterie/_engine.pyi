@@ -4,6 +4,7 @@ The compiled part of coterie. Strict: convert and check before calling.
 """
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated
 
 import numpy
@@ -231,16 +232,31 @@ class GrowOptions:
     @interaction_sets.setter
     def interaction_sets(self, arg: Sequence[Sequence[int]], /) -> None: ...
 
+class SamplingMethod(enum.Enum):
+    """How the rows that one tree sees are drawn."""
+
+    none = 0
+
+    uniform = 1
+
+    minimal_variance = 2
+
+    bayesian = 3
+
 class TreeGrower:
     """Grows tree after tree on one binned matrix."""
 
     def __init__(self, matrix: BinnedMatrix, options: GrowOptions, n_threads: int) -> None: ...
 
-    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> Tree:
-        """One tree. An empty hessian means 1 for every row; empty rows mean all."""
+    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0) -> Tree:
+        """
+        One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the answers of leaves from all rows.
+        """
 
     def add_answers(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """Adds the last tree's answers to the rows that took part."""
+        """
+        Adds the last tree's answers to the rows that took part, or to all rows if they were sampled.
+        """
 
 class CriterionOptions:
     """How a criterion tree grows; 0 means no limit."""

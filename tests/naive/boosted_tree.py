@@ -68,11 +68,9 @@ def _mix(x: int) -> int:
     return x ^ x >> 31
 
 
-def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], n_rows: int, seed: int) -> Pairs:
-    """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction.
-
-    `n_rows` take part in the tree; the others have derivatives of zero.
-    """
+def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], seed: int) -> Pairs:
+    """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
+    n_rows = len(gradient)
     counted = n_rows < COUNTED_BELOW
     row = np.arange(len(gradient), dtype=np.uint32)
     x = row * np.uint32(0x9E3779B1) + np.uint32(random_bits(seed, ROUNDING, 0) % 2**32)
@@ -108,9 +106,11 @@ class SlowGrower:
     ) -> SlowTree:
         taking_part = rows if len(rows) else np.arange(len(gradient))
         self.seed = seed
-        self.pairs = round_pairs(gradient, hessian, len(taking_part), seed)
         self.has_hessian = len(hessian) > 0
-        squares, weights = (self.pairs.gradient**2).sum(), self.pairs.hessian[taking_part].sum()
+        pairs = round_pairs(gradient[taking_part], hessian[taking_part] if self.has_hessian else hessian, seed)
+        squares, weights = (pairs.gradient**2).sum(), pairs.hessian.sum()
+        self.pairs = pairs._replace(gradient=np.zeros(len(gradient), int), hessian=np.zeros(len(gradient), int))
+        self.pairs.gradient[taking_part], self.pairs.hessian[taking_part] = pairs.gradient, pairs.hessian
         self.level_cost = np.float32(squares / weights if weights > 0 else 0)
         root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])
         tree = SlowTree([-1], [0], [0.0], [0.0], np.full(len(gradient), -1))

@@ -16,6 +16,7 @@ enum class Purpose : std::uint64_t {
     threshold = 4,
     bootstrap = 5,
     split_noise = 6,
+    row_draw = 7,
 };
 
 constexpr std::uint64_t mix(std::uint64_t x) {

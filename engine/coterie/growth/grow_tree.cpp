@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kExactAnswersBelow = 131'072;  // rows up to which leaves answer from unrounded derivatives
 constexpr std::size_t kAnswerChunk = 16'384;
+constexpr std::size_t kRouteBlock = 1'024;
+constexpr std::size_t kMostKeptCodes = 65'536;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
 // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not pay.
 constexpr std::size_t kSharedWork = 1'000'000;
@@ -35,6 +37,7 @@ TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions o
       histograms_(*matrix_, layout_, n_threads_),
       partition_(*matrix_, n_threads_),
       search_(*matrix_, layout_, options_, partition_),
+      router_(*matrix_),
       desks_(1) {
     check_options();
 }
@@ -56,20 +59,14 @@ void TreeGrower::check_options() const {
             "The learning rate and the unit of answers must be finite numbers.");
 }
 
-Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop) {
+Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop, RowSampling sampling) {
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     derivatives_ = derivatives;
     grown_.clear();
+    router_.clear();
     free_slots_.clear();
     for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) free_slots_.push_back(slot);
-    const std::size_t n_rows = derivatives.rows.empty() ? matrix_->n_rows() : derivatives.rows.size();
-    facts_ = {.units = {},
-              .seed = seed,
-              .level_cost = 0,
-              .counted = n_rows < kCountedBelow,
-              .flat_hessian = derivatives.hessian.empty()};
-    facts_.units =
-        round_all_pairs(derivatives.gradient, derivatives.hessian, n_rows, facts_.counted, seed, n_threads_, pairs_);
+    choose_rows(seed, sampling);
     stop.check();
 
     TreeBuilder builder;
@@ -77,6 +74,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     if (!(root.split.gain > options_.min_gain)) {
         // Without a split there is nothing to say: the constant was found before the first tree.
         finish_leaf(root, builder, 0.0);
+        router_.finish(1);
         return builder.finish();
     }
     std::vector<OpenLeaf> open;  // a heap, the next to be split on top
@@ -99,13 +97,31 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
         }
     }
     for (const OpenLeaf& leaf : open) finish_leaf(leaf, builder, answer_of(leaf));
-    return builder.finish();
+    Tree tree = builder.finish();
+    if (sampled_) answer_from_all_rows(tree);
+    return tree;
+}
+
+// Rounded derivatives of the rows that the tree sees.
+void TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& sampling) {
+    sampled_ = sampling.method != SamplingMethod::none;
+    const bool all = !sampled_ && derivatives_.rows.empty();
+    if (!all) draw_rows(derivatives_, sampling, seed, n_threads_, sample_);
+    const std::span<const float> gradient = all ? derivatives_.gradient : std::span<const float>(sample_.gradient);
+    const std::span<const float> hessian = all ? derivatives_.hessian : std::span<const float>(sample_.hessian);
+    if (all) sample_.rows.clear();
+    facts_ = {.units = {},
+              .seed = seed,
+              .level_cost = 0,
+              .counted = gradient.size() < kCountedBelow,
+              .flat_hessian = hessian.empty()};
+    facts_.units = round_all_pairs(gradient, hessian, facts_.counted, seed, n_threads_, pairs_);
 }
 
 OpenLeaf TreeGrower::make_root(TreeBuilder& builder) {
     OpenLeaf root;
     root.node = builder.add_root();
-    root.rows = partition_.start(pairs_, derivatives_.rows);
+    root.rows = partition_.start(pairs_, sample_.rows);
     for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
     root.slot = take_slot();
     Cell* const own = cells(root.slot);
@@ -257,8 +273,9 @@ void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, 
     search_.find(std::span(wanted).first(n), large_may ? cells(free_slot) : nullptr, desk, n_threads);
 }
 
-std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder) const {
+std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder) {
     const NodeIndex left = builder.split(leaf.node, leaf.split, matrix_->feature(leaf.split.feature));
+    if (sampled_) router_.add(leaf.node, leaf.split, left);
     builder.set_value(leaf.node, answer_of(leaf) * options_.learning_rate * options_.answer_unit);
     builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
     std::array<OpenLeaf, 2> children = std::move(*leaf.children);
@@ -275,8 +292,7 @@ double TreeGrower::answer_of(const OpenLeaf& leaf) const {
 }
 
 void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double answer) {
-    const std::size_t n_all = derivatives_.rows.empty() ? matrix_->n_rows() : derivatives_.rows.size();
-    if (n_all <= kExactAnswersBelow && leaf.depth > 0) {
+    if (pairs_.size() <= kExactAnswersBelow && leaf.depth > 0 && !sampled_) {
         // Small tables: the rounded sums chose the split, the unrounded ones give the answer.
         double gradient = 0;
         double hessian = 0;
@@ -294,11 +310,84 @@ void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double 
     answer *= options_.learning_rate;
     builder.set_value(leaf.node, answer * options_.answer_unit);
     builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
-    grown_.push_back({.rows = leaf.rows, .answer = answer});
+    grown_.push_back({.node = leaf.node, .rows = leaf.rows, .bounds = leaf.bounds, .answer = answer});
+}
+
+// The tree was grown on a sample: every row of the table says what its leaf should answer, and is counted there.
+void TreeGrower::answer_from_all_rows(Tree& tree) {
+    struct LeafSums {
+        double gradient = 0;
+        double hessian = 0;
+        std::uint32_t n_rows = 0;
+    };
+    router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
+    const std::size_t n_leaves = router_.leaves().size();
+    const std::size_t n_rows = matrix_->n_rows();
+    const std::size_t n_chunks = (n_rows + kAnswerChunk - 1) / kAnswerChunk;
+    std::vector<LeafSums> sums(n_chunks * n_leaves);
+    leaf_codes_.resize(n_leaves <= kMostKeptCodes ? n_rows : 0);
+    parallel_ranges(n_rows, kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
+        std::array<std::uint32_t, kRouteBlock> codes;
+        LeafSums* const own = sums.data() + begin / kAnswerChunk * n_leaves;
+        for (std::size_t block = begin; block < end; block += kRouteBlock) {
+            const std::size_t n = std::min(kRouteBlock, end - block);
+            router_.route(block, std::span(codes).first(n));
+            if (!leaf_codes_.empty())
+                for (std::size_t i = 0; i < n; ++i) leaf_codes_[block + i] = static_cast<std::uint16_t>(codes[i]);
+            for (std::size_t i = 0; i < n; ++i) {
+                LeafSums& leaf = own[codes[i]];
+                const float hessian = derivatives_.hessian.empty() ? 1.0f : derivatives_.hessian[block + i];
+                leaf.gradient += static_cast<double>(derivatives_.gradient[block + i]);
+                leaf.hessian += static_cast<double>(hessian);
+                leaf.n_rows += hessian > 0;
+            }
+        }
+    });
+    for (std::size_t chunk = 1; chunk < n_chunks; ++chunk)
+        for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
+            const LeafSums& part = sums[chunk * n_leaves + leaf];
+            sums[leaf].gradient += part.gradient;
+            sums[leaf].hessian += part.hessian;
+            sums[leaf].n_rows += part.n_rows;
+        }
+    std::ranges::sort(grown_, {}, &Grown::node);  // as the router numbers them
+    for (std::size_t i = 0; i < n_leaves; ++i) {
+        Grown& leaf = grown_[i];
+        const double weight = sums[i].hessian + options_.l2;
+        const double step = weight > 0 ? leaf.bounds.clip(-sums[i].gradient / weight) : 0.0;
+        leaf.answer = step * options_.learning_rate;
+        tree.value[leaf.node] = leaf.answer * options_.answer_unit;
+        tree.cover[leaf.node] = sums[i].hessian;
+        tree.n_rows[leaf.node] = sums[i].n_rows;
+    }
+    for (NodeIndex node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) {
+        if (tree.is_leaf(node)) continue;
+        const NodeIndex left = tree.left[node];
+        tree.cover[node] = tree.cover[left] + tree.cover[left + 1];
+        tree.n_rows[node] = tree.n_rows[left] + tree.n_rows[left + 1];
+    }
+}
+
+void TreeGrower::add_answers_of_all_rows(std::span<float> scores) const {
+    std::vector<float> answers;
+    for (const Grown& leaf : grown_) answers.push_back(static_cast<float>(leaf.answer));
+    parallel_ranges(scores.size(), kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
+        if (!leaf_codes_.empty()) {
+            for (std::size_t row = begin; row < end; ++row) scores[row] += answers[leaf_codes_[row]];
+            return;
+        }
+        std::array<std::uint32_t, kRouteBlock> codes;
+        for (std::size_t block = begin; block < end; block += kRouteBlock) {
+            const std::size_t n = std::min(kRouteBlock, end - block);
+            router_.route(block, std::span(codes).first(n));
+            for (std::size_t i = 0; i < n; ++i) scores[block + i] += answers[codes[i]];
+        }
+    });
 }
 
 void TreeGrower::add_answers(std::span<float> scores) const {
     require(scores.size() == matrix_->n_rows(), "There must be one score for each row of the matrix.");
+    if (sampled_) return add_answers_of_all_rows(scores);
     struct Piece {
         const Grown* leaf;
         std::size_t begin;

@@ -19,44 +19,46 @@
 #include <span>
 
 #include "coterie/base/progress.hpp"
+#include "coterie/growth/row_router.hpp"
+#include "coterie/growth/row_sample.hpp"
 #include "coterie/growth/split_search.hpp"
 #include "coterie/growth/tree_builder.hpp"
 #include "coterie/histogram/build.hpp"
 
 namespace coterie {
 
-/// Derivatives of the loss at each row of the matrix.
-struct Derivatives {
-    std::span<const float> gradient;
-    std::span<const float> hessian;  // empty: 1 for every row
-    std::span<const RowIndex> rows;  // rows that take part, ascending; empty: all
-};
-
 /// Grows tree after tree on one matrix; buffers are kept from tree to tree.
 class TreeGrower {
 public:
     TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads);
 
-    Tree grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {});
+    /// One tree. If rows are sampled, the splits come from the sample, and the answers of the leaves from all rows.
+    Tree grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {}, RowSampling sampling = {});
 
-    /// Adds the answers of the tree grown last to the scores of the rows that took part.
+    /// Adds the answers of the tree grown last to the scores: of the rows that took part, or, if the tree saw a
+    /// sample, of all rows.
     void add_answers(std::span<float> scores) const;
 
 private:
     struct Grown {
+        NodeIndex node;
         RowRange rows;
-        double answer;
+        Bounds bounds;
+        double answer;  // the step times the learning rate
     };
 
     void check_options() const;
     double noise_of_pairs(Cell total) const;
+    void choose_rows(std::uint64_t seed, const RowSampling& sampling);
     OpenLeaf make_root(TreeBuilder& builder);
+    void answer_from_all_rows(Tree& tree);
+    void add_answers_of_all_rows(std::span<float> scores) const;
     std::array<OpenLeaf, 2> part(const OpenLeaf& leaf, Desk& desk, int n_threads);
     void look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk, int n_threads);
     void prepare(std::span<OpenLeaf* const> leaves, bool last);
     void give_back(OpenLeaf& leaf, int offered);
     std::vector<OpenLeaf*> leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left);
-    std::array<OpenLeaf, 2> commit(OpenLeaf& leaf, TreeBuilder& builder) const;
+    std::array<OpenLeaf, 2> commit(OpenLeaf& leaf, TreeBuilder& builder);
     std::size_t work_of(const OpenLeaf& leaf) const;
     double answer_of(const OpenLeaf& leaf) const;
     void finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double answer);
@@ -70,13 +72,17 @@ private:
     HistogramBuilder histograms_;
     RowPartition partition_;
     SplitSearch search_;
+    RowRouter router_;
     Buffer<Pair> pairs_;
     TreeFacts facts_;
     Derivatives derivatives_;
+    bool sampled_ = false;
+    RowSample sample_;
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_slots_;
     std::vector<Desk> desks_;
     std::vector<Grown> grown_;
+    Buffer<std::uint16_t> leaf_codes_;  // of all rows, if the tree saw a sample and has few enough leaves
 };
 
 }  // namespace coterie

@@ -42,15 +42,15 @@ float scale_for(double mass, double max, double most_row, double most_sum, doubl
 
 }  // namespace
 
-Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, std::size_t n_taking_part,
-                      bool counted, std::uint64_t seed, int n_threads, Buffer<Pair>& pairs) {
+Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, bool counted, std::uint64_t seed,
+                      int n_threads, Buffer<Pair>& pairs) {
     const std::size_t n = gradient.size();
     require(hessian.empty() || hessian.size() == n, "Gradients and hessians differ in length.");
     require(n < (std::size_t{1} << 30), "The engine takes fewer than 2^30 rows.");
     const PairSums sums = sums_of(gradient, hessian, n_threads);
     require(std::isfinite(sums.gradient_mass) && std::isfinite(sums.hessian_mass),
             "Derivatives of the loss must be finite numbers.");
-    const auto n_rows = static_cast<double>(n_taking_part);
+    const auto n_rows = static_cast<double>(n);
     const double most_gradient = counted ? kMostCountedGradient : kMostSum;
     const double most_hessian_sum = counted ? kMostCountedHessian : kMostSum;
     const Rounding rounding{

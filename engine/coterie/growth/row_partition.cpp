@@ -20,7 +20,7 @@ RowRange RowPartition::start(std::span<const Pair> pairs, std::span<const RowInd
         for (auto& buffer : records_) buffer.resize(n + kSlack);
     if (rows.empty()) return {.begin = 0, .n = n, .buffer = 0, .implicit = true};
     parallel_ranges(n, kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) records_[0][i] = make_record(rows[i], pairs[rows[i]]);
+        for (std::size_t i = begin; i < end; ++i) records_[0][i] = make_record(rows[i], pairs[i]);
     });
     return {.begin = 0, .n = n, .buffer = 0, .implicit = false};
 }

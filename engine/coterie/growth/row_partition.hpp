@@ -34,7 +34,8 @@ class RowPartition {
 public:
     RowPartition(const BinnedMatrix& matrix, int n_threads) : matrix_(matrix), n_threads_(n_threads) {}
 
-    /// Starts a tree with all rows, or with the given ones; returns the root's place.
+    /// Starts a tree with all rows of the matrix and their pairs, or with the given rows and theirs; returns the
+    /// root's place.
     RowRange start(std::span<const Pair> pairs, std::span<const RowIndex> rows);
 
     NodeRows rows(const RowRange& range, bool counted) const;

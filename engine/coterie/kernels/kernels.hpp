@@ -117,6 +117,33 @@ struct PairSums {
     float hessian_max = 0;
 };
 
+struct MassBelow {
+    double mass = 0;    // of the values below the limit
+    std::size_t n = 0;  // how many there are
+};
+
+/// One split of a tree on bins. Its children are nodes `left` and `left + 1`.
+struct RouteStep {
+    const Bin* column;
+    Bin last;
+    Bin shift;                // as in BinRule
+    const std::uint8_t* set;  // of nominal splits: 256 bits, bit b says that bin b goes left; else null
+    std::uint32_t to;
+    std::uint32_t left;
+};
+inline constexpr std::size_t kRouteRows = 64;
+
+/// 32 random bits for a row: a finaliser good enough to decide draws and roundings, cheap enough for a vector lane.
+constexpr std::uint32_t hash_of_row(std::uint32_t row, std::uint32_t salt) {
+    std::uint32_t x = row * 0x9e3779b1u + salt;
+    x ^= x >> 16;
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
+    x ^= x >> 16;
+    return x;
+}
+
 struct Kernels {
     const char* name;
 
@@ -146,6 +173,19 @@ struct Kernels {
     PairSums (*sum_pairs)(const float* gradient, const float* hessian, std::size_t n);
     void (*round_pairs)(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row,
                         const Rounding& rounding, Pair* out);
+
+    // Sampling: sqrt(gradient^2 + weight * hessian^2) of each row; the mass of the sizes below a limit; and who is
+    // drawn (1) or not (0), with chance min(1, size / limit), and how many. Rows are first_row + [0, n), or those
+    // given.
+    void (*row_sizes)(const float* gradient, const float* hessian, std::size_t n, float weight, float* sizes);
+    MassBelow (*mass_below)(const float* sizes, std::size_t n, float limit);
+    std::size_t (*draw)(const float* sizes, float limit, const RowIndex* rows, RowIndex first_row, std::size_t n,
+                        std::uint32_t salt, std::uint8_t* drawn);
+
+    // Codes of rows begin + [0, 64), in the lane of node 0. Lanes are 64 bytes for each node; those of leaves hold
+    // their codes, and each step fills the lane of its node with the codes of the children that the rows go to.
+    // Columns can be read 64 bytes from any row on.
+    void (*route)(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes);
 
     // Losses: gradient and hessian of each row; weight may be null.
     void (*log_loss)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient,

@@ -16,12 +16,9 @@ struct Rounded {
     double gradient_mass = 0;
 };
 
-/// Without a number of rows that take part, all do.
-Rounded rounded(std::span<const float> gradient, std::span<const float> hessian, bool counted, int n_threads = 1,
-                std::size_t n_taking_part = 0) {
+Rounded rounded(std::span<const float> gradient, std::span<const float> hessian, bool counted, int n_threads = 1) {
     Rounded result;
-    result.units = round_all_pairs(gradient, hessian, n_taking_part == 0 ? gradient.size() : n_taking_part, counted, 11,
-                                   n_threads, result.pairs);
+    result.units = round_all_pairs(gradient, hessian, counted, 11, n_threads, result.pairs);
     for (const Pair pair : result.pairs) {
         const double rounded_gradient = static_cast<std::int16_t>(pair >> 16);
         result.gradient += rounded_gradient;
@@ -101,19 +98,6 @@ const Test zeros("derivatives that are all zero stay zero", [] {
     const Rounded all = rounded(zero, zero, true);
     check_equal(all.gradient_mass, 0.0);
     check_equal(all.hessian, 0.0);
-});
-
-const Test idle_rows("rows that take no part do not make the others coarser", [] {
-    // Five million rows of which a thousand take part: the others hold zeros.
-    constexpr std::size_t n = 5'000'000;
-    Buffer<float> gradient(n, 0.0f), hessian(n, 0.0f);
-    for (std::size_t i = 0; i < 1000; ++i) {
-        gradient[5000 * i] = i % 2 == 0 ? 1.0f : -1.0f;
-        hessian[5000 * i] = 0.25f;
-    }
-    const Rounded all = rounded(gradient, hessian, true, 1, 1000);
-    check_near(all.hessian * all.units.hessian, 250, 1);
-    check(all.hessian > 100'000, "hessians keep at least a hundred steps each");
 });
 
 const Test refused("derivatives that are no numbers, or differ in length, are refused", [] {

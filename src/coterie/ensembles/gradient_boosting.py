@@ -36,6 +36,7 @@ from coterie.data.holdout import holdout_rows
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._interactions import interaction_sets
+from coterie.ensembles._row_sampling import sampling_of
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidParameter
 from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
@@ -54,6 +55,8 @@ _PARAMS: Params = {
     "l2_regularization": [Real(0)],
     "min_gain_to_split": [Real(0)],
     "max_features": [Fraction()],
+    "subsample": [Fraction(), OneOf("auto")],
+    "sampling_method": [OneOf("uniform", "gradient_based", "bayesian")],
     "max_bins": [Whole(2, 255)],
     "monotonic_cst": [ArrayLike(), MappingLike(), None],
     "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
@@ -101,6 +104,8 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         l2_regularization: float = 0.0,
         min_gain_to_split: float = 0.0,
         max_features: float = 1.0,
+        subsample: float | str = "auto",
+        sampling_method: str = "gradient_based",
         max_bins: int = 255,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
@@ -122,6 +127,8 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.l2_regularization = l2_regularization
         self.min_gain_to_split = min_gain_to_split
         self.max_features = max_features
+        self.subsample = subsample
+        self.sampling_method = sampling_method
         self.max_bins = max_bins
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
@@ -172,13 +179,16 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         if loss.n_outputs == 0:
             return
         grower = self._grower(train, loss, seed, n_threads)
+        n_rows = len(rows) or train.encoded.n_rows
+        method, share = sampling_of(self.sampling_method, self.subsample, n_rows)
         for number in range(self.n_estimators):
             loss.begin_round()
             trees = []
             for output in range(loss.n_outputs):
                 gradient, hessian = loss.derivatives(output)
                 tree_seed = (seed + number * loss.n_outputs + output) % 2**64  # the engine hashes seeds
-                trees.append((output, grower.grow(gradient, hessian, rows, tree_seed)))
+                tree = grower.grow(gradient, hessian, rows, tree_seed, method, share)
+                trees.append((output, tree))
                 grower.add_answers(loss.scores[output])
             yield trees
 
@@ -325,6 +335,8 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         l2_regularization: float = 0.0,
         min_gain_to_split: float = 0.0,
         max_features: float = 1.0,
+        subsample: float | str = "auto",
+        sampling_method: str = "gradient_based",
         max_bins: int = 255,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
@@ -348,6 +360,8 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
             l2_regularization=l2_regularization,
             min_gain_to_split=min_gain_to_split,
             max_features=max_features,
+            subsample=subsample,
+            sampling_method=sampling_method,
             max_bins=max_bins,
             monotonic_cst=monotonic_cst,
             interaction_cst=interaction_cst,

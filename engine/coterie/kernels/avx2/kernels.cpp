@@ -186,6 +186,64 @@ void pack_records(const Record* records, std::size_t n, const std::uint8_t* mark
         [=](std::size_t i) { return records[i]; });
 }
 
+// ---- Routing: 64 rows a step.
+
+struct NumericRule {
+    __m256i shift;
+    __m256i span;
+
+    explicit NumericRule(const RouteStep& step)
+        : shift(_mm256_set1_epi8(static_cast<char>(step.shift))),
+          span(_mm256_set1_epi8(static_cast<char>(step.last - step.shift))) {}
+
+    __m256i passed(__m256i bins) const {
+        const __m256i moved = _mm256_sub_epi8(bins, shift);
+        return _mm256_cmpeq_epi8(_mm256_min_epu8(moved, span), moved);
+    }
+};
+
+// Bits of a set: the byte bin / 8 from one of two tables of 16, then the bit bin % 8 of it.
+struct NominalRule {
+    __m256i low;
+    __m256i high;
+
+    explicit NominalRule(const RouteStep& step)
+        : low(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(step.set)))),
+          high(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(step.set + 16)))) {}
+
+    __m256i passed(__m256i bins) const {
+        const __m256i bit_of = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201ull));
+        const __m256i byte = _mm256_and_si256(_mm256_srli_epi16(bins, 3), _mm256_set1_epi8(0x1f));
+        const __m256i in_high = _mm256_cmpgt_epi8(byte, _mm256_set1_epi8(15));
+        const __m256i word =
+            _mm256_blendv_epi8(_mm256_shuffle_epi8(low, byte), _mm256_shuffle_epi8(high, byte), in_high);
+        const __m256i bit = _mm256_shuffle_epi8(bit_of, _mm256_and_si256(bins, _mm256_set1_epi8(7)));
+        return _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
+    }
+};
+
+template <class Rule>
+void route_step(const RouteStep& step, std::size_t begin, std::uint8_t* lanes) {
+    const Rule rule(step);
+    const auto* const bins = reinterpret_cast<const __m256i*>(step.column + begin);
+    const auto* const left = reinterpret_cast<const __m256i*>(lanes + step.left * kRouteRows);
+    auto* const to = reinterpret_cast<__m256i*>(lanes + step.to * kRouteRows);
+    for (int half = 0; half < 2; ++half) {
+        const __m256i passed = rule.passed(_mm256_loadu_si256(bins + half));
+        _mm256_store_si256(
+            to + half, _mm256_blendv_epi8(_mm256_load_si256(left + 2 + half), _mm256_load_si256(left + half), passed));
+    }
+}
+
+void route(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
+    for (std::size_t s = 0; s < n_steps; ++s) {
+        if (steps[s].set == nullptr)
+            route_step<NumericRule>(steps[s], begin, lanes);
+        else
+            route_step<NominalRule>(steps[s], begin, lanes);
+    }
+}
+
 // ---- Scan: eight bins a step. Prefix sums inside four lanes do not wait for the carry, which is one add.
 
 __m256i prefix(__m256i x) {
@@ -326,6 +384,10 @@ const Kernels& avx2_kernels() {
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,
                                .round_pairs = round_pairs,
+                               .row_sizes = row_sizes,
+                               .mass_below = mass_below,
+                               .draw = draw,
+                               .route = route,
                                .log_loss = log_loss,
                                .squared_error = squared_error,
                                .log_sum_exp = log_sum_exp,

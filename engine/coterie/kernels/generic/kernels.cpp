@@ -79,6 +79,21 @@ ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
     return best;
 }
 
+void route(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
+    for (std::size_t s = 0; s < n_steps; ++s) {
+        const RouteStep& step = steps[s];
+        const BinRule rule{.last = step.last, .shift = step.shift, .table = nullptr};
+        std::uint8_t* const to = lanes + step.to * kRouteRows;
+        const std::uint8_t* const left = lanes + step.left * kRouteRows;
+        const std::uint8_t* const right = left + kRouteRows;
+        for (std::size_t k = 0; k < kRouteRows; ++k) {
+            const Bin bin = step.column[begin + k];
+            const bool goes_left = step.set == nullptr ? passes(rule, bin) : step.set[bin / 8] >> (bin % 8) & 1;
+            to[k] = goes_left ? left[k] : right[k];
+        }
+    }
+}
+
 }  // namespace
 
 const Kernels& generic_kernels() {
@@ -93,6 +108,10 @@ const Kernels& generic_kernels() {
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,
                                .round_pairs = round_pairs,
+                               .row_sizes = row_sizes,
+                               .mass_below = mass_below,
+                               .draw = draw,
+                               .route = route,
                                .log_loss = log_loss,
                                .squared_error = squared_error,
                                .log_sum_exp = log_sum_exp,

@@ -132,6 +132,63 @@ inline void add_lanes(const float* values, std::size_t n, double& mass, float& m
     }
 }
 
+void row_sizes(const float* gradient, const float* hessian, std::size_t n, float weight, float* sizes) {
+    if (hessian == nullptr)
+        for (std::size_t i = 0; i < n; ++i) sizes[i] = std::sqrt(gradient[i] * gradient[i] + weight);
+    else
+        for (std::size_t i = 0; i < n; ++i)
+            sizes[i] = std::sqrt(gradient[i] * gradient[i] + weight * (hessian[i] * hessian[i]));
+}
+
+inline std::uint32_t is_drawn(std::uint32_t row, std::uint32_t salt, float size, float limit) {
+    const float unit = static_cast<float>(static_cast<std::int32_t>(hash_of_row(row, salt) >> 8)) * 0x1.0p-24f;
+    return unit * limit < size ? 1u : 0u;
+}
+
+std::size_t draw(const float* sizes, float limit, const RowIndex* rows, RowIndex first_row, std::size_t n,
+                 std::uint32_t salt, std::uint8_t* drawn) {
+    std::uint32_t count = 0;
+    if (rows == nullptr)
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t mark = is_drawn(first_row + static_cast<RowIndex>(i), salt, sizes[i], limit);
+            drawn[i] = static_cast<std::uint8_t>(mark);
+            count += mark;
+        }
+    else
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t mark = is_drawn(rows[i], salt, sizes[i], limit);
+            drawn[i] = static_cast<std::uint8_t>(mark);
+            count += mark;
+        }
+    return count;
+}
+
+MassBelow mass_below(const float* values, std::size_t n, float limit) {
+    constexpr std::size_t kChunk = 1024;
+    MassBelow all;
+    for (std::size_t begin = 0; begin < n; begin += kChunk) {
+        float mass[kLanes] = {};
+        std::int32_t count[kLanes] = {};
+        const std::size_t end = n < begin + kChunk ? n : begin + kChunk;
+        std::size_t i = begin;
+        for (; i + kLanes <= end; i += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                const bool below = values[i + lane] < limit;
+                mass[lane] += below ? values[i + lane] : 0.0f;
+                count[lane] += below ? 1 : 0;
+            }
+        for (; i < end; ++i) {
+            mass[0] += values[i] < limit ? values[i] : 0.0f;
+            count[0] += values[i] < limit ? 1 : 0;
+        }
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            all.mass += static_cast<double>(mass[lane]);
+            all.n += static_cast<std::size_t>(count[lane]);
+        }
+    }
+    return all;
+}
+
 PairSums sum_pairs(const float* gradient, const float* hessian, std::size_t n) {
     PairSums sums;
     add_lanes(gradient, n, sums.gradient_mass, sums.gradient_max);
@@ -142,17 +199,6 @@ PairSums sum_pairs(const float* gradient, const float* hessian, std::size_t n) {
         sums.hessian_max = 1.0f;
     }
     return sums;
-}
-
-// 32 random bits for a row: a finaliser good enough to decide roundings, cheap enough for a vector lane.
-inline std::uint32_t rounding_bits(std::uint32_t row, std::uint32_t salt) {
-    std::uint32_t x = row * 0x9e3779b1u + salt;
-    x ^= x >> 16;
-    x *= 0x85ebca6bu;
-    x ^= x >> 13;
-    x *= 0xc2b2ae35u;
-    x ^= x >> 16;
-    return x;
 }
 
 inline std::int32_t floor_of(float x) {
@@ -168,14 +214,14 @@ void round_pairs(const float* gradient, const float* hessian, std::size_t n, Row
     const std::uint32_t salt = rounding.salt;
     if (hessian == nullptr) {
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t bits = rounding_bits(first_row + static_cast<std::uint32_t>(i), salt);
+            const std::uint32_t bits = hash_of_row(first_row + static_cast<std::uint32_t>(i), salt);
             const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
             out[i] = make_pair(floor_of(gradient[i] * gradient_scale + up), 1);
         }
         return;
     }
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t bits = rounding_bits(first_row + static_cast<std::uint32_t>(i), salt);
+        const std::uint32_t bits = hash_of_row(first_row + static_cast<std::uint32_t>(i), salt);
         const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
         const float up_too = static_cast<float>(static_cast<std::int32_t>(bits & 0xffffu)) * 0x1.0p-16f;
         const std::int32_t g = floor_of(gradient[i] * gradient_scale + up);

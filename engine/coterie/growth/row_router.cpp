@@ -1,0 +1,111 @@
+#include "coterie/growth/row_router.hpp"
+
+#include <algorithm>
+
+#include "coterie/base/buffer.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kMostLeavesOfNetwork = 256;  // which a byte can tell apart
+constexpr std::size_t kSideBySide = 16;
+
+}  // namespace
+
+void RowRouter::clear() {
+    stops_.clear();
+    codes_.clear();
+    sets_.clear();
+    leaves_.clear();
+    steps_.clear();
+}
+
+void RowRouter::add(NodeIndex node, const Split& split, NodeIndex left) {
+    if (stops_.size() < std::size_t{left} + 2) stops_.resize(std::size_t{left} + 2);
+    Stop& stop = stops_[node];
+    stop.column = matrix_.column(split.feature);
+    stop.left = left;
+    if (!split.nominal) {
+        stop.last = split.last;
+        stop.shift = split.missing_left ? Bin{0} : Bin{1};
+        return;
+    }
+    stop.set = static_cast<std::int32_t>(sets_.size());
+    LevelTable& set = sets_.emplace_back();
+    rule_of(split, set.goes_left);
+    for (std::size_t byte = 0; byte < set.bits.size(); ++byte) {
+        unsigned bits = 0;
+        for (std::size_t bit = 0; bit < 8; ++bit) bits |= static_cast<unsigned>(set.goes_left[8 * byte + bit]) << bit;
+        set.bits[byte] = static_cast<std::uint8_t>(bits);
+    }
+}
+
+void RowRouter::finish(NodeIndex n_nodes) {
+    stops_.resize(n_nodes);
+    codes_.assign(n_nodes, 0);
+    for (NodeIndex node = 0; node < n_nodes; ++node) {
+        Stop& stop = stops_[node];
+        if (stop.column != nullptr) continue;
+        stop.column = matrix_.column(0);
+        stop.left = node;
+        codes_[node] = static_cast<std::uint32_t>(leaves_.size());
+        leaves_.push_back(node);
+    }
+    // Children have higher numbers than their parent, so going down the numbers goes up the tree.
+    for (NodeIndex node = n_nodes; node-- > 0;) {
+        const Stop& stop = stops_[node];
+        if (stop.left == node) continue;
+        steps_.push_back({.column = stop.column,
+                          .last = stop.last,
+                          .shift = stop.shift,
+                          .set = stop.set < 0 ? nullptr : sets_[static_cast<std::size_t>(stop.set)].bits.data(),
+                          .to = node,
+                          .left = stop.left});
+    }
+}
+
+void RowRouter::route(std::size_t begin, std::span<std::uint32_t> codes) const {
+    if (leaves_.size() <= kMostLeavesOfNetwork)
+        route_by_network(begin, codes);
+    else
+        route_by_walk(begin, codes);
+}
+
+void RowRouter::route_by_network(std::size_t begin, std::span<std::uint32_t> codes) const {
+    Buffer<std::uint8_t> lanes(stops_.size() * kRouteRows);
+    for (const NodeIndex leaf : leaves_)
+        std::fill_n(lanes.data() + leaf * kRouteRows, kRouteRows, static_cast<std::uint8_t>(codes_[leaf]));
+    for (std::size_t i = 0; i < codes.size(); i += kRouteRows) {
+        kernels().route(steps_.data(), steps_.size(), begin + i, lanes.data());
+        const std::size_t n = std::min(kRouteRows, codes.size() - i);
+        for (std::size_t k = 0; k < n; ++k) codes[i + k] = lanes[k];
+    }
+}
+
+// Rows side by side do not wait for one another's memory. A row that has arrived stays where it is. Columns can be read
+// a few rows past their end.
+void RowRouter::route_by_walk(std::size_t begin, std::span<std::uint32_t> codes) const {
+    const Stop* const stops = stops_.data();
+    for (std::size_t i = 0; i < codes.size(); i += kSideBySide) {
+        std::array<NodeIndex, kSideBySide> nodes{};
+        for (bool moved = true; moved;) {
+            NodeIndex changes = 0;
+            for (int step = 0; step < 3; ++step)
+                for (std::size_t k = 0; k < kSideBySide; ++k) {
+                    const Stop& stop = stops[nodes[k]];
+                    const Bin bin = stop.column[begin + i + k];
+                    const bool passed =
+                        stop.set < 0 ? static_cast<Bin>(bin - stop.shift) <= static_cast<Bin>(stop.last - stop.shift)
+                                     : sets_[static_cast<std::size_t>(stop.set)].goes_left[bin] != 0;
+                    const NodeIndex next = stop.left + (passed ? 0u : 1u);
+                    changes |= next ^ nodes[k];
+                    nodes[k] = next;
+                }
+            moved = changes != 0;
+        }
+        const std::size_t n = std::min(kSideBySide, codes.size() - i);
+        for (std::size_t k = 0; k < n; ++k) codes[i + k] = codes_[nodes[k]];
+    }
+}
+
+}  // namespace coterie

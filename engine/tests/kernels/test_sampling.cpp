@@ -1,0 +1,91 @@
+// Kernels of sampling and routing: the table in use gives the bits of the definition, and the definition is right.
+#include <cmath>
+#include <numeric>
+
+#include "random_inputs.hpp"
+
+namespace coterie::tests {
+namespace {
+
+const Test sizes("sizes of rows are the same bits in every table", [] {
+    for (const std::size_t n : awkward_sizes()) {
+        const Buffer<float> gradient = random_floats(1, n, -3, 3);
+        const Buffer<float> hessian = random_floats(2, n, 0, 1);
+        for (const float* const h : {static_cast<const float*>(nullptr), hessian.data()}) {
+            std::array<Buffer<float>, 2> found{Buffer<float>(n), Buffer<float>(n)};
+            for (std::size_t k = 0; k < 2; ++k)
+                kernel_tables()[k]->row_sizes(gradient.data(), h, n, 0.25f, found[k].data());
+            check_same_bits(found[1], found[0]);
+            for (std::size_t i = 0; i < n; ++i) {
+                const double weight = h == nullptr ? 1.0 : static_cast<double>(h[i]);
+                check_near(found[0][i], std::hypot(static_cast<double>(gradient[i]), 0.5 * weight), 1e-5);
+            }
+        }
+    }
+});
+
+const Test masses("the mass below a limit is the same in every table", [] {
+    for (const std::size_t n : awkward_sizes()) {
+        const Buffer<float> values = random_floats(3, n, 0, 1);
+        const MassBelow slow = generic_kernels().mass_below(values.data(), n, 0.5f);
+        const MassBelow fast = kernels().mass_below(values.data(), n, 0.5f);
+        check_equal(fast.n, slow.n);
+        check_equal(fast.mass, slow.mass);
+        double mass = 0;
+        std::size_t count = 0;
+        for (const float value : values)
+            if (value < 0.5f) mass += static_cast<double>(value), ++count;
+        check_equal(slow.n, count);
+        check_near(slow.mass, mass, 1e-4);
+    }
+});
+
+const Test draws("rows are drawn alike in every table, in the order of the table or by number", [] {
+    for (const std::size_t n : awkward_sizes()) {
+        const Buffer<float> chances = random_floats(4, n, 0, 1.2);
+        Buffer<RowIndex> rows(n);
+        std::iota(rows.begin(), rows.end(), 1000u);
+        std::array<Buffer<std::uint8_t>, 4> drawn;
+        std::array<std::size_t, 4> counts{};
+        for (std::size_t k = 0; k < 4; ++k) {
+            drawn[k].resize(n);
+            const RowIndex* const given = k < 2 ? nullptr : rows.data();
+            counts[k] = kernel_tables()[k % 2]->draw(chances.data(), 1.0f, given, given == nullptr ? 1000u : 7u, n, 99,
+                                                     drawn[k].data());
+            check_same_bits(drawn[k], drawn[0]);
+            check_equal(counts[k], static_cast<std::size_t>(std::accumulate(drawn[0].begin(), drawn[0].end(), 0)));
+        }
+        for (std::size_t i = 0; i < n; ++i)
+            if (chances[i] >= 1) check_equal(int{drawn[0][i]}, 1);
+    }
+});
+
+const Test routes("rows are routed to the code that a walk finds, by bins and by sets of levels", [] {
+    // Node 0 splits into 1 and 2, node 1 into 3 and 4, node 2 into 5 and 6; node 1 by a set of levels.
+    const Buffer<Bin> first = random_bins(5, 256 + kRouteRows);
+    const Buffer<Bin> second = random_bins(6, 256 + kRouteRows);
+    alignas(32) std::array<std::uint8_t, 32> set;
+    for (std::size_t i = 0; i < set.size(); ++i) set[i] = static_cast<std::uint8_t>(bits_at(7, i));
+    const RouteStep steps[] = {
+        {.column = first.data(), .last = 200, .shift = 1, .set = nullptr, .to = 2, .left = 5},
+        {.column = second.data(), .last = 0, .shift = 0, .set = set.data(), .to = 1, .left = 3},
+        {.column = first.data(), .last = 100, .shift = 0, .set = nullptr, .to = 0, .left = 1},
+    };
+    for (const Kernels* table : kernel_tables()) {
+        Buffer<std::uint8_t> lanes(7 * kRouteRows);
+        for (const std::size_t leaf : {3u, 4u, 5u, 6u})
+            std::fill_n(lanes.data() + leaf * kRouteRows, kRouteRows, static_cast<std::uint8_t>(leaf));
+        for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
+            table->route(steps, 3, begin, lanes.data());
+            for (std::size_t k = 0; k < kRouteRows; ++k) {
+                const Bin a = first[begin + k];
+                const Bin b = second[begin + k];
+                const int expected = a <= 100 ? ((set[b / 8] >> (b % 8) & 1) != 0 ? 3 : 4) : (a <= 200 ? 5 : 6);
+                check_equal(int{lanes[k]}, expected);
+            }
+        }
+    }
+});
+
+}  // namespace
+}  // namespace coterie::tests

@@ -1,0 +1,40 @@
+"""Which rows each tree of a booster sees."""
+
+from typing import Any
+
+import coterie._engine as _engine
+from coterie.errors import InvalidParameter
+
+__all__ = ["automatic_share", "sampling_of"]
+
+_METHODS = {
+    "uniform": _engine.SamplingMethod.uniform,
+    "gradient_based": _engine.SamplingMethod.minimal_variance,
+    "bayesian": _engine.SamplingMethod.bayesian,
+}
+
+_ALL_BELOW = 100_000
+
+
+def sampling_of(method: str, subsample: float | str, n_rows: int) -> tuple[Any, float]:
+    """The engine's method and the share of rows that a tree sees; every row once if that share is 1."""
+    if method == "bayesian":
+        if subsample not in ("auto", 1):
+            raise InvalidParameter(
+                f"subsample={subsample!r} has no meaning with sampling_method='bayesian', which weights every row "
+                "and leaves none out. Leave subsample at 'auto', or choose 'uniform' or 'gradient_based'."
+            )
+        return _METHODS[method], 1.0
+    share = automatic_share(n_rows) if isinstance(subsample, str) else float(subsample)
+    return (_METHODS[method] if share < 1 else _engine.SamplingMethod.none), share
+
+
+def automatic_share(n_rows: int) -> float:
+    """All of up to 100,000 rows; of more, so many that their number grows with the power 2/3 of the table's.
+
+    Examples
+    --------
+    >>> automatic_share(50_000), round(automatic_share(800_000), 2)
+    (1.0, 0.5)
+    """
+    return min(1.0, (_ALL_BELOW / n_rows) ** (1 / 3))
