@@ -6,6 +6,13 @@
 #include "coterie/base/error.hpp"
 
 namespace coterie {
+namespace {
+
+[[noreturn]] void refuse(NodeIndex node, const std::string& why) {
+    throw InvalidInput("Node " + std::to_string(node) + " of a tree " + why);
+}
+
+}  // namespace
 
 std::vector<std::uint32_t> depths(const Tree& tree) {
     std::vector<std::uint32_t> depth(tree.n_nodes(), 0);
@@ -29,21 +36,20 @@ void validate(const Tree& tree, std::size_t n_features) {
     const auto n_sets = static_cast<std::int64_t>(tree.level_bits.size() / 4);
     std::vector<std::uint8_t> has_parent(n, 0);
     for (NodeIndex node = 0; node < n; ++node) {
-        const std::string where = "Node " + std::to_string(node) + " of a tree ";
         if (tree.is_leaf(node)) continue;
-        require(tree.feature[node] >= 0 && static_cast<std::size_t>(tree.feature[node]) < n_features,
-                where + "splits on feature " + std::to_string(tree.feature[node]) + ", but there are " +
-                    std::to_string(n_features) + " features.");
+        if (tree.feature[node] < 0 || static_cast<std::size_t>(tree.feature[node]) >= n_features)
+            refuse(node, "splits on feature " + std::to_string(tree.feature[node]) + ", but there are " +
+                             std::to_string(n_features) + " features.");
         const std::size_t left = tree.left[node];
-        require(left > node && left + 1 < n, where + "has children outside the tree.");
-        require(!has_parent[left] && !has_parent[left + 1], where + "shares a child with another node.");
+        if (left <= node || left + 1 >= n) refuse(node, "has children outside the tree.");
+        if (has_parent[left] || has_parent[left + 1]) refuse(node, "shares a child with another node.");
         has_parent[left] = has_parent[left + 1] = 1;
-        require(tree.levels[node] >= -1 && tree.levels[node] < n_sets,
-                where + "names a level set that does not exist.");
-        require(tree.levels[node] >= 0 || !std::isnan(tree.threshold[node]), where + "has NaN as its threshold.");
+        if (tree.levels[node] < -1 || tree.levels[node] >= n_sets)
+            refuse(node, "names a level set that does not exist.");
+        if (tree.levels[node] < 0 && std::isnan(tree.threshold[node])) refuse(node, "has NaN as its threshold.");
     }
     for (NodeIndex node = 1; node < n; ++node)
-        require(has_parent[node], "Node " + std::to_string(node) + " of a tree has no parent.");
+        if (!has_parent[node]) refuse(node, "has no parent.");
 }
 
 }  // namespace coterie

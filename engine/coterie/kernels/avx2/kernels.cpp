@@ -278,18 +278,13 @@ EightSums eight_sums(__m256i first, __m256i second) {
             _mm256_and_si256(low_halves(first, second), _mm256_set1_epi32(0xffff))};
 }
 
-struct LaneBest {
-    __m256 gain;
-    __m256i bin;
-};
-
-// The best of the lanes; among equal gains the lowest bin.
-void keep_best(ScanResult& best, const LaneBest& lanes, bool missing_left) {
-    __m256 most = _mm256_max_ps(lanes.gain, _mm256_permute2f128_ps(lanes.gain, lanes.gain, 1));
+// Takes the best of eight gains; among equal ones the lowest bin.
+void take_best(ScanResult& best, __m256 gains, __m256i bins, bool missing_left) {
+    __m256 most = _mm256_max_ps(gains, _mm256_permute2f128_ps(gains, gains, 1));
     most = _mm256_max_ps(most, _mm256_permute_ps(most, 0x4E));
     most = _mm256_max_ps(most, _mm256_permute_ps(most, 0xB1));
-    const __m256i winners = _mm256_castps_si256(_mm256_cmp_ps(lanes.gain, most, _CMP_EQ_OQ));
-    __m256i bin = _mm256_blendv_epi8(_mm256_set1_epi32(kMaxBins), lanes.bin, winners);
+    const __m256i winners = _mm256_castps_si256(_mm256_cmp_ps(gains, most, _CMP_EQ_OQ));
+    __m256i bin = _mm256_blendv_epi8(_mm256_set1_epi32(kMaxBins), bins, winners);
     bin = _mm256_min_epi32(bin, _mm256_permute2x128_si256(bin, bin, 1));
     bin = _mm256_min_epi32(bin, _mm256_shuffle_epi32(bin, 0x4E));
     bin = _mm256_min_epi32(bin, _mm256_shuffle_epi32(bin, 0xB1));
@@ -297,6 +292,9 @@ void keep_best(ScanResult& best, const LaneBest& lanes, bool missing_left) {
             .last = static_cast<Bin>(_mm_cvtsi128_si32(_mm256_castsi256_si128(bin))),
             .missing_left = missing_left};
 }
+
+// A little below the best gain, so that no better split is overlooked when its division is spared.
+__m256 worth_a_look(float gain) { return _mm256_set1_ps(gain > 0 ? gain * 0.999999f : gain); }
 
 template <bool Counted>
 bool too_light(Cell side, const ScanTask& task) {
@@ -307,17 +305,15 @@ bool too_light(Cell side, const ScanTask& task) {
 // One pass over the bins with `start` on the left before the first; keeps what gains more than best.gain.
 template <bool Counted>
 void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, bool missing_left, ScanResult& best) {
-    LaneBest lanes{_mm256_set1_ps(best.gain), _mm256_setzero_si256()};
     const __m256i total = _mm256_set1_epi64x(static_cast<std::int64_t>(task.total));
     const __m256 l2 = _mm256_set1_ps(task.l2);
     const __m256 least = _mm256_set1_ps(task.min_hessian);
-    const __m256 none = _mm256_set1_ps(-1.0f);
     const __m256i too_few = _mm256_set1_epi32(static_cast<std::int32_t>(task.min_rows) - 1);
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
     __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which the halves pair the lanes
-    __m256 found = _mm256_setzero_ps();
+    __m256 interesting = worth_a_look(best.gain);
     Cell left_before = start;  // on the left before the step's first value bin
-    for (int bin = 0; bin < n_bins; bin += 8) {
+    for (int bin = 0; bin < n_bins; bin += 8, bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8))) {
         const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin)));
         const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin + 4)));
         const __m256i left_low = _mm256_add_epi64(low, carry);
@@ -326,14 +322,16 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         // The left side only grows: skip bins while it is too light, stop once the right side is.
         if (too_light<Counted>(task.total - left_before, task)) break;
         left_before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
-        if (too_light<Counted>(left_before, task)) {
-            bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8));
-            continue;
-        }
+        if (too_light<Counted>(left_before, task)) continue;
         const EightSums left = eight_sums<Counted>(left_low, left_high);
         const EightSums right =
             eight_sums<Counted>(_mm256_sub_epi64(total, left_low), _mm256_sub_epi64(total, left_high));
 
+        const __m256 left_d = _mm256_add_ps(left.hessian, l2);
+        const __m256 right_d = _mm256_add_ps(right.hessian, l2);
+        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left.gradient, left.gradient), right_d),
+                                           _mm256_mul_ps(_mm256_mul_ps(right.gradient, right.gradient), left_d));
+        const __m256 below = _mm256_mul_ps(left_d, right_d);
         __m256 lawful = _mm256_and_ps(_mm256_cmp_ps(left.hessian, least, _CMP_GE_OQ),
                                       _mm256_cmp_ps(right.hessian, least, _CMP_GE_OQ));
         if constexpr (Counted) {
@@ -341,20 +339,13 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
                 _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few), _mm256_cmpgt_epi32(right.n, too_few));
             lawful = _mm256_and_ps(lawful, _mm256_castsi256_ps(enough));
         }
-        const __m256 left_d = _mm256_add_ps(left.hessian, l2);
-        const __m256 right_d = _mm256_add_ps(right.hessian, l2);
-        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left.gradient, left.gradient), right_d),
-                                           _mm256_mul_ps(_mm256_mul_ps(right.gradient, right.gradient), left_d));
-        const __m256 ratio = _mm256_div_ps(above, _mm256_mul_ps(left_d, right_d));
-        const __m256 gain = _mm256_blendv_ps(none, ratio, lawful);
-        const __m256 better = _mm256_cmp_ps(gain, lanes.gain, _CMP_GT_OQ);
-        found = _mm256_or_ps(found, better);
-        lanes.gain = _mm256_blendv_ps(lanes.gain, gain, better);
-        lanes.bin = _mm256_blendv_epi8(lanes.bin, bins, _mm256_castps_si256(better));
-        bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8));
+        const __m256 looked_at = _mm256_cmp_ps(above, _mm256_mul_ps(interesting, below), _CMP_GT_OQ);
+        if (_mm256_movemask_ps(_mm256_and_ps(lawful, looked_at)) == 0) continue;
+        const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), lawful);
+        if (_mm256_movemask_ps(_mm256_cmp_ps(gain, _mm256_set1_ps(best.gain), _CMP_GT_OQ)) == 0) continue;
+        take_best(best, gain, bins, missing_left);
+        interesting = worth_a_look(best.gain);
     }
-    // Lanes that found nothing still hold the old gain, which is below the new best.
-    if (_mm256_movemask_ps(found) != 0) keep_best(best, lanes, missing_left);
 }
 
 template <bool Counted>
