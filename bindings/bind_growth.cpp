@@ -53,6 +53,14 @@ void bind_growth(nb::module_& m) {
             "from "
             "the sample and the answers of leaves from all rows.")
         .def(
+            "answer_with_quantile",
+            [](TreeGrower& self, Tree& tree, const Column<float>& residual, const Column<float>& weight, double level) {
+                const nb::gil_scoped_release unlock;
+                self.answer_with_quantile(tree, look(residual), look(weight), level);
+            },
+            nb::arg("tree"), nb::arg("residual"), nb::arg("weight"), nb::arg("level"),
+            "Lets the leaves of the tree grown last answer with a quantile of their rows' residuals.")
+        .def(
             "add_answers",
             [](const TreeGrower& self, Output<float> scores) {
                 const nb::gil_scoped_release unlock;

@@ -9,9 +9,10 @@ namespace coterie::reference {
 
 inline bool slow_goes_left(const Tree& tree, NodeIndex node, double value) {
     const bool nominal = tree.levels[node] >= 0;
-    if (std::isnan(value) || (nominal && value < 0)) return tree.missing_left[node] != 0;
+    const bool known = nominal ? value >= 0 && value < kMaxBins - 1 : value == value;
+    if (!known) return tree.missing_left[node] != 0;
     if (!nominal) return value <= tree.threshold[node];
-    return value < 256 && tree.level_goes_left(tree.levels[node], static_cast<std::uint32_t>(value));
+    return tree.level_goes_left(tree.levels[node], static_cast<std::uint32_t>(value));
 }
 
 /// The leaf that the row reaches.

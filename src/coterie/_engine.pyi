@@ -253,6 +253,11 @@ class TreeGrower:
         One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the answers of leaves from all rows.
         """
 
+    def answer_with_quantile(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: float) -> None:
+        """
+        Lets the leaves of the tree grown last answer with a quantile of their rows' residuals.
+        """
+
     def add_answers(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
         Adds the last tree's answers to the rows that took part, or to all rows if they were sampled.

@@ -107,9 +107,13 @@ class SlowGrower:
         taking_part = rows if len(rows) else np.arange(len(gradient))
         self.seed = seed
         self.has_hessian = len(hessian) > 0
-        pairs = round_pairs(gradient[taking_part], hessian[taking_part] if self.has_hessian else hessian, seed)
+        pairs = round_pairs(
+            gradient[taking_part], hessian[taking_part] if self.has_hessian else hessian, seed
+        )
         squares, weights = (pairs.gradient**2).sum(), pairs.hessian.sum()
-        self.pairs = pairs._replace(gradient=np.zeros(len(gradient), int), hessian=np.zeros(len(gradient), int))
+        self.pairs = pairs._replace(
+            gradient=np.zeros(len(gradient), int), hessian=np.zeros(len(gradient), int)
+        )
         self.pairs.gradient[taking_part], self.pairs.hessian[taking_part] = pairs.gradient, pairs.hessian
         self.level_cost = np.float32(squares / weights if weights > 0 else 0)
         root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])

@@ -66,4 +66,15 @@ struct LineAllocator {
 template <class T>
 using Buffer = std::vector<T, LineAllocator<T>>;
 
+/// Makes room for n values without keeping the old ones. Sizes that go up and down a little, as those of samples do,
+/// find room without a new allocation and without doubling.
+template <class T>
+void resize_anew(Buffer<T>& buffer, std::size_t n) {
+    if (buffer.capacity() < n) {
+        Buffer<T>().swap(buffer);
+        buffer.reserve(n + n / 64);
+    }
+    buffer.resize(n);
+}
+
 }  // namespace coterie

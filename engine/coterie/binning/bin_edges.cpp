@@ -28,18 +28,29 @@ double value_of(std::uint32_t key) {
     return static_cast<double>(std::bit_cast<float>(key >> 31 ? key & ~(std::uint32_t{1} << 31) : ~key));
 }
 
-// Least significant digit first, 11 bits a pass; passes in which all keys agree are skipped.
+// The upper 33 bits by radix, least significant digit first, 11 bits a pass; passes in which all keys agree are
+// skipped. Longer keys that differ only below are next to one another then, and rarely many.
 template <class Key>
 void radix_sort(std::vector<Key>& keys) {
     constexpr int kDigit = 11;
+    constexpr int kBits = static_cast<int>(8 * sizeof(Key));
+    constexpr int kFirst = kBits > 3 * kDigit ? kBits - 3 * kDigit : 0;
     std::vector<Key> other(keys.size());
-    for (int shift = 0; shift < static_cast<int>(8 * sizeof(Key)); shift += kDigit) {
+    for (int shift = kFirst; shift < kBits; shift += kDigit) {
         std::array<std::uint32_t, 1 << kDigit> place{};
         for (const Key key : keys) ++place[key >> shift & ((1 << kDigit) - 1)];
         if (place[keys[0] >> shift & ((1 << kDigit) - 1)] == keys.size()) continue;
         std::exclusive_scan(place.begin(), place.end(), place.begin(), std::uint32_t{0});
         for (const Key key : keys) other[place[key >> shift & ((1 << kDigit) - 1)]++] = key;
         keys.swap(other);
+    }
+    if constexpr (kFirst > 0) {
+        for (std::size_t i = 0; i < keys.size();) {
+            std::size_t end = i + 1;
+            while (end < keys.size() && keys[end] >> kFirst == keys[i] >> kFirst) ++end;
+            if (end - i > 1) std::sort(keys.data() + i, keys.data() + end);
+            i = end;
+        }
     }
 }
 
@@ -133,19 +144,19 @@ std::vector<double> choose_cuts(std::span<const WeightedValue> values, int max_b
         }
     }
     double filled = 0;
+    const auto even_share = [&] { return light_mass / static_cast<double>(std::max<std::size_t>(light_bins, 1)); };
+    double average = even_share();
     for (std::size_t i = 0; i + 1 < values.size() && cuts.size() + 1 < n_bins; ++i) {
-        if (!heavy[i]) {
-            filled += values[i].weight;
-            light_mass -= values[i].weight;
-        }
-        const double average = (light_mass + filled) / static_cast<double>(std::max<std::size_t>(light_bins, 1));
+        if (!heavy[i]) filled += values[i].weight;
         // Cut where stopping here is nearer to an even share than taking the next value as well.
         const bool full = filled + (heavy[i + 1] ? 0 : values[i + 1].weight / 2) >= average;
         if (!heavy[i] && !heavy[i + 1] && !full) continue;
         if (!heavy[i] && heavy[i + 1] && light_bins <= 1 && cuts.size() + 2 >= n_bins) continue;
         cuts.push_back(between(values[i].value, values[i + 1].value));
         if (!heavy[i] && light_bins > 1) --light_bins;
+        light_mass -= filled;
         filled = 0;
+        average = even_share();
     }
     return cuts;
 }

@@ -7,6 +7,7 @@
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/growth/leaf_quantiles.hpp"
 #include "coterie/growth/rounded_pairs.hpp"
 
 namespace coterie {
@@ -325,7 +326,7 @@ void TreeGrower::answer_from_all_rows(Tree& tree) {
     const std::size_t n_rows = matrix_->n_rows();
     const std::size_t n_chunks = (n_rows + kAnswerChunk - 1) / kAnswerChunk;
     std::vector<LeafSums> sums(n_chunks * n_leaves);
-    leaf_codes_.resize(n_leaves <= kMostKeptCodes ? n_rows : 0);
+    resize_anew(leaf_codes_, n_leaves <= kMostKeptCodes ? n_rows : 0);
     parallel_ranges(n_rows, kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
         std::array<std::uint32_t, kRouteBlock> codes;
         LeafSums* const own = sums.data() + begin / kAnswerChunk * n_leaves;
@@ -383,6 +384,42 @@ void TreeGrower::add_answers_of_all_rows(std::span<float> scores) const {
             for (std::size_t i = 0; i < n; ++i) scores[block + i] += answers[codes[i]];
         }
     });
+}
+
+void TreeGrower::answer_with_quantile(Tree& tree, std::span<const float> residual, std::span<const float> weight,
+                                      double level) {
+    const std::size_t n_rows = matrix_->n_rows();
+    require(residual.size() == n_rows && (weight.empty() || weight.size() == n_rows),
+            "There must be one residual, and one weight or none, for each row of the matrix.");
+    require(level > 0 && level < 1, "The level of a quantile must be between 0 and 1.");
+    require(
+        !grown_.empty() && std::ranges::all_of(grown_, [&](const Grown& leaf) { return leaf.node < tree.n_nodes(); }),
+        "Only the tree grown last can be refined.");
+    if (tree.n_nodes() == 1) return;  // nothing was found, and nothing is said
+    LeafResiduals residuals{.by_node = std::vector<std::vector<Weighed>>(tree.n_nodes()), .equal = weight.empty()};
+    const auto add = [&](NodeIndex leaf, RowIndex row) {
+        const float count = weight.empty() ? 1.0f : weight[row];
+        if (count > 0) residuals.by_node[leaf].push_back({residual[row], count});
+    };
+    if (sampled_) {
+        std::array<std::uint32_t, kRouteBlock> codes;
+        for (std::size_t block = 0; block < n_rows; block += kRouteBlock) {
+            const std::size_t n = std::min(kRouteBlock, n_rows - block);
+            router_.route(block, std::span(codes).first(n));
+            for (std::size_t i = 0; i < n; ++i) add(router_.leaves()[codes[i]], static_cast<RowIndex>(block + i));
+        }
+    } else {
+        for (const Grown& leaf : grown_) {
+            residuals.by_node[leaf.node].reserve(leaf.rows.n);
+            for (const Record record : partition_.records(leaf.rows)) add(leaf.node, row_of(record));
+        }
+    }
+    const std::vector<double> answers =
+        answer_quantiles(tree, std::move(residuals), level, options_.monotone, n_threads_);
+    for (Grown& leaf : grown_) {
+        leaf.answer = answers[leaf.node] * options_.learning_rate;
+        tree.value[leaf.node] = leaf.answer * options_.answer_unit;
+    }
 }
 
 void TreeGrower::add_answers(std::span<float> scores) const {

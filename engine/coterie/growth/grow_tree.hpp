@@ -35,6 +35,10 @@ public:
     /// One tree. If rows are sampled, the splits come from the sample, and the answers of the leaves from all rows.
     Tree grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {}, RowSampling sampling = {});
 
+    /// Lets the leaves of the tree grown last answer with a quantile of their rows' residuals, for losses whose
+    /// derivatives say where to split but not how far to go. An empty weight means 1; rows of weight 0 are not asked.
+    void answer_with_quantile(Tree& tree, std::span<const float> residual, std::span<const float> weight, double level);
+
     /// Adds the answers of the tree grown last to the scores: of the rows that took part, or, if the tree saw a
     /// sample, of all rows.
     void add_answers(std::span<float> scores) const;

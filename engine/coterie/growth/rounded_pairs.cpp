@@ -60,7 +60,7 @@ Units round_all_pairs(std::span<const float> gradient, std::span<const float> he
                                          : scale_for(sums.hessian_mass, static_cast<double>(sums.hessian_max), 65535,
                                                      most_hessian_sum, n_rows),
         .salt = static_cast<std::uint32_t>(random_bits(seed, Purpose::rounding, 0))};
-    pairs.resize(n);
+    resize_anew(pairs, n);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         kernels().round_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin,
                               static_cast<RowIndex>(begin), rounding, pairs.data() + begin);

@@ -16,8 +16,7 @@ constexpr std::size_t kSlack = 8;
 RowRange RowPartition::start(std::span<const Pair> pairs, std::span<const RowIndex> rows) {
     pairs_ = pairs;
     const std::size_t n = rows.empty() ? matrix_.n_rows() : rows.size();
-    if (records_[0].size() < n + kSlack)
-        for (auto& buffer : records_) buffer.resize(n + kSlack);
+    for (auto& buffer : records_) resize_anew(buffer, n + kSlack);
     if (rows.empty()) return {.begin = 0, .n = n, .buffer = 0, .implicit = true};
     parallel_ranges(n, kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) records_[0][i] = make_record(rows[i], pairs[i]);

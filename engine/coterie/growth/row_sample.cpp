@@ -158,7 +158,7 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
     const std::size_t n_chunks = (n + kChunk - 1) / kChunk;
     std::vector<std::size_t> starts(n_chunks + 1, 0);
     std::vector<float> limits(n_chunks, 1.0f);
-    sample.drawn.resize(draws ? n : 0);
+    resize_anew(sample.drawn, draws ? n : 0);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         std::size_t count = end - begin;
         if (draws) {
@@ -173,9 +173,9 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     if (starts.back() == 0 && n > 0) return draw_one(derivatives, seed, sample);
-    sample.rows.resize(starts.back());
-    sample.gradient.resize(starts.back());
-    sample.hessian.resize(with_hessian ? starts.back() : 0);
+    resize_anew(sample.rows, starts.back());
+    resize_anew(sample.gradient, starts.back());
+    resize_anew(sample.hessian, with_hessian ? starts.back() : 0);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         ChunkRoom room;
         float sizes[kChunk];

@@ -50,9 +50,10 @@ CompiledTree compile(const Tree& tree) {
 }
 
 bool goes_left(const Tree& tree, const Step& step, double value) {
-    if (std::isnan(value) || (step.levels >= 0 && value < 0)) return step.missing_left;
-    if (step.levels < 0) return value <= step.threshold;
-    return value < 256 && tree.level_goes_left(step.levels, static_cast<std::uint32_t>(value));
+    if (step.levels < 0) return std::isnan(value) ? step.missing_left != 0 : value <= step.threshold;
+    // A code that is no level counts as missing.
+    if (!(value >= 0 && value < kMaxBins - 1)) return step.missing_left;
+    return tree.level_goes_left(step.levels, static_cast<std::uint32_t>(value));
 }
 
 std::uint32_t walk(const CompiledTree& compiled, const double* row) {

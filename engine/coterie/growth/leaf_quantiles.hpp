@@ -1,0 +1,32 @@
+// growth/leaf_quantiles.hpp: leaves that answer with a quantile of their rows' residuals instead of Newton's step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coterie/base/types.hpp"
+#include "coterie/tree/tree.hpp"
+
+namespace coterie {
+
+/// A residual and what it counts.
+struct Weighed {
+    float value;
+    float weight;
+};
+
+/// The least value with at least `level` of the weight at or below it; where the weight is met exactly, the middle
+/// between it and the next. Zero if there is none. `equal`: all weights are the same. The order of values changes.
+double quantile_of(std::span<Weighed> values, double level, bool equal);
+
+struct LeafResiduals {
+    std::vector<std::vector<Weighed>> by_node;  // of leaves; inner nodes are empty
+    bool equal = false;                         // all weights are the same
+};
+
+/// The answer of every node, before shrinkage; those of leaves count. With monotone directions (one per feature, or
+/// none), each side of a split stays on its side of the middle, as growth does it for its own answers.
+std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
+                                     std::span<const std::int8_t> monotone, int n_threads);
+
+}  // namespace coterie
