@@ -26,7 +26,7 @@ def table() -> tuple[Any, Any]:
 
 
 def test_all_rows_are_the_default_of_tables_that_are_not_large() -> None:
-    assert sampling_of("gradient_based", "auto", 100_000) == (_engine.SamplingMethod.none, 1.0)
+    assert sampling_of("gradient_based", "auto", 200_000) == (_engine.SamplingMethod.none, 1.0)
     method, share = sampling_of("gradient_based", "auto", 800_000)
     assert method == _engine.SamplingMethod.minimal_variance
     assert share == pytest.approx(0.5)

@@ -1,5 +1,6 @@
 """Which rows each tree of a booster sees."""
 
+import math
 from typing import Any
 
 import coterie._engine as _engine
@@ -13,7 +14,7 @@ _METHODS = {
     "bayesian": _engine.SamplingMethod.bayesian,
 }
 
-_ALL_BELOW = 100_000
+_ALL_BELOW = 200_000
 
 
 def sampling_of(method: str, subsample: float | str, n_rows: int) -> tuple[Any, float]:
@@ -30,11 +31,11 @@ def sampling_of(method: str, subsample: float | str, n_rows: int) -> tuple[Any, 
 
 
 def automatic_share(n_rows: int) -> float:
-    """All of up to 100,000 rows; of more, so many that their number grows with the power 2/3 of the table's.
+    """All of up to 200,000 rows; of more, the geometric mean of 200,000 and their number.
 
     Examples
     --------
-    >>> automatic_share(50_000), round(automatic_share(800_000), 2)
+    >>> automatic_share(50_000), automatic_share(800_000)
     (1.0, 0.5)
     """
-    return min(1.0, (_ALL_BELOW / n_rows) ** (1 / 3))
+    return min(1.0, math.sqrt(_ALL_BELOW / n_rows))

@@ -20,6 +20,7 @@ from coterie._params import (
     ArrayLike,
     Flag,
     Fraction,
+    Instance,
     MappingLike,
     OneOf,
     Params,
@@ -39,8 +40,16 @@ from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._row_sampling import sampling_of
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidParameter
-from coterie.losses import BinaryLogLoss, BoostingLoss, MultinomialLogLoss, SquaredError
-from coterie.losses.base import Float32Array
+from coterie.losses import (
+    LOSS_NAMES,
+    BinaryLogLoss,
+    BoostingLoss,
+    LossChoice,
+    MultinomialLogLoss,
+    Quantile,
+    loss_of,
+)
+from coterie.losses.base import Float32Array, LeafQuantile
 from coterie.trees.limits import monotone_of
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
@@ -188,6 +197,8 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 gradient, hessian = loss.derivatives(output)
                 tree_seed = (seed + number * loss.n_outputs + output) % 2**64  # the engine hashes seeds
                 tree = grower.grow(gradient, hessian, rows, tree_seed, method, share)
+                if refined := loss.leaf_quantile(output):
+                    grower.answer_with_quantile(tree, refined.residual, refined.weight, refined.level)
                 trees.append((output, tree))
                 grower.add_answers(loss.scores[output])
             yield trees
@@ -214,7 +225,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         options.level_l2 = _LEVEL_L2
         options.learning_rate = float(self.learning_rate)
         options.answer_unit = loss.scale
-        if loss.n_outputs > 1 and self.monotonic_cst is not None:
+        if self._task == "classification" and loss.n_outputs > 1 and self.monotonic_cst is not None:
             raise InvalidParameter(
                 f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
                 "constraints on the score of each would not order the probabilities. Fit one class against the rest."
@@ -290,6 +301,66 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
     """
 
     _task = "regression"
+    PARAMS: ClassVar[Params] = {
+        "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)],
+        "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
+        **_PARAMS,
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str | LossChoice = "squared_error",
+        quantile: Any = None,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        min_gain_to_split: float = 0.0,
+        max_features: float = 1.0,
+        subsample: float | str = "auto",
+        sampling_method: str = "gradient_based",
+        max_bins: int = 255,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        categorical_features: Any = "auto",
+        unknown_category: str = "missing",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            min_child_weight=min_child_weight,
+            l2_regularization=l2_regularization,
+            min_gain_to_split=min_gain_to_split,
+            max_features=max_features,
+            subsample=subsample,
+            sampling_method=sampling_method,
+            max_bins=max_bins,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            categorical_features=categorical_features,
+            unknown_category=unknown_category,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.loss = loss
+        self.quantile = quantile
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -297,14 +368,25 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> FloatArray:
-        """The predicted number of each row."""
-        return self._raw_scores(X)[:, 0]
+        """The predicted number of each row, or its quantiles in ascending order if several were asked for."""
+        return self._loss().answers(self._raw_scores(X))
 
     def _take_classes(self, train: TrainingData) -> None:
         pass
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
-        return SquaredError(train.target.values, _training_weight(train, rows), n_threads)
+        return self._loss().begin(train.target.values, _training_weight(train, rows), n_threads)
+
+    def _loss(self) -> LossChoice:
+        if self.quantile is None:
+            return loss_of(self.loss)
+        if not isinstance(self.loss, str) or self.loss != "quantile":
+            raise InvalidParameter(
+                f"quantile={self.quantile!r} has no meaning with loss={self.loss!r}. Leave it at None, or set "
+                "loss='quantile'."
+            )
+        level = self.quantile
+        return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
 
 
 class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
@@ -436,6 +518,9 @@ class _OneClass:
 
     def derivatives(self, output: int) -> Any:
         raise AssertionError("there is no output to learn")
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return None
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         return 0.0

@@ -5,17 +5,35 @@ answers with derivatives. Scores are kept as float32, relative to the best const
 float32 whatever the target's, so the loop never sees a number out of range.
 """
 
-from typing import Protocol, TypeAlias
+import math
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._typing import FloatArray
 
-__all__ = ["BoostingLoss", "Derivatives", "Float32Array", "float32_weight", "no_hessian"]
+__all__ = [
+    "BoostingLoss",
+    "Derivatives",
+    "Float32Array",
+    "LeafQuantile",
+    "float32_weight",
+    "no_hessian",
+    "power_of_two_above",
+    "safe_mean",
+]
 
 Float32Array: TypeAlias = NDArray[np.float32]
 Derivatives: TypeAlias = tuple[Float32Array, Float32Array]
+
+
+class LeafQuantile(NamedTuple):
+    """What leaves answer instead of Newton's step: a quantile of the residuals of their rows."""
+
+    level: float
+    residual: Float32Array
+    weight: Float32Array
 
 
 class BoostingLoss(Protocol):
@@ -43,6 +61,9 @@ class BoostingLoss(Protocol):
     def derivatives(self, output: int) -> Derivatives:
         """Gradient and hessian of each row for one output; an empty hessian means 1 for every row."""
 
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        """The quantile that leaves answer with, for losses whose derivatives do not say how far to go."""
+
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         """Mean loss of rows with the user's scores, shape (n_rows, n_outputs)."""
 
@@ -55,3 +76,24 @@ def no_hessian() -> Float32Array:
 def float32_weight(weight: FloatArray | None) -> Float32Array:
     """Weights as the engine takes them; none at all means 1 for every row."""
     return no_hessian() if weight is None else weight.astype(np.float32)
+
+
+def safe_mean(y: FloatArray, weight: FloatArray | None) -> float:
+    """The weighted mean, also of numbers whose sum is too large for a float."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if not 1e-200 < largest < 1e200:
+        scale = power_of_two_above(largest)
+        return float(np.average(y / scale, weights=weight)) * scale
+    return float(np.average(y, weights=weight))
+
+
+def power_of_two_above(value: float) -> float:
+    """The least power of two above a number, kept inside the range of floats.
+
+    Examples
+    --------
+    >>> power_of_two_above(5.0), power_of_two_above(0.0)
+    (8.0, 1.0)
+    """
+    exponent = math.frexp(value)[1] if value > 0 else 0
+    return 2.0 ** min(max(exponent, -1021), 1023)

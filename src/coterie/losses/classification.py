@@ -4,7 +4,7 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import Derivatives, Float32Array, float32_weight
+from coterie.losses.base import Derivatives, Float32Array, LeafQuantile, float32_weight
 
 __all__ = ["BinaryLogLoss", "MultinomialLogLoss", "class_shares"]
 
@@ -35,6 +35,9 @@ class BinaryLogLoss:
             self.scores[0], self._y, self._weight, self._gradient, self._hessian, self._n_threads
         )
         return self._gradient, self._hessian
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return None
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         score = scores[:, 0]
@@ -73,6 +76,9 @@ class MultinomialLogLoss:
             self._n_threads,
         )
         return self._gradient, self._hessian
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return None
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         highest = scores.max(axis=1)

@@ -1,41 +1,65 @@
-"""Losses for numbers."""
+"""Losses for numbers whose score is the answer itself: squared, absolute, Huber's, quantiles and expectiles.
 
-import math
+They all work on (y - start) / scale with a power of two as the scale, so that nothing is rounded by it and every
+target fits float32.
+"""
 
 import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, Float32Array, float32_weight, no_hessian
+from coterie.losses.base import (
+    Derivatives,
+    Float32Array,
+    LeafQuantile,
+    float32_weight,
+    no_hessian,
+    power_of_two_above,
+    safe_mean,
+)
 
-__all__ = ["SquaredError", "power_of_two_above", "safe_mean"]
+__all__ = ["ExpectileError", "HuberError", "QuantileError", "SquaredError", "weighted_quantile"]
 
 
-class SquaredError:
-    """Half the squared difference; its best constant is the mean.
+class _Residuals:
+    """Targets as distances from a constant, in units that fit float32."""
 
-    The loop works on (y - mean) / scale, with a power of two as the scale, so that nothing is rounded by it.
-    """
-
-    n_outputs = 1
-
-    def __init__(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> None:
-        mean = safe_mean(y, weight)
-        rest = y - mean
-        self.start = np.array([mean])
-        self.scale = power_of_two_above(float(np.abs(rest).max(initial=0.0)))
-        self.scores: Float32Array = np.zeros((1, len(y)), dtype=np.float32)
-        self._y = (rest / self.scale).astype(np.float32)
+    def __init__(self, y: FloatArray, weight: FloatArray | None, start: FloatArray) -> None:
+        self.n_outputs = len(start)
+        self.start = start
+        rests = [y - constant for constant in start]
+        self.scale = power_of_two_above(max(float(np.abs(rest).max(initial=0.0)) for rest in rests))
+        self.scores: Float32Array = np.zeros((len(start), len(y)), dtype=np.float32)
+        self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
         self._weight = float32_weight(weight)
-        self._gradient = np.empty(len(y), dtype=np.float32)
-        self._n_threads = n_threads
 
     def begin_round(self) -> None:
         pass
 
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return None
+
+    def residual(self, output: int) -> Float32Array:
+        """Target minus score, in the loop's units."""
+        return np.asarray(self._y[output] - self.scores[output], dtype=np.float32)
+
+    def _weighted(self, gradient: Float32Array, hessian: Float32Array) -> Derivatives:
+        if len(self._weight) == 0:
+            return gradient, hessian
+        return gradient * self._weight, (hessian * self._weight if len(hessian) else self._weight)
+
+
+class SquaredError(_Residuals):
+    """Half the squared difference; its best constant is the mean."""
+
+    def __init__(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> None:
+        super().__init__(y, weight, np.array([safe_mean(y, weight)]))
+        self._gradient = np.empty(len(y), dtype=np.float32)
+        self._n_threads = n_threads
+
     def derivatives(self, output: int) -> Derivatives:
         _engine.squared_error_derivatives(
-            self.scores[0], self._y, self._weight, self._gradient, self._n_threads
+            self.scores[0], self._y[0], self._weight, self._gradient, self._n_threads
         )
         return self._gradient, self._weight if len(self._weight) else no_hessian()
 
@@ -44,22 +68,120 @@ class SquaredError:
             return float(np.average((scores[:, 0] - y) ** 2, weights=weight)) / 2
 
 
-def safe_mean(y: FloatArray, weight: FloatArray | None) -> float:
-    """The weighted mean, also of numbers whose sum is too large for a float."""
-    largest = float(np.abs(y).max(initial=0.0))
-    if not 1e-200 < largest < 1e200:
-        scale = power_of_two_above(largest)
-        return float(np.average(y / scale, weights=weight)) * scale
-    return float(np.average(y, weights=weight))
+class QuantileError(_Residuals):
+    """The pinball loss of one level or several; the level 1/2 is half the absolute error.
+
+    Its slope is the same near and far, so a tree's splits follow the slopes, and its leaves answer with the quantile
+    of their residuals.
+    """
+
+    def __init__(self, y: FloatArray, weight: FloatArray | None, levels: tuple[float, ...]) -> None:
+        super().__init__(y, weight, np.array([weighted_quantile(y, weight, level) for level in levels]))
+        self._levels = levels
+
+    def derivatives(self, output: int) -> Derivatives:
+        level = np.float32(self._levels[output])
+        residual = self.residual(output)
+        gradient = np.where(residual > 0, -level, np.where(residual < 0, 1 - level, np.float32(0)))
+        return self._weighted(gradient, no_hessian())
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return LeafQuantile(self._levels[output], self.residual(output), self._weight)
+
+    def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
+        losses = [
+            np.average(np.maximum(level * (y - score), (level - 1) * (y - score)), weights=weight)
+            for level, score in zip(self._levels, scores.T, strict=True)
+        ]
+        return float(np.mean(losses))
 
 
-def power_of_two_above(value: float) -> float:
-    """The least power of two above a number, kept inside the range of floats.
+class HuberError(_Residuals):
+    """Squared for small residuals, straight for large ones.
+
+    The turn is at the quantile `share` of the sizes of the residuals, measured anew in each round, so it needs no
+    unit. The hessian is that of the parabola that touches the loss from above: a leaf's answer is a weighted mean, and
+    every step goes down.
+    """
+
+    def __init__(self, y: FloatArray, weight: FloatArray | None, share: float) -> None:
+        super().__init__(y, weight, np.array([weighted_quantile(y, weight, 0.5)]))
+        self._share = share
+        self.begin_round()
+        self._turn_of_value = float(self._turn) * self.scale  # does not move, so that rounds can be compared
+
+    def begin_round(self) -> None:
+        size = np.abs(self.residual(0))
+        if len(self._weight):
+            size = size[self._weight > 0]
+        least = np.finfo(np.float32).tiny
+        self._turn = (
+            np.float32(max(np.quantile(size, self._share), least)) if len(size) else np.float32(least)
+        )
+
+    def derivatives(self, output: int) -> Derivatives:
+        residual = self.residual(0)
+        size = np.maximum(np.abs(residual), self._turn)
+        hessian = np.asarray(self._turn / size, dtype=np.float32)
+        return self._weighted(np.asarray(-residual * hessian, dtype=np.float32), hessian)
+
+    def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
+        turn = self._turn_of_value
+        size = np.abs(scores[:, 0] - y)
+        return float(
+            np.average(np.where(size <= turn, size**2 / 2, turn * (size - turn / 2)), weights=weight)
+        )
+
+
+class ExpectileError(_Residuals):
+    """Squared error that weighs residuals above the answer by `level` and those below by 1 - level."""
+
+    def __init__(self, y: FloatArray, weight: FloatArray | None, level: float) -> None:
+        super().__init__(y, weight, np.array([_expectile(y, weight, level)]))
+        self._level = level
+
+    def derivatives(self, output: int) -> Derivatives:
+        residual = self.residual(0)
+        hessian = np.where(residual > 0, np.float32(2 * self._level), np.float32(2 - 2 * self._level))
+        return self._weighted(-residual * hessian, hessian)
+
+    def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
+        residual = y - scores[:, 0]
+        asymmetry = np.where(residual > 0, self._level, 1 - self._level)
+        return float(np.average(asymmetry * residual**2, weights=weight))
+
+
+def weighted_quantile(y: FloatArray, weight: FloatArray | None, level: float) -> float:
+    """The least value with at least `level` of the weight at or below it; met exactly, the middle to the next.
 
     Examples
     --------
-    >>> power_of_two_above(5.0), power_of_two_above(0.0)
-    (8.0, 1.0)
+    >>> weighted_quantile(np.array([3.0, 1.0, 2.0, 4.0]), None, 0.5)
+    2.5
+    >>> weighted_quantile(np.array([1.0, 2.0]), np.array([1.0, 3.0]), 0.5)
+    2.0
     """
-    exponent = math.frexp(value)[1] if value > 0 else 0
-    return 2.0 ** min(max(exponent, -1021), 1023)
+    counts = np.ones(len(y)) if weight is None else weight
+    taking_part = counts > 0
+    values, counts = y[taking_part], counts[taking_part]
+    order = np.argsort(values, kind="stable")
+    values, below = values[order], np.cumsum(counts[order])
+    wanted = level * below[-1]
+    place = int(np.searchsorted(below, wanted))
+    place = min(place, len(values) - 1)
+    if below[place] == wanted and place + 1 < len(values):
+        return float(values[place] / 2 + values[place + 1] / 2)
+    return float(values[place])
+
+
+def _expectile(y: FloatArray, weight: FloatArray | None, level: float) -> float:
+    """Where the weighted residuals above and below balance; a few Newton steps, each exact between two targets."""
+    counts = np.ones(len(y)) if weight is None else weight
+    answer = safe_mean(y, weight)
+    for _ in range(100):
+        pull = counts * np.where(y > answer, level, 1 - level)
+        better = safe_mean(y, pull)
+        if better == answer:
+            break
+        answer = better
+    return answer

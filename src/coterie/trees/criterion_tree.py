@@ -24,7 +24,7 @@ from coterie._typing import (
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.regression import power_of_two_above
+from coterie.losses.base import power_of_two_above
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.limits import Share, max_features_of, monotone_of, rows_of

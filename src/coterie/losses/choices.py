@@ -1,0 +1,219 @@
+"""What `loss=` of the regressor accepts: a name, or one of these with its own settings."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from coterie._typing import FloatArray
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.losses.base import BoostingLoss
+from coterie.losses.log_link import TweedieDeviance
+from coterie.losses.probability import CrossEntropyOfShares
+from coterie.losses.regression import ExpectileError, HuberError, QuantileError, SquaredError
+
+__all__ = [
+    "LOSS_NAMES",
+    "Absolute",
+    "CrossEntropy",
+    "Expectile",
+    "Gamma",
+    "Huber",
+    "LossChoice",
+    "Poisson",
+    "Quantile",
+    "Squared",
+    "Tweedie",
+    "loss_of",
+]
+
+
+def _check_between(loss: str, parameter: str, value: object) -> None:
+    if not (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1):
+        raise InvalidParameter(
+            f"{loss}({parameter}={value!r}): {parameter} must be a number between 0 and 1."
+        )
+
+
+def _refuse_below(y: FloatArray, weight: FloatArray | None, name: str, *, zero_is_fine: bool) -> None:
+    wrong = np.flatnonzero(y < 0 if zero_is_fine else y <= 0)
+    if len(wrong):
+        allowed = "that are not negative" if zero_is_fine else "above zero"
+        raise InvalidInput(f"loss='{name}' needs targets {allowed}; y is {y[wrong[0]]:g} in row {wrong[0]}.")
+    if not (y if weight is None else y * weight).any():
+        raise InvalidInput(f"loss='{name}' needs at least one target above zero; all of y is zero.")
+
+
+class LossChoice(ABC):
+    """A loss before it has seen data."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        """The loss on one training set; refuses targets that it cannot take."""
+
+    @abstractmethod
+    def answers(self, scores: FloatArray) -> FloatArray:
+        """From scores, shape (n_rows, n_outputs), to what `predict` returns."""
+
+
+class _ScoreIsAnswer(LossChoice):
+    def answers(self, scores: FloatArray) -> FloatArray:
+        return scores[:, 0]
+
+
+@dataclass(frozen=True)
+class Squared(_ScoreIsAnswer):
+    """Squared error: predicts the mean."""
+
+    name: ClassVar[str] = "squared_error"
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        return SquaredError(y, weight, n_threads)
+
+
+@dataclass(frozen=True)
+class Absolute(_ScoreIsAnswer):
+    """Absolute error: predicts the median, and outliers do not pull."""
+
+    name: ClassVar[str] = "absolute_error"
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        return QuantileError(y, weight, (0.5,))
+
+
+@dataclass(frozen=True)
+class Huber(_ScoreIsAnswer):
+    """Squared up to the quantile `share` of the residuals' sizes, absolute beyond."""
+
+    share: float = 0.9
+    name: ClassVar[str] = "huber"
+
+    def __post_init__(self) -> None:
+        _check_between("Huber", "share", self.share)
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        return HuberError(y, weight, float(self.share))
+
+
+@dataclass(frozen=True)
+class Quantile(LossChoice):
+    """The pinball loss: predicts a quantile, or several at once, which never cross."""
+
+    level: float | tuple[float, ...] = 0.5
+    name: ClassVar[str] = "quantile"
+
+    def __post_init__(self) -> None:
+        levels = self.levels
+        if not levels or list(levels) != sorted(set(levels)):
+            raise InvalidParameter(f"Quantile(level={self.level!r}): levels must ascend, each given once.")
+        for level in levels:
+            _check_between("Quantile", "level", level)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return tuple(self.level) if isinstance(self.level, tuple | list) else (self.level,)
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        return QuantileError(y, weight, tuple(float(level) for level in self.levels))
+
+    def answers(self, scores: FloatArray) -> FloatArray:
+        # Sorting quantiles that cross never makes the pinball loss larger.
+        ordered = np.sort(scores, axis=1)
+        return ordered if isinstance(self.level, tuple | list) else ordered[:, 0]
+
+
+@dataclass(frozen=True)
+class Expectile(_ScoreIsAnswer):
+    """Asymmetric squared error: predicts an expectile, of which the level 1/2 is the mean."""
+
+    level: float = 0.5
+    name: ClassVar[str] = "expectile"
+
+    def __post_init__(self) -> None:
+        _check_between("Expectile", "level", self.level)
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        return ExpectileError(y, weight, float(self.level))
+
+
+class _LogLink(LossChoice):
+    def answers(self, scores: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(scores[:, 0]))
+
+
+@dataclass(frozen=True)
+class Poisson(_LogLink):
+    """For counts: predicts the mean of numbers that are not negative, on a log scale."""
+
+    name: ClassVar[str] = "poisson"
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        _refuse_below(y, weight, self.name, zero_is_fine=True)
+        return TweedieDeviance(y, weight, 1.0)
+
+
+@dataclass(frozen=True)
+class Gamma(_LogLink):
+    """For amounts above zero: errors count in proportion."""
+
+    name: ClassVar[str] = "gamma"
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        _refuse_below(y, weight, self.name, zero_is_fine=False)
+        return TweedieDeviance(y, weight, 2.0)
+
+
+@dataclass(frozen=True)
+class Tweedie(_LogLink):
+    """For amounts that are often zero, such as claims; `power` between 1 (counts) and 2 (amounts)."""
+
+    power: float = 1.5
+    name: ClassVar[str] = "tweedie"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.power, int | float) and 1 <= self.power < 2):
+            raise InvalidParameter(f"Tweedie(power={self.power!r}): power must be at least 1 and below 2.")
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        _refuse_below(y, weight, self.name, zero_is_fine=True)
+        return TweedieDeviance(y, weight, float(self.power))
+
+
+@dataclass(frozen=True)
+class CrossEntropy(LossChoice):
+    """For targets that are probabilities or shares, from 0 to 1."""
+
+    name: ClassVar[str] = "cross_entropy"
+
+    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+        wrong = np.flatnonzero((y < 0) | (y > 1))
+        if len(wrong):
+            raise InvalidInput(
+                f"loss='cross_entropy' needs targets from 0 to 1; y is {y[wrong[0]]:g} in row {wrong[0]}."
+            )
+        return CrossEntropyOfShares(y, weight)
+
+    def answers(self, scores: FloatArray) -> FloatArray:
+        score = scores[:, 0]
+        small = np.exp(-np.abs(score))
+        return np.asarray(np.where(score > 0, 1 / (1 + small), small / (1 + small)))
+
+
+_CHOICES = {
+    choice.name: choice
+    for choice in (
+        Squared(), Absolute(), Huber(), Quantile(), Expectile(), Poisson(), Gamma(), Tweedie(), CrossEntropy()
+    )
+}  # fmt: skip
+
+
+LOSS_NAMES = tuple(_CHOICES)
+
+
+def loss_of(choice: str | LossChoice) -> LossChoice:
+    """The loss behind a name; a loss that was made by hand is itself."""
+    return _CHOICES[choice] if isinstance(choice, str) else choice

@@ -1,0 +1,44 @@
+"""The loss for targets that are shares: log loss with y anywhere between 0 and 1."""
+
+import numpy as np
+
+from coterie._typing import FloatArray
+from coterie.losses.base import Derivatives, Float32Array, LeafQuantile, float32_weight
+
+__all__ = ["CrossEntropyOfShares"]
+
+_LEAST_SHARE = 1e-7
+
+
+class CrossEntropyOfShares:
+    """One score, the log odds of the share; its best constant is the log odds of the mean."""
+
+    n_outputs = 1
+    scale = 1.0
+
+    def __init__(self, y: FloatArray, weight: FloatArray | None) -> None:
+        share = np.clip(np.average(y, weights=weight), _LEAST_SHARE, 1 - _LEAST_SHARE)
+        self.start = np.array([np.log(share / (1 - share))])
+        self.scores: Float32Array = np.full((1, len(y)), self.start[0], dtype=np.float32)
+        self._y = y.astype(np.float32)
+        self._weight = float32_weight(weight)
+
+    def begin_round(self) -> None:
+        pass
+
+    def derivatives(self, output: int) -> Derivatives:
+        small = np.exp(-np.abs(self.scores[0]))
+        likely = 1 / (1 + small)
+        unlikely = small * likely
+        gradient = np.where(self.scores[0] > 0, likely, unlikely) - self._y
+        hessian = likely * unlikely
+        if len(self._weight):
+            return gradient * self._weight, hessian * self._weight
+        return gradient, hessian
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return None
+
+    def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
+        score = scores[:, 0]
+        return float(np.average(np.logaddexp(0, score) - y * score, weights=weight))
