@@ -93,6 +93,7 @@ class _Holdout:
     encoded: Encoded
     y: AnyArray
     weight: FloatArray | None
+    scores: list[FloatArray]  # after the rounds so far; none before the first
 
 
 class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
@@ -168,7 +169,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
                 forest.add(tree, output)
             stop = watchers.end_round(forest_=forest, baseline_=loss.start)
             if holdout is not None:
-                stop |= stopping.reached(self._holdout_loss(forest, loss, holdout, n_threads))
+                stop |= stopping.reached(self._holdout_loss(trees, loss, holdout, n_threads))
             if stop:
                 break
 
@@ -248,12 +249,20 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
             encoded=_take_rows(train.encoded, aside),
             y=train.target.values[aside],
             weight=None if train.weight is None else train.weight[aside],
+            scores=[],
         )
         return kept[learn].astype(np.uint32), holdout
 
-    def _holdout_loss(self, forest: Any, loss: BoostingLoss, holdout: _Holdout, n_threads: int) -> float:
-        scores = _scores(forest, loss.start, holdout.encoded, n_threads)
-        return loss.value(scores, holdout.y, holdout.weight)
+    def _holdout_loss(
+        self, trees: list[tuple[int, Any]], loss: BoostingLoss, holdout: _Holdout, n_threads: int
+    ) -> float:
+        """The loss on the rows set aside after one more round, whose trees are the only ones walked."""
+        round_ = _engine.Forest(holdout.encoded.n_features, loss.n_outputs)
+        for output, tree in trees:
+            round_.add(tree, output)
+        start = holdout.scores.pop() if holdout.scores else loss.start
+        holdout.scores.append(_scores(round_, start, holdout.encoded, n_threads))
+        return loss.value(holdout.scores[0], holdout.y, holdout.weight)
 
     def _raw_scores(self, X: Any) -> FloatArray:
         check_is_fitted(self, "forest_")
@@ -536,7 +545,8 @@ def _training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
 
 
 def _scores(forest: Any, start: FloatArray, encoded: Encoded, n_threads: int) -> FloatArray:
-    scores = np.empty((encoded.n_rows, len(start)))
+    """What the trees add to `start`, which is one row for all or one for each."""
+    scores = np.empty((encoded.n_rows, start.shape[-1]))
     scores[:] = start
     forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads)
     return scores
