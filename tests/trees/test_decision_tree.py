@@ -10,17 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
-
-
-@parametrize_with_checks([DecisionTreeClassifier(), DecisionTreeRegressor()])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def messy_frame(n_rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:

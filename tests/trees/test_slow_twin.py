@@ -130,19 +130,23 @@ def test_each_split_is_the_best_of_all_partitions(criterion):
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_several_classes_and_outputs_get_the_best_cut_of_each_ordering(criterion):
     rng = np.random.default_rng(10 + CRITERIA.index(criterion))
+    n_splits = 0
     for _ in range(15):
         problem = random_problem(rng, criterion, n_classes=3, n_outputs=int(rng.integers(1, 3)))
         model = make_model(criterion, min_samples_leaf=2)
         model.fit(problem.X, problem.y, sample_weight=problem.weight)
-        compare(model, problem)
+        n_splits += compare(model, problem)[1]
+    assert n_splits > 30
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_constrained_splits_are_the_best_of_those_allowed(criterion):
     rng = np.random.default_rng(20 + CRITERIA.index(criterion))
+    n_splits = 0
     for _ in range(15):
         problem = random_problem(rng, criterion, n_classes=2, n_outputs=1)
         monotone = np.array([rng.choice([-1, 1]), rng.choice([-1, 0, 1]), 0, 0])
         model = make_model(criterion, min_samples_leaf=2, monotonic_cst=monotone)
         model.fit(problem.X, problem.y[:, 0], sample_weight=problem.weight)
-        compare(model, problem, monotone)
+        n_splits += compare(model, problem, monotone)[1]
+    assert n_splits > 30

@@ -49,7 +49,7 @@ from coterie.losses import (
     Quantile,
     loss_of,
 )
-from coterie.losses.base import Float32Array, LeafQuantile
+from coterie.losses.base import Float32Array, NewtonLoss
 from coterie.trees.limits import monotone_of
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
@@ -512,7 +512,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         return MultinomialLogLoss(codes, n_classes, weight, n_threads)
 
 
-class _OneClass:
+class _OneClass(NewtonLoss):
     """Nothing to learn: every row has the same class."""
 
     n_outputs = 0
@@ -522,14 +522,8 @@ class _OneClass:
         self.start = np.zeros(1)
         self.scores: Float32Array = np.zeros((0, n_rows), dtype=np.float32)
 
-    def begin_round(self) -> None:
-        pass
-
     def derivatives(self, output: int) -> Any:
         raise AssertionError("there is no output to learn")
-
-    def leaf_quantile(self, output: int) -> LeafQuantile | None:
-        return None
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         return 0.0

@@ -18,10 +18,12 @@ __all__ = [
     "Derivatives",
     "Float32Array",
     "LeafQuantile",
+    "NewtonLoss",
     "float32_weight",
     "no_hessian",
     "power_of_two_above",
     "safe_mean",
+    "weighted",
 ]
 
 Float32Array: TypeAlias = NDArray[np.float32]
@@ -68,6 +70,16 @@ class BoostingLoss(Protocol):
         """Mean loss of rows with the user's scores, shape (n_rows, n_outputs)."""
 
 
+class NewtonLoss:
+    """A loss that needs no look at the scores before a round, and whose leaves take Newton's step."""
+
+    def begin_round(self) -> None:
+        pass
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        return None
+
+
 def no_hessian() -> Float32Array:
     """The hessian of a loss whose second derivative is 1 everywhere."""
     return np.empty(0, dtype=np.float32)
@@ -76,6 +88,13 @@ def no_hessian() -> Float32Array:
 def float32_weight(weight: FloatArray | None) -> Float32Array:
     """Weights as the engine takes them; none at all means 1 for every row."""
     return no_hessian() if weight is None else weight.astype(np.float32)
+
+
+def weighted(gradient: Float32Array, hessian: Float32Array, weight: Float32Array) -> Derivatives:
+    """Derivatives times weights, of which there may be none; where the hessian is 1, it becomes the weight."""
+    if len(weight) == 0:
+        return gradient, hessian
+    return gradient * weight, (hessian * weight if len(hessian) else weight)
 
 
 def safe_mean(y: FloatArray, weight: FloatArray | None) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
@@ -198,9 +199,7 @@ class CrossEntropy(LossChoice):
         return CrossEntropyOfShares(y, weight)
 
     def answers(self, scores: FloatArray) -> FloatArray:
-        score = scores[:, 0]
-        small = np.exp(-np.abs(score))
-        return np.asarray(np.where(score > 0, 1 / (1 + small), small / (1 + small)))
+        return np.asarray(expit(scores[:, 0]))
 
 
 _CHOICES = {

@@ -4,14 +4,14 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import Derivatives, Float32Array, LeafQuantile, float32_weight
+from coterie.losses.base import Derivatives, Float32Array, NewtonLoss, float32_weight
 
 __all__ = ["BinaryLogLoss", "MultinomialLogLoss", "class_shares"]
 
 _LEAST_SHARE = 1e-7
 
 
-class BinaryLogLoss:
+class BinaryLogLoss(NewtonLoss):
     """Two classes, one score: the log of the odds of the second class."""
 
     n_outputs = 1
@@ -27,24 +27,18 @@ class BinaryLogLoss:
         self._hessian = np.empty(len(codes), dtype=np.float32)
         self._n_threads = n_threads
 
-    def begin_round(self) -> None:
-        pass
-
     def derivatives(self, output: int) -> Derivatives:
         _engine.log_loss_derivatives(
             self.scores[0], self._y, self._weight, self._gradient, self._hessian, self._n_threads
         )
         return self._gradient, self._hessian
 
-    def leaf_quantile(self, output: int) -> LeafQuantile | None:
-        return None
-
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         score = scores[:, 0]
         return float(np.average(np.logaddexp(0, score) - y * score, weights=weight))
 
 
-class MultinomialLogLoss:
+class MultinomialLogLoss(NewtonLoss):
     """K classes, K scores; probabilities are their exponentials divided by the sum."""
 
     scale = 1.0
@@ -76,9 +70,6 @@ class MultinomialLogLoss:
             self._n_threads,
         )
         return self._gradient, self._hessian
-
-    def leaf_quantile(self, output: int) -> LeafQuantile | None:
-        return None
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         highest = scores.max(axis=1)

@@ -7,14 +7,14 @@ All are deviances of Tweedie's family, whose variance is a power of the mean: 1 
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, Float32Array, LeafQuantile, float32_weight, safe_mean
+from coterie.losses.base import Derivatives, Float32Array, NewtonLoss, float32_weight, safe_mean, weighted
 
 __all__ = ["TweedieDeviance"]
 
 _MOST = 40.0  # a score beyond e^40 above the mean is a step too far, not an answer
 
 
-class TweedieDeviance:
+class TweedieDeviance(NewtonLoss):
     """Half the deviance with variance mean ** power, for 1 <= power <= 2; its best constant is the log of the mean."""
 
     n_outputs = 1
@@ -39,12 +39,7 @@ class TweedieDeviance:
         gradient = predicted - observed
         hessian = (2 - power) * predicted + (power - 1) * observed
         np.maximum(hessian, np.float32(1e-12), out=hessian)
-        if len(self._weight):
-            return gradient * self._weight, hessian * self._weight
-        return gradient, hessian
-
-    def leaf_quantile(self, output: int) -> LeafQuantile | None:
-        return None
+        return weighted(gradient, hessian, self._weight)
 
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         score, power = scores[:, 0], self._power

@@ -3,14 +3,14 @@
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, Float32Array, LeafQuantile, float32_weight
+from coterie.losses.base import Derivatives, Float32Array, NewtonLoss, float32_weight, weighted
 
 __all__ = ["CrossEntropyOfShares"]
 
 _LEAST_SHARE = 1e-7
 
 
-class CrossEntropyOfShares:
+class CrossEntropyOfShares(NewtonLoss):
     """One score, the log odds of the share; its best constant is the log odds of the mean."""
 
     n_outputs = 1
@@ -23,21 +23,13 @@ class CrossEntropyOfShares:
         self._y = y.astype(np.float32)
         self._weight = float32_weight(weight)
 
-    def begin_round(self) -> None:
-        pass
-
     def derivatives(self, output: int) -> Derivatives:
         small = np.exp(-np.abs(self.scores[0]))
         likely = 1 / (1 + small)
         unlikely = small * likely
         gradient = np.where(self.scores[0] > 0, likely, unlikely) - self._y
         hessian = likely * unlikely
-        if len(self._weight):
-            return gradient * self._weight, hessian * self._weight
-        return gradient, hessian
-
-    def leaf_quantile(self, output: int) -> LeafQuantile | None:
-        return None
+        return weighted(gradient, hessian, self._weight)
 
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         score = scores[:, 0]

@@ -12,16 +12,18 @@ from coterie.losses.base import (
     Derivatives,
     Float32Array,
     LeafQuantile,
+    NewtonLoss,
     float32_weight,
     no_hessian,
     power_of_two_above,
     safe_mean,
+    weighted,
 )
 
 __all__ = ["ExpectileError", "HuberError", "QuantileError", "SquaredError", "weighted_quantile"]
 
 
-class _Residuals:
+class _Residuals(NewtonLoss):
     """Targets as distances from a constant, in units that fit float32."""
 
     def __init__(self, y: FloatArray, weight: FloatArray | None, start: FloatArray) -> None:
@@ -33,20 +35,9 @@ class _Residuals:
         self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
         self._weight = float32_weight(weight)
 
-    def begin_round(self) -> None:
-        pass
-
-    def leaf_quantile(self, output: int) -> LeafQuantile | None:
-        return None
-
     def residual(self, output: int) -> Float32Array:
         """Target minus score, in the loop's units."""
         return np.asarray(self._y[output] - self.scores[output], dtype=np.float32)
-
-    def _weighted(self, gradient: Float32Array, hessian: Float32Array) -> Derivatives:
-        if len(self._weight) == 0:
-            return gradient, hessian
-        return gradient * self._weight, (hessian * self._weight if len(hessian) else self._weight)
 
 
 class SquaredError(_Residuals):
@@ -83,7 +74,7 @@ class QuantileError(_Residuals):
         level = np.float32(self._levels[output])
         residual = self.residual(output)
         gradient = np.where(residual > 0, -level, np.where(residual < 0, 1 - level, np.float32(0)))
-        return self._weighted(gradient, no_hessian())
+        return weighted(gradient, no_hessian(), self._weight)
 
     def leaf_quantile(self, output: int) -> LeafQuantile | None:
         return LeafQuantile(self._levels[output], self.residual(output), self._weight)
@@ -123,7 +114,7 @@ class HuberError(_Residuals):
         residual = self.residual(0)
         size = np.maximum(np.abs(residual), self._turn)
         hessian = np.asarray(self._turn / size, dtype=np.float32)
-        return self._weighted(np.asarray(-residual * hessian, dtype=np.float32), hessian)
+        return weighted(np.asarray(-residual * hessian, dtype=np.float32), hessian, self._weight)
 
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         turn = self._turn_of_value
@@ -143,7 +134,7 @@ class ExpectileError(_Residuals):
     def derivatives(self, output: int) -> Derivatives:
         residual = self.residual(0)
         hessian = np.where(residual > 0, np.float32(2 * self._level), np.float32(2 - 2 * self._level))
-        return self._weighted(-residual * hessian, hessian)
+        return weighted(-residual * hessian, hessian, self._weight)
 
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         residual = y - scores[:, 0]
