@@ -124,3 +124,22 @@ def test_a_share_has_no_meaning_where_every_row_is_weighted(table: tuple[Any, An
     model = GradientBoostingClassifier(sampling_method="bayesian", subsample=0.5)
     with pytest.raises(InvalidParameter, match=r"subsample=0\.5 has no meaning.*'bayesian'"):
         model.fit(X, y)
+
+@pytest.mark.parametrize("method", ["uniform", "minimal_variance", "bayesian"])
+def test_a_tree_without_a_split_says_nothing_to_any_row(method: str) -> None:
+    X = np.random.default_rng(0).random((500, 3))
+    empty = np.empty(0)
+    mapper = _engine.BinMapper.fit(X, np.zeros(3, np.int32), empty, 32, 0, 1)
+    options = _engine.GrowOptions()
+    grower = _engine.TreeGrower(
+        _engine.BinnedMatrix(X, np.zeros(3, np.int32), mapper, 1), options, n_threads=1
+    )
+    sampling = getattr(_engine.SamplingMethod, method)
+    no_rows = np.empty(0, np.uint32)
+    steep = np.where(X[:, 0] > 0.5, 1, -1).astype(np.float32)
+    assert len(grower.grow(steep, no_rows.astype(np.float32), no_rows, 1, sampling, 0.5).feature) > 1
+    flat = np.zeros(500, np.float32)
+    assert len(grower.grow(flat, no_rows.astype(np.float32), no_rows, 2, sampling, 0.5).feature) == 1
+    scores = np.full(500, 0.25, np.float32)
+    grower.add_answers(scores)
+    np.testing.assert_array_equal(scores, np.full(500, 0.25, np.float32))

@@ -65,6 +65,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     derivatives_ = derivatives;
     grown_.clear();
     router_.clear();
+    leaf_codes_.clear();
     free_slots_.clear();
     for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) free_slots_.push_back(slot);
     choose_rows(seed, sampling);
