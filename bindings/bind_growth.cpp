@@ -67,7 +67,7 @@ void bind_growth(nb::module_& m) {
                 self.add_answers(look(scores));
             },
             nb::arg("scores").noconvert(),
-            "Adds the last tree's answers to the rows that took part, or to all rows if they were sampled.");
+            "Adds the last tree's answers to the scores of all rows, also of those that took no part.");
 }
 
 }  // namespace coterie::python

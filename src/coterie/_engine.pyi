@@ -260,7 +260,7 @@ class TreeGrower:
 
     def add_answers(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
-        Adds the last tree's answers to the rows that took part, or to all rows if they were sampled.
+        Adds the last tree's answers to the scores of all rows, also of those that took no part.
         """
 
 class CriterionOptions:

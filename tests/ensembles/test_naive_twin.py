@@ -203,12 +203,14 @@ def random_table(seed: int, n_rows: int) -> tuple[Problem, Any, Any]:
     return problem, matrix, _engine.TreeGrower(matrix, problem.options, 2)
 
 
+@pytest.mark.parametrize("some_rows", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_walking_raw_values_ends_where_the_grower_put_the_rows(seed: int) -> None:
+def test_walking_raw_values_ends_where_the_grower_put_the_rows(seed: int, some_rows: bool) -> None:
     """Scores added by the grower, bin by bin, are those of the finished tree on the values themselves."""
     problem, matrix, grower = random_table(seed, 300)
     hessian = problem.hessian if len(problem.hessian) == 300 else np.empty(0, np.float32)
-    tree = grower.grow(problem.gradient, hessian, NO_ROWS, 7)
+    rows = np.arange(0, 300, 3, dtype=np.uint32) if some_rows else NO_ROWS
+    tree = grower.grow(problem.gradient, hessian, rows, 7)
 
     added = np.zeros(matrix.n_rows, np.float32)
     grower.add_answers(added)

@@ -100,6 +100,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     }
     for (const OpenLeaf& leaf : open) finish_leaf(leaf, builder, answer_of(leaf));
     Tree tree = builder.finish();
+    if (routes_) number_leaves(tree);
     if (sampled_) answer_from_all_rows(tree);
     return tree;
 }
@@ -107,7 +108,8 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
 // Rounded derivatives of the rows that the tree sees.
 void TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& sampling) {
     sampled_ = sampling.method != SamplingMethod::none;
-    const bool all = !sampled_ && derivatives_.rows.empty();
+    routes_ = sampled_ || !derivatives_.rows.empty();
+    const bool all = !routes_;
     if (!all) draw_rows(derivatives_, sampling, seed, n_threads_, sample_);
     const std::span<const float> gradient = all ? derivatives_.gradient : std::span<const float>(sample_.gradient);
     const std::span<const float> hessian = all ? derivatives_.hessian : std::span<const float>(sample_.hessian);
@@ -277,7 +279,7 @@ void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, 
 
 std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder) {
     const NodeIndex left = builder.split(leaf.node, leaf.split, matrix_->feature(leaf.split.feature));
-    if (sampled_) router_.add(leaf.node, leaf.split, left);
+    if (routes_) router_.add(leaf.node, leaf.split, left);
     builder.set_value(leaf.node, answer_of(leaf) * options_.learning_rate * options_.answer_unit);
     builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
     std::array<OpenLeaf, 2> children = std::move(*leaf.children);
@@ -315,6 +317,12 @@ void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double 
     grown_.push_back({.node = leaf.node, .rows = leaf.rows, .bounds = leaf.bounds, .answer = answer});
 }
 
+// The router numbers the leaves in the order of their nodes, and so does `grown_` from here on.
+void TreeGrower::number_leaves(const Tree& tree) {
+    router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
+    std::ranges::sort(grown_, {}, &Grown::node);
+}
+
 // The tree was grown on a sample: every row of the table says what its leaf should answer, and is counted there.
 void TreeGrower::answer_from_all_rows(Tree& tree) {
     struct LeafSums {
@@ -322,7 +330,6 @@ void TreeGrower::answer_from_all_rows(Tree& tree) {
         double hessian = 0;
         std::uint32_t n_rows = 0;
     };
-    router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
     const std::size_t n_leaves = router_.leaves().size();
     const std::size_t n_rows = matrix_->n_rows();
     const std::size_t n_chunks = (n_rows + kAnswerChunk - 1) / kAnswerChunk;
@@ -352,7 +359,6 @@ void TreeGrower::answer_from_all_rows(Tree& tree) {
             sums[leaf].hessian += part.hessian;
             sums[leaf].n_rows += part.n_rows;
         }
-    std::ranges::sort(grown_, {}, &Grown::node);  // as the router numbers them
     for (std::size_t i = 0; i < n_leaves; ++i) {
         Grown& leaf = grown_[i];
         const double weight = sums[i].hessian + options_.l2;
@@ -370,7 +376,7 @@ void TreeGrower::answer_from_all_rows(Tree& tree) {
     }
 }
 
-void TreeGrower::add_answers_of_all_rows(std::span<float> scores) const {
+void TreeGrower::add_answers_by_route(std::span<float> scores) const {
     std::vector<float> answers;
     for (const Grown& leaf : grown_) answers.push_back(static_cast<float>(leaf.answer));
     parallel_ranges(scores.size(), kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
@@ -425,7 +431,7 @@ void TreeGrower::answer_with_quantile(Tree& tree, std::span<const float> residua
 
 void TreeGrower::add_answers(std::span<float> scores) const {
     require(scores.size() == matrix_->n_rows(), "There must be one score for each row of the matrix.");
-    if (sampled_) return add_answers_of_all_rows(scores);
+    if (routes_) return add_answers_by_route(scores);
     struct Piece {
         const Grown* leaf;
         std::size_t begin;

@@ -39,8 +39,7 @@ public:
     /// derivatives say where to split but not how far to go. An empty weight means 1; rows of weight 0 are not asked.
     void answer_with_quantile(Tree& tree, std::span<const float> residual, std::span<const float> weight, double level);
 
-    /// Adds the answers of the tree grown last to the scores: of the rows that took part, or, if the tree saw a
-    /// sample, of all rows.
+    /// Adds the answers of the tree grown last to the scores of all rows, also of those that took no part.
     void add_answers(std::span<float> scores) const;
 
 private:
@@ -56,7 +55,8 @@ private:
     void choose_rows(std::uint64_t seed, const RowSampling& sampling);
     OpenLeaf make_root(TreeBuilder& builder);
     void answer_from_all_rows(Tree& tree);
-    void add_answers_of_all_rows(std::span<float> scores) const;
+    void add_answers_by_route(std::span<float> scores) const;
+    void number_leaves(const Tree& tree);
     std::array<OpenLeaf, 2> part(const OpenLeaf& leaf, Desk& desk, int n_threads);
     void look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk, int n_threads);
     void prepare(std::span<OpenLeaf* const> leaves, bool last);
@@ -81,6 +81,7 @@ private:
     TreeFacts facts_;
     Derivatives derivatives_;
     bool sampled_ = false;
+    bool routes_ = false;  // some rows took no part, and are routed to their leaves afterwards
     RowSample sample_;
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_slots_;
