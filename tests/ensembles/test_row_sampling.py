@@ -125,6 +125,7 @@ def test_a_share_has_no_meaning_where_every_row_is_weighted(table: tuple[Any, An
     with pytest.raises(InvalidParameter, match=r"subsample=0\.5 has no meaning.*'bayesian'"):
         model.fit(X, y)
 
+
 @pytest.mark.parametrize("method", ["uniform", "minimal_variance", "bayesian"])
 def test_a_tree_without_a_split_says_nothing_to_any_row(method: str) -> None:
     X = np.random.default_rng(0).random((500, 3))

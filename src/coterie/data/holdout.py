@@ -5,7 +5,7 @@ import numpy as np
 from coterie._typing import AnyArray, RowArray
 from coterie.errors import InvalidInput
 
-__all__ = ["holdout_rows"]
+__all__ = ["fold_numbers", "holdout_rows"]
 
 
 def holdout_rows(
@@ -35,6 +35,29 @@ def holdout_rows(
     kept = np.ones(n_rows, dtype=bool)
     kept[aside] = False
     return np.flatnonzero(kept), np.sort(aside)
+
+
+def fold_numbers(n_rows: int, n_folds: int, seed: int, stratify_codes: AnyArray | None = None) -> RowArray:
+    """The fold of each row, 0 to n_folds - 1; folds differ in size by one row at most.
+
+    With `stratify_codes` the rows of a class are dealt out one after the other, so that every fold has its share.
+
+    Examples
+    --------
+    >>> np.bincount(fold_numbers(10, 4, seed=0)).tolist()
+    [3, 3, 2, 2]
+    """
+    if n_folds > n_rows:
+        raise InvalidInput(
+            f"Cannot divide {n_rows} row(s) among {n_folds} boosters, each of which leaves a part of its own out. "
+            f"Fit on more rows, or set n_bags to at most {n_rows}."
+        )
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(n_rows)
+    if stratify_codes is not None:
+        order = order[np.argsort(np.asarray(stratify_codes)[order], kind="stable")]
+    folds = np.empty(n_rows, dtype=np.int64)
+    folds[order] = np.arange(n_rows) % n_folds
+    return folds
 
 
 def _stratified(order: RowArray, codes: AnyArray, wanted: int) -> RowArray:

@@ -7,7 +7,7 @@ __all__ = ["EarlyStopping"]
 
 @dataclass
 class EarlyStopping:
-    """Watches a loss, round by round.
+    """Watches a loss, round by round, from `best_loss` before the first.
 
     Examples
     --------
@@ -20,14 +20,14 @@ class EarlyStopping:
 
     patience: int
     tolerance: float
-    losses: list[float] = field(default_factory=list)
-    best_round: int = 0
     best_loss: float = float("inf")
+    best_round: int = 0
+    losses: list[float] = field(default_factory=list)
 
     def reached(self, loss: float) -> bool:
         """Take in the loss after one more round; True if it is time to stop."""
         self.losses.append(loss)
-        if loss < self.best_loss - self.tolerance or self.best_round == 0:
+        if loss < self.best_loss - self.tolerance:
             self.best_loss = loss
             self.best_round = len(self.losses)
         return len(self.losses) - self.best_round >= self.patience

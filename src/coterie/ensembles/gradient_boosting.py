@@ -5,8 +5,7 @@ classes, K for K classes); a tree sees the *derivatives* of the loss at the curr
 a step, of which the model takes the share `learning_rate`.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,10 +30,12 @@ from coterie._params import (
     resolve_n_jobs,
 )
 from coterie._seeds import root_seed
-from coterie._typing import AnyArray, FloatArray
-from coterie.data.encoding import Encoded
-from coterie.data.holdout import holdout_rows
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.data.holdout import fold_numbers, holdout_rows
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.ensembles._booster import Booster, add_scores, take_rows
+from coterie.ensembles._boosting_plan import Plan, plan_of
+from coterie.ensembles._crew import Crew
 from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._row_sampling import sampling_of
@@ -55,25 +56,26 @@ from coterie.trees.limits import monotone_of
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 _PARAMS: Params = {
-    "n_estimators": [Whole(1)],
-    "learning_rate": [Real(0, None, closed="neither")],
+    "n_estimators": [Whole(1), OneOf("auto")],
+    "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],
+    "n_bags": [Whole(1), OneOf("auto")],
     "max_leaf_nodes": [Whole(2), None],
     "max_depth": [Whole(1), None],
-    "min_samples_leaf": [Whole(1)],
+    "min_samples_leaf": [Whole(1), OneOf("auto")],
     "min_child_weight": [Real(0)],
-    "l2_regularization": [Real(0)],
+    "l2_regularization": [Real(0), OneOf("auto")],
     "min_gain_to_split": [Real(0)],
-    "max_features": [Fraction()],
+    "max_features": [Fraction(), OneOf("auto")],
     "subsample": [Fraction(), OneOf("auto")],
-    "sampling_method": [OneOf("uniform", "gradient_based", "bayesian")],
+    "sampling_method": [OneOf("auto", "uniform", "gradient_based", "bayesian")],
     "max_bins": [Whole(2, 255)],
     "monotonic_cst": [ArrayLike(), MappingLike(), None],
     "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
     "categorical_features": [ArrayLike(), OneOf("auto"), None],
     "unknown_category": [OneOf("missing", "error")],
-    "early_stopping": [Flag()],
+    "early_stopping": [Flag(), OneOf("auto")],
     "validation_fraction": [Real(0, 1, closed="neither")],
-    "n_iter_no_change": [Whole(1)],
+    "n_iter_no_change": [Whole(1), OneOf("auto")],
     "tol": [Real(0)],
     "random_state": [SeedLike()],
     "n_jobs": [Whole(), None],
@@ -86,16 +88,6 @@ _LEVEL_SMOOTHING = 10.0
 _LEVEL_L2 = 1.0
 
 
-@dataclass(frozen=True)
-class _Holdout:
-    """Rows kept aside to measure the loss after each round."""
-
-    encoded: Encoded
-    y: AnyArray
-    weight: FloatArray | None
-    scores: list[FloatArray]  # after the rounds so far; none before the first
-
-
 class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
@@ -105,31 +97,33 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
+        n_estimators: int | str = "auto",
+        learning_rate: float | str = "auto",
+        n_bags: int | str = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float | str = "auto",
         min_gain_to_split: float = 0.0,
-        max_features: float = 1.0,
+        max_features: float | str = "auto",
         subsample: float | str = "auto",
-        sampling_method: str = "gradient_based",
+        sampling_method: str = "auto",
         max_bins: int = 255,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
-        early_stopping: bool = False,
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
+        self.n_bags = n_bags
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -157,75 +151,98 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         train = prepare_training(self, X, y, sample_weight, task=self._task)
         seed = root_seed(self.random_state)
         self._take_classes(train)
-        rows, holdout = self._set_aside(train, seed)
-        loss = self._make_loss(train, rows, n_threads)
-        forest = _engine.Forest(train.encoded.n_features, max(1, loss.n_outputs))
-        stopping = EarlyStopping(self.n_iter_no_change, self.tol)
-        watchers = RoundWatchers(self, X, y, max_rounds=self.n_estimators)
-
-        for trees in self._rounds(train, rows, loss, seed, n_threads):
-            watchers.begin_round()
-            for output, tree in trees:
-                forest.add(tree, output)
-            stop = watchers.end_round(forest_=forest, baseline_=loss.start)
-            if holdout is not None:
-                stop |= stopping.reached(self._holdout_loss(trees, loss, holdout, n_threads))
-            if stop:
-                break
-
-        if holdout is not None:
-            forest.truncate(stopping.best_round * loss.n_outputs)
-            self.validation_losses_ = np.array(stopping.losses)
-        self.forest_ = forest
-        self.baseline_ = loss.start
-        self.n_estimators_ = len(forest) // max(1, loss.n_outputs)
-        watchers.end()
+        plan = plan_of(self, train.encoded.n_rows, self._n_outputs())
+        crew = Crew(
+            self._boosters(train, plan, seed, n_threads), train.target.values, train.weight, n_threads
+        )
+        self.baseline_ = np.mean([booster.loss.start for booster in crew.boosters], axis=0)
+        self.n_bags_ = len(crew.boosters)
+        self._grow(crew, plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
+        self._keep_left_out(crew, train, n_threads)
         return self
 
-    def _rounds(
-        self, train: TrainingData, rows: AnyArray, loss: BoostingLoss, seed: int, n_threads: int
-    ) -> Iterator[list[tuple[int, Any]]]:
-        """The trees of each round, one for each output, as (output, tree)."""
-        if loss.n_outputs == 0:
-            return
-        grower = self._grower(train, loss, seed, n_threads)
-        n_rows = len(rows) or train.encoded.n_rows
-        method, share = sampling_of(self.sampling_method, self.subsample, n_rows)
-        for number in range(self.n_estimators):
-            loss.begin_round()
-            trees = []
-            for output in range(loss.n_outputs):
-                gradient, hessian = loss.derivatives(output)
-                tree_seed = (seed + number * loss.n_outputs + output) % 2**64  # the engine hashes seeds
-                tree = grower.grow(gradient, hessian, rows, tree_seed, method, share)
-                if refined := loss.leaf_quantile(output):
-                    grower.answer_with_quantile(tree, refined.residual, refined.weight, refined.level)
-                trees.append((output, tree))
-                grower.add_answers(loss.scores[output])
-            yield trees
+    def _boosters(self, train: TrainingData, plan: Plan, seed: int, n_threads: int) -> list[Booster]:
+        parts = self._parts(train, plan, seed)
+        threads_each = max(1, n_threads // len(parts))
+        matrix = self._matrix(train, seed, n_threads)
+        boosters = []
+        for number, (rows, left_out) in enumerate(parts):
+            loss = self._make_loss(train, rows, threads_each)
+            options = self._options(train, loss, plan, share=1 / len(parts))
+            n_rows = len(rows) or train.encoded.n_rows
+            booster = Booster(
+                loss,
+                _engine.TreeGrower(matrix, options, threads_each),
+                rows=rows,
+                left_out=left_out,
+                seed=seed + number * 2**40,  # further than any booster's trees reach
+                sampling=sampling_of(plan.sampling_method, plan.subsample, n_rows),
+            )
+            boosters.append(booster)
+        return boosters
 
-    def _grower(self, train: TrainingData, loss: BoostingLoss, seed: int, n_threads: int) -> Any:
+    def _grow(self, crew: Crew, plan: Plan, watchers: RoundWatchers) -> None:
+        n_outputs = crew.boosters[0].loss.n_outputs
+        forest = _engine.Forest(self.n_features_in_, max(1, n_outputs))
+        start_loss = crew.loss(0) if plan.stops_early else math.inf
+        stopping = EarlyStopping(plan.patience, self.tol, start_loss)
+
+        def after_round(number: int) -> bool:
+            watchers.begin_round()
+            for booster in crew.boosters:
+                for output, tree in enumerate(booster.rounds[number - 1]):
+                    forest.add(tree, output)
+            stop = watchers.end_round(forest_=forest, baseline_=self.baseline_)
+            if plan.stops_early:
+                stop |= stopping.reached(crew.loss(number))
+            return stop
+
+        crew.grow(plan.max_rounds if n_outputs else 0, after_round)
+        if plan.stops_early:
+            crew.truncate(stopping.best_round)
+            self.validation_losses_ = np.array(stopping.losses)
+        self.n_estimators_ = len(crew.boosters[0].rounds)
+        forest.truncate(self.n_estimators_ * n_outputs * len(crew.boosters))
+        self.forest_ = forest
+        watchers.end()
+
+    def _keep_left_out(self, crew: Crew, train: TrainingData, n_threads: int) -> None:
+        """What each booster says of the rows that it did not learn from."""
+        if self.n_bags_ == 1:
+            return
+        scores = np.full((train.encoded.n_rows, len(self.baseline_)), np.nan)
+        for booster in crew.boosters:
+            own = _engine.Forest(train.encoded.n_features, len(self.baseline_))
+            for trees in booster.rounds:
+                for output, tree in enumerate(trees):
+                    own.add(tree, output)
+            rows = take_rows(train.encoded, booster.left_out)
+            # A tree's values are its share of the mean over boosters.
+            added = add_scores(own, np.zeros(len(self.baseline_)), rows, n_threads) * self.n_bags_
+            scores[booster.left_out] = booster.loss.start + added
+        self._take_left_out(scores)
+
+    def _matrix(self, train: TrainingData, seed: int, n_threads: int) -> Any:
         encoded = train.encoded
         weight = np.empty(0) if train.weight is None else train.weight
         n_bins = min(self.max_bins, max(32, encoded.n_rows // 8))
         mapper = _engine.BinMapper.fit(encoded.values, encoded.n_levels, weight, n_bins, seed, n_threads)
-        matrix = _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
-        return _engine.TreeGrower(matrix, self._options(train, loss), n_threads)
+        return _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
 
-    def _options(self, train: TrainingData, loss: BoostingLoss) -> Any:
+    def _options(self, train: TrainingData, loss: BoostingLoss, plan: Plan, share: float) -> Any:
         encoded = train.encoded
         options = _engine.GrowOptions()
         options.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
         options.max_depth = min(self.max_depth or 0, _MOST)
-        options.min_samples_leaf = min(self.min_samples_leaf, _MOST)
+        options.min_samples_leaf = min(plan.min_samples_leaf, _MOST)
         options.min_child_weight = float(self.min_child_weight)
-        options.l2 = float(self.l2_regularization)
+        options.l2 = plan.l2
         options.min_gain = min(float(self.min_gain_to_split) / loss.scale / loss.scale, 1e300)
-        options.max_features = float(self.max_features)
+        options.max_features = plan.max_features
         options.level_smoothing = _LEVEL_SMOOTHING
         options.level_l2 = _LEVEL_L2
-        options.learning_rate = float(self.learning_rate)
-        options.answer_unit = loss.scale
+        options.learning_rate = plan.learning_rate
+        options.answer_unit = loss.scale * share
         if self._task == "classification" and loss.n_outputs > 1 and self.monotonic_cst is not None:
             raise InvalidParameter(
                 f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
@@ -235,40 +252,24 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         options.interaction_sets = interaction_sets(self.interaction_cst, encoded.n_features)
         return options
 
-    def _set_aside(self, train: TrainingData, seed: int) -> tuple[AnyArray, _Holdout | None]:
-        """Row numbers to learn from (none: all of them), and the rows to measure on."""
+    def _parts(self, train: TrainingData, plan: Plan, seed: int) -> list[tuple[RowArray, RowArray]]:
+        """For each booster, the rows to learn from (none: all of them) and the rows left out."""
         n_rows = train.encoded.n_rows
         kept = np.arange(n_rows) if train.weight is None else np.flatnonzero(train.weight > 0)
-        if not self.early_stopping:
-            all_rows = len(kept) == n_rows
-            return (np.empty(0, np.uint32) if all_rows else kept.astype(np.uint32)), None
         codes = train.target.values[kept] if self._task == "classification" else None
-        learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
-        aside = kept[aside]
-        holdout = _Holdout(
-            encoded=_take_rows(train.encoded, aside),
-            y=train.target.values[aside],
-            weight=None if train.weight is None else train.weight[aside],
-            scores=[],
-        )
-        return kept[learn].astype(np.uint32), holdout
-
-    def _holdout_loss(
-        self, trees: list[tuple[int, Any]], loss: BoostingLoss, holdout: _Holdout, n_threads: int
-    ) -> float:
-        """The loss on the rows set aside after one more round, whose trees are the only ones walked."""
-        round_ = _engine.Forest(holdout.encoded.n_features, loss.n_outputs)
-        for output, tree in trees:
-            round_.add(tree, output)
-        start = holdout.scores.pop() if holdout.scores else loss.start
-        holdout.scores.append(_scores(round_, start, holdout.encoded, n_threads))
-        return loss.value(holdout.scores[0], holdout.y, holdout.weight)
+        if plan.n_bags > 1:
+            fold = fold_numbers(len(kept), plan.n_bags, seed, codes)
+            return [(_as_rows(kept[fold != k]), kept[fold == k]) for k in range(plan.n_bags)]
+        if plan.stops_early:
+            learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
+            return [(_as_rows(kept[learn]), kept[aside])]
+        return [(_as_rows(kept if len(kept) < n_rows else kept[:0]), kept[:0])]
 
     def _raw_scores(self, X: Any) -> FloatArray:
         check_is_fitted(self, "forest_")
         encoded = prepare_prediction(self, X)
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        return _scores(self.forest_, self.baseline_, encoded, n_threads)
+        return add_scores(self.forest_, self.baseline_, encoded, n_threads)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -291,6 +292,12 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         return tags
 
     def _take_classes(self, train: TrainingData) -> None:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _take_left_out(self, scores: FloatArray) -> None:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _n_outputs(self) -> int:
         raise AssertionError("the classifier and the regressor each say what to do")
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
@@ -321,25 +328,26 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         *,
         loss: str | LossChoice = "squared_error",
         quantile: Any = None,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
+        n_estimators: int | str = "auto",
+        learning_rate: float | str = "auto",
+        n_bags: int | str = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float | str = "auto",
         min_gain_to_split: float = 0.0,
-        max_features: float = 1.0,
+        max_features: float | str = "auto",
         subsample: float | str = "auto",
-        sampling_method: str = "gradient_based",
+        sampling_method: str = "auto",
         max_bins: int = 255,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
-        early_stopping: bool = False,
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -347,6 +355,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         super().__init__(
             n_estimators=n_estimators,
             learning_rate=learning_rate,
+            n_bags=n_bags,
             max_leaf_nodes=max_leaf_nodes,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
@@ -383,6 +392,12 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
     def _take_classes(self, train: TrainingData) -> None:
         pass
 
+    def _take_left_out(self, scores: FloatArray) -> None:
+        self.oob_prediction_: FloatArray = self._loss().answers(scores)
+
+    def _n_outputs(self) -> int:
+        return 1
+
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
         return self._loss().begin(train.target.values, _training_weight(train, rows), n_threads)
 
@@ -417,26 +432,27 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
     def __init__(
         self,
         *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
+        n_estimators: int | str = "auto",
+        learning_rate: float | str = "auto",
+        n_bags: int | str = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float | str = "auto",
         min_gain_to_split: float = 0.0,
-        max_features: float = 1.0,
+        max_features: float | str = "auto",
         subsample: float | str = "auto",
-        sampling_method: str = "gradient_based",
+        sampling_method: str = "auto",
         max_bins: int = 255,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
         class_weight: Any = None,
-        early_stopping: bool = False,
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -444,6 +460,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         super().__init__(
             n_estimators=n_estimators,
             learning_rate=learning_rate,
+            n_bags=n_bags,
             max_leaf_nodes=max_leaf_nodes,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
@@ -479,13 +496,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class, in the order of `classes_`."""
-        scores = self._raw_scores(X)
-        if len(self.classes_) == 1:
-            return np.ones((len(scores), 1))
-        if len(self.classes_) == 2:
-            return _two_probabilities(scores[:, 0])
-        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+        return self._probabilities(self._raw_scores(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithm of `predict_proba`."""
@@ -498,8 +509,22 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         chosen = scores.argmax(axis=1) if len(self.classes_) > 2 else (scores[:, 0] > 0).astype(np.intp)
         return np.asarray(self.classes_[chosen])
 
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        if len(self.classes_) == 2:
+            return _two_probabilities(scores[:, 0])
+        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
     def _take_classes(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)
+
+    def _take_left_out(self, scores: FloatArray) -> None:
+        self.oob_decision_function_: FloatArray = self._probabilities(scores)
+
+    def _n_outputs(self) -> int:
+        return len(self.classes_) if len(self.classes_) > 2 else 1
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
         codes = train.target.values
@@ -538,18 +563,9 @@ def _training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
     return weight
 
 
-def _scores(forest: Any, start: FloatArray, encoded: Encoded, n_threads: int) -> FloatArray:
-    """What the trees add to `start`, which is one row for all or one for each."""
-    scores = np.empty((encoded.n_rows, start.shape[-1]))
-    scores[:] = start
-    forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads)
-    return scores
-
-
-def _take_rows(encoded: Encoded, rows: AnyArray) -> Encoded:
-    values = encoded.values
-    taken = [column[rows] for column in values] if isinstance(values, list) else values[rows]
-    return Encoded(taken, len(rows), encoded.n_features, encoded.n_levels)
+def _as_rows(rows: AnyArray) -> AnyArray:
+    """Row numbers as the engine takes them."""
+    return rows.astype(np.uint32)
 
 
 def _two_probabilities(score: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._typing import FloatArray
+from coterie._typing import FloatArray, RowArray
 
 __all__ = [
     "BoostingLoss",
@@ -66,12 +66,22 @@ class BoostingLoss(Protocol):
     def leaf_quantile(self, output: int) -> LeafQuantile | None:
         """The quantile that leaves answer with, for losses whose derivatives do not say how far to go."""
 
+    def users_scores(self, rows: RowArray) -> FloatArray:
+        """The user's scores of some of the training rows, shape (len(rows), n_outputs)."""
+
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         """Mean loss of rows with the user's scores, shape (n_rows, n_outputs)."""
 
 
 class NewtonLoss:
     """A loss that needs no look at the scores before a round, and whose leaves take Newton's step."""
+
+    start: FloatArray
+    scale: float
+    scores: Float32Array
+
+    def users_scores(self, rows: RowArray) -> FloatArray:
+        return np.asarray(self.start + self.scale * self.scores[:, rows].T.astype(np.float64))
 
     def begin_round(self) -> None:
         pass

@@ -3,8 +3,8 @@
 import numpy as np
 
 import coterie._engine as _engine
-from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import Derivatives, Float32Array, NewtonLoss, float32_weight
+from coterie._typing import AnyArray, CodeArray, FloatArray, RowArray
+from coterie.losses.base import Derivatives, NewtonLoss, float32_weight
 
 __all__ = ["BinaryLogLoss", "MultinomialLogLoss", "class_shares"]
 
@@ -20,7 +20,7 @@ class BinaryLogLoss(NewtonLoss):
     def __init__(self, codes: CodeArray, weight: FloatArray | None, n_threads: int) -> None:
         share = np.clip(class_shares(codes, 2, weight)[1], _LEAST_SHARE, 1 - _LEAST_SHARE)
         self.start = np.array([np.log(share / (1 - share))])
-        self.scores: Float32Array = np.full((1, len(codes)), self.start[0], dtype=np.float32)
+        self.scores = np.full((1, len(codes)), self.start[0], dtype=np.float32)
         self._y = codes.astype(np.float32)
         self._weight = float32_weight(weight)
         self._gradient = np.empty(len(codes), dtype=np.float32)
@@ -32,6 +32,9 @@ class BinaryLogLoss(NewtonLoss):
             self.scores[0], self._y, self._weight, self._gradient, self._hessian, self._n_threads
         )
         return self._gradient, self._hessian
+
+    def users_scores(self, rows: RowArray) -> FloatArray:
+        return self.scores[:, rows].T.astype(np.float64)
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         score = scores[:, 0]
@@ -47,7 +50,7 @@ class MultinomialLogLoss(NewtonLoss):
         self.n_outputs = n_classes
         shares = np.clip(class_shares(codes, n_classes, weight), _LEAST_SHARE, 1.0)
         self.start = np.log(shares) - np.log(shares).mean()
-        self.scores: Float32Array = np.repeat(self.start.astype(np.float32)[:, None], len(codes), axis=1)
+        self.scores = np.repeat(self.start.astype(np.float32)[:, None], len(codes), axis=1)
         self._codes = np.ascontiguousarray(codes, dtype=np.int32)
         self._weight = float32_weight(weight)
         self._log_sum = np.empty(len(codes), dtype=np.float32)
@@ -70,6 +73,9 @@ class MultinomialLogLoss(NewtonLoss):
             self._n_threads,
         )
         return self._gradient, self._hessian
+
+    def users_scores(self, rows: RowArray) -> FloatArray:
+        return self.scores[:, rows].T.astype(np.float64)
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         highest = scores.max(axis=1)

@@ -7,7 +7,7 @@ All are deviances of Tweedie's family, whose variance is a power of the mean: 1 
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, Float32Array, NewtonLoss, float32_weight, safe_mean, weighted
+from coterie.losses.base import Derivatives, NewtonLoss, float32_weight, safe_mean, weighted
 
 __all__ = ["TweedieDeviance"]
 
@@ -23,7 +23,7 @@ class TweedieDeviance(NewtonLoss):
     def __init__(self, y: FloatArray, weight: FloatArray | None, power: float) -> None:
         mean = safe_mean(y, weight)
         self.start = np.array([np.log(mean)])
-        self.scores: Float32Array = np.zeros((1, len(y)), dtype=np.float32)
+        self.scores = np.zeros((1, len(y)), dtype=np.float32)
         self._y = (y / mean).astype(np.float32)
         self._weight = float32_weight(weight)
         self._power = power

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, Float32Array, NewtonLoss, float32_weight, weighted
+from coterie._typing import FloatArray, RowArray
+from coterie.losses.base import Derivatives, NewtonLoss, float32_weight, weighted
 
 __all__ = ["CrossEntropyOfShares"]
 
@@ -19,7 +19,7 @@ class CrossEntropyOfShares(NewtonLoss):
     def __init__(self, y: FloatArray, weight: FloatArray | None) -> None:
         share = np.clip(np.average(y, weights=weight), _LEAST_SHARE, 1 - _LEAST_SHARE)
         self.start = np.array([np.log(share / (1 - share))])
-        self.scores: Float32Array = np.full((1, len(y)), self.start[0], dtype=np.float32)
+        self.scores = np.full((1, len(y)), self.start[0], dtype=np.float32)
         self._y = y.astype(np.float32)
         self._weight = float32_weight(weight)
 
@@ -30,6 +30,9 @@ class CrossEntropyOfShares(NewtonLoss):
         gradient = np.where(self.scores[0] > 0, likely, unlikely) - self._y
         hessian = likely * unlikely
         return weighted(gradient, hessian, self._weight)
+
+    def users_scores(self, rows: RowArray) -> FloatArray:
+        return self.scores[:, rows].T.astype(np.float64)
 
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         score = scores[:, 0]

@@ -31,7 +31,7 @@ class _Residuals(NewtonLoss):
         self.start = start
         rests = [y - constant for constant in start]
         self.scale = power_of_two_above(max(float(np.abs(rest).max(initial=0.0)) for rest in rests))
-        self.scores: Float32Array = np.zeros((len(start), len(y)), dtype=np.float32)
+        self.scores = np.zeros((len(start), len(y)), dtype=np.float32)
         self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
         self._weight = float32_weight(weight)
 

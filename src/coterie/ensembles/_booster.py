@@ -1,0 +1,82 @@
+"""One booster: trees grown one after the other, each from where the ones before it left off."""
+
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.data.encoding import Encoded
+from coterie.losses import BoostingLoss
+
+__all__ = ["Booster", "add_scores", "take_rows"]
+
+
+class Booster:
+    """Grows round after round on one binned matrix, from some of its rows.
+
+    A *round* is one tree for each output of the loss. The scores of the loss follow, for all rows of the
+    matrix: those that took part and those that were left out.
+
+    Parameters
+    ----------
+    rows : row numbers to learn from; none means all of them.
+    left_out : row numbers to measure on.
+    seed : the first of the numbers that the trees take as seeds; the engine hashes them.
+    """
+
+    def __init__(
+        self,
+        loss: BoostingLoss,
+        grower: Any,
+        *,
+        rows: RowArray,
+        left_out: RowArray,
+        seed: int,
+        sampling: tuple[Any, float],
+    ) -> None:
+        self.loss = loss
+        self.left_out = left_out
+        self.rounds: list[list[Any]] = []
+        self._grower = grower
+        self._rows = rows
+        self._seed = seed
+        self._sampling = sampling
+
+    def grow_round(self) -> None:
+        """One more tree for each output."""
+        loss, number = self.loss, len(self.rounds)
+        loss.begin_round()
+        trees = []
+        for output in range(loss.n_outputs):
+            gradient, hessian = loss.derivatives(output)
+            seed = (self._seed + number * loss.n_outputs + output) % 2**64
+            tree = self._grower.grow(gradient, hessian, self._rows, seed, *self._sampling)
+            if refined := loss.leaf_quantile(output):
+                self._grower.answer_with_quantile(tree, refined.residual, refined.weight, refined.level)
+            self._grower.add_answers(loss.scores[output])
+            trees.append(tree)
+        self.rounds.append(trees)
+
+    def loss_of_left_out(self, y: AnyArray, weight: FloatArray | None) -> float:
+        """The sum of the losses of the rows left out, after the rounds so far."""
+        rows, loss = self.left_out, self.loss
+        if len(rows) == 0:
+            return 0.0
+        own_weight = None if weight is None else weight[rows]
+        mass = len(rows) if own_weight is None else float(own_weight.sum())
+        return loss.value(loss.users_scores(rows), y[rows], own_weight) * mass
+
+
+def add_scores(forest: Any, start: FloatArray, encoded: Encoded, n_threads: int) -> FloatArray:
+    """What the trees add to `start`, which is one row for all or one for each."""
+    scores = np.empty((encoded.n_rows, start.shape[-1]))
+    scores[:] = start
+    forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads)
+    return scores
+
+
+def take_rows(encoded: Encoded, rows: AnyArray) -> Encoded:
+    """Some rows of the features."""
+    values = encoded.values
+    taken = [column[rows] for column in values] if isinstance(values, list) else values[rows]
+    return Encoded(taken, len(rows), encoded.n_features, encoded.n_levels)
