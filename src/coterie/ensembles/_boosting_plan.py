@@ -59,7 +59,7 @@ _ROWS_FOR_RECIPE = 40  # fewer cannot be split by trees whose leaves hold some r
 _MOST_BAGS = 8
 
 
-def plan_of(estimator: Any, n_rows: int, n_outputs: int) -> Plan:
+def plan_of(estimator: Any, n_rows: int) -> Plan:
     """The plan of one fit on so many rows."""
     recipe = estimator.n_estimators == "auto" and n_rows >= _ROWS_FOR_RECIPE
     manner = _RECIPE if recipe else _EXACT

@@ -151,7 +151,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         train = prepare_training(self, X, y, sample_weight, task=self._task)
         seed = root_seed(self.random_state)
         self._take_classes(train)
-        plan = plan_of(self, train.encoded.n_rows, self._n_outputs())
+        plan = plan_of(self, train.encoded.n_rows)
         crew = Crew(
             self._boosters(train, plan, seed, n_threads), train.target.values, train.weight, n_threads
         )
@@ -297,9 +297,6 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _take_left_out(self, scores: FloatArray) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")
 
-    def _n_outputs(self) -> int:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
         raise AssertionError("the classifier and the regressor each say what to do")
 
@@ -394,9 +391,6 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
 
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
-
-    def _n_outputs(self) -> int:
-        return 1
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
         return self._loss().begin(train.target.values, _training_weight(train, rows), n_threads)
@@ -522,9 +516,6 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
 
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_decision_function_: FloatArray = self._probabilities(scores)
-
-    def _n_outputs(self) -> int:
-        return len(self.classes_) if len(self.classes_) > 2 else 1
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
         codes = train.target.values
