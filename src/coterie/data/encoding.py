@@ -5,7 +5,7 @@ level. `transform` gives `Encoded`, the one shape that the engine takes. Feature
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,15 @@ class Encoded:
         float32, float64, int32, int64 or uint8. Nominal features are int32 codes, -1 where missing.
     n_levels : int32 array of shape (n_features,)
         0 for a numeric feature, else the number of codes of a nominal one, at most 254.
+    fine_codes : dict from a feature to an int32 array
+        Of nominal features whose levels were put into groups: the level of each row itself, -1 where missing.
     """
 
     values: AnyArray | list[AnyArray]
     n_rows: int
     n_features: int
     n_levels: CodeArray
+    fine_codes: dict[int, CodeArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ class _Coding:
     levels: AnyArray
     code: CodeArray
     n_codes: int
+
+    def is_grouped(self) -> bool:
+        return self.kind == "nominal" and self.n_codes < len(self.levels)
 
     def has_numbers(self) -> bool:
         return self.levels.dtype.kind != "O" or any(is_number(level) for level in self.levels)
@@ -121,7 +127,7 @@ class Encoder:
         self, table: Table, target: AnyArray | None = None, weight: FloatArray | None = None
     ) -> Encoded:
         """`fit`, then `transform` of the same table, looking up every label only once."""
-        return self._encode(table, self._learn(table, target, weight))
+        return self._encode(table, *self._learn(table, target, weight))
 
     def transform(self, table: Table) -> Encoded:
         """The features of a table with the columns that fit saw, in the same order."""
@@ -129,12 +135,23 @@ class Encoder:
             raise SchemaMismatch(
                 f"The table has {table.n_columns} columns; the encoder was fitted on {len(self.n_levels)}."
             )
-        raw = {}
-        if self._codings:
-            raw = _raw_codes(table, list(self._codings))
-        return self._encode(table, {index: self._apply(table, index, raw[index]) for index in raw})
+        features: dict[int, AnyArray] = {}
+        fine: dict[int, CodeArray] = {}
+        for index, raw in _raw_codes(table, list(self._codings)).items() if self._codings else ():
+            places = self._apply(table, index, raw)
+            coding = self._codings[index]
+            if coding.kind == "ordered":
+                features[index] = _as_positions(places)
+            elif coding.is_grouped():
+                fine[index] = places
+                features[index] = _apply_lookup(np.append(coding.code, np.int32(-1)), places)
+            else:
+                features[index] = places
+        return self._encode(table, features, fine)
 
-    def _learn(self, table: Table, target: AnyArray | None, weight: FloatArray | None) -> dict[int, AnyArray]:
+    def _learn(
+        self, table: Table, target: AnyArray | None, weight: FloatArray | None
+    ) -> tuple[dict[int, AnyArray], dict[int, CodeArray]]:
         if self.unknown_category not in ("missing", "error"):
             raise InvalidParameter(
                 f"unknown_category={in_short(self.unknown_category)}: expected 'missing' or 'error'."
@@ -145,14 +162,17 @@ class Encoder:
         wanted = set(np.flatnonzero(nominal).tolist())
         wanted |= {index for index, column in enumerate(table.columns) if column.kind == "ordered"}
         features: dict[int, AnyArray] = {}
+        fine: dict[int, CodeArray] = {}
         for index, (codes, levels) in _raw_codes(table, sorted(wanted)).items():
             if nominal[index]:
-                features[index] = self._learn_nominal(table, index, codes, levels, target, weight)
+                features[index], places = self._learn_nominal(table, index, codes, levels, target, weight)
+                if self._codings[index].is_grouped():
+                    fine[index] = places
             else:
                 order = np.arange(len(levels), dtype=np.int32)
                 self._codings[index] = _Coding(table.label(index), "ordered", levels, order, 0)
                 features[index] = _as_positions(codes)
-        return features
+        return features, fine
 
     def _learn_nominal(
         self,
@@ -162,22 +182,23 @@ class Encoder:
         levels: AnyArray,
         target: AnyArray | None,
         weight: FloatArray | None,
-    ) -> CodeArray:
+    ) -> tuple[CodeArray, CodeArray]:
+        """The codes of the rows, and the places of their levels, which are the same unless levels share a group."""
         used = _used_levels(codes, len(levels))
         n_used = len(used)
         if n_used < len(levels):
             levels = levels[used]
             codes = _apply_lookup(_lookup(used, int(used.max(initial=-1))), codes)
-        code = np.arange(n_used, dtype=np.int32)
+        code, places = np.arange(n_used, dtype=np.int32), codes
         if n_used > MAX_GROUPS:
             code = group_levels(codes, n_used, target, weight)
             codes = _apply_lookup(np.append(code, np.int32(-1)), codes)
         n_codes = max(1, int(code.max(initial=-1)) + 1)
         self._codings[index] = _Coding(table.label(index), "nominal", levels, code, n_codes)
         self.n_levels[index] = n_codes
-        return codes
+        return codes, places
 
-    def _encode(self, table: Table, features: dict[int, AnyArray]) -> Encoded:
+    def _encode(self, table: Table, features: dict[int, AnyArray], fine: dict[int, CodeArray]) -> Encoded:
         matrix = table.matrix
         if matrix is not None and not features and matrix.dtype.kind == "f":
             return Encoded(matrix, table.n_rows, table.n_columns, self.n_levels)
@@ -190,10 +211,10 @@ class Encoder:
                 features[index] if index in features else _as_numbers(column)
                 for index, column in enumerate(table.columns)
             ]
-        return Encoded(columns, table.n_rows, table.n_columns, self.n_levels)
+        return Encoded(columns, table.n_rows, table.n_columns, self.n_levels, fine)
 
-    def _apply(self, table: Table, index: int, raw: _Raw) -> AnyArray:
-        """The labels of one column at predict, as the codes that fit gave them."""
+    def _apply(self, table: Table, index: int, raw: _Raw) -> CodeArray:
+        """The labels of one column at predict, as the places of the levels that fit saw."""
         coding = self._codings[index]
         codes, levels = raw
         self._refuse_changed_kind(table.column(index), coding)
@@ -201,9 +222,8 @@ class Encoder:
         if (place < 0).any() and self.unknown_category == "error":
             _refuse_unknown(coding, codes, levels, place)
         lookup = np.full(len(levels) + 1, -1, dtype=np.int32)
-        lookup[:-1][place >= 0] = coding.code[place[place >= 0]]
-        codes = _apply_lookup(lookup, codes)
-        return _as_positions(codes) if coding.kind == "ordered" else codes
+        lookup[:-1] = place
+        return _apply_lookup(lookup, codes)
 
     def _places(self, index: int, levels: AnyArray) -> AnyArray:
         """Where each of these levels stands among those of fit; -1 for an unknown one."""

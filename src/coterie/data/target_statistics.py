@@ -1,0 +1,171 @@
+"""Target statistics: what the target was in other rows of the same category, as a number that trees can split.
+
+A column of 300 towns offers a tree 2**299 ways to divide them. The mean target of each town puts them in an order in
+which one split says a lot. But a mean that holds a row's own label tells the label, and a tree that believes it
+learns nothing: with one row per town, the mean is the label. So the rows are put in a random order, and a row that
+is learned from gets the mean of its level over the rows before it (*ordered* statistics). Rows that take no part in
+the learning, and new rows, get the mean over all rows that do.
+
+Words
+  source     the column, or the pair of columns, whose levels are counted; a pair has a level for each combination
+  component  the numbers that are averaged: the target, or for classes the indicator of one of them
+Every mean is drawn towards the overall mean, as if one more row of each level had been average.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from coterie._typing import AnyArray, CodeArray, FloatArray
+from coterie.data.encoding import Encoded
+
+__all__ = ["Source", "TargetStatistics", "find_sources", "target_components"]
+
+_PRIOR_ROWS = 1.0
+_FEW_LEVELS = 10
+_MOST_COMPONENTS = 8
+
+
+@dataclass(frozen=True)
+class Source:
+    """A nominal feature or a pair of them, and how many levels it had in fit."""
+
+    features: tuple[int, ...]
+    n_levels: int
+    pairs: AnyArray | None = None  # of two features: the sorted combinations that fit saw
+
+    def codes(self, encoded: Encoded) -> CodeArray:
+        """The level of each row, -1 where it is missing or was not seen."""
+        if self.pairs is None:
+            return level_codes(encoded, self.features[0])
+        combined = _combined(encoded, self.features)
+        place = np.searchsorted(self.pairs, combined).clip(max=len(self.pairs) - 1)
+        return np.where(self.pairs[place] == combined, place, -1).astype(np.int32)
+
+
+class TargetStatistics:
+    """The means of every source and component over the rows that fit saw.
+
+    Examples
+    --------
+    Four rows of a mean of 4, two of them in the first town: (1 + 3 + 4) / 3.
+
+    >>> towns = Encoded([np.array([0, 0, 1, -1], np.int32)], 4, 1, np.array([2], np.int32))
+    >>> target = np.array([1.0, 3.0, 8.0, 4.0])
+    >>> statistics = TargetStatistics(find_sources(towns, few=1), towns, [target], None)
+    >>> statistics.of_new_rows(towns)[0].round(2)
+    array([2.67, 2.67, 6.  , 4.  ])
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        encoded: Encoded,
+        components: Sequence[FloatArray],
+        weight: FloatArray | None,
+    ) -> None:
+        self.sources = tuple(sources)
+        self._means = [
+            [_means(source.codes(encoded), source.n_levels, component, weight) for component in components]
+            for source in self.sources
+        ]
+
+    @property
+    def features(self) -> list[tuple[int, ...]]:
+        """For each column of statistics, the features that it was made from."""
+        return [source.features for source, means in self._pairs() for _ in means]
+
+    def of_new_rows(self, encoded: Encoded) -> list[FloatArray]:
+        """A column for each source and component."""
+        columns = []
+        for source, means in self._pairs():
+            codes = source.codes(encoded)
+            columns += [mean[codes + 1] for mean in means]
+        return columns
+
+    def of_training_rows(
+        self,
+        encoded: Encoded,
+        components: Sequence[FloatArray],
+        weight: FloatArray | None,
+        seed: int,
+    ) -> list[FloatArray]:
+        """The same columns for the rows of fit: ordered for rows with a weight, plain for those of weight zero."""
+        order = np.random.Generator(np.random.PCG64(seed)).permutation(encoded.n_rows)
+        return [
+            _ordered_means(source.codes(encoded), source.n_levels, component, weight, order)
+            for source in self.sources
+            for component in components
+        ]
+
+    def _pairs(self) -> list[tuple[Source, list[FloatArray]]]:
+        return list(zip(self.sources, self._means, strict=True))
+
+
+def find_sources(encoded: Encoded, n_columns: int = 1, few: int = _FEW_LEVELS) -> list[Source]:
+    """Nominal features of more than a few levels, and, if `n_columns` is 2, the pairs of nominal features too."""
+    nominal = [int(feature) for feature in np.flatnonzero(encoded.n_levels > 0)]
+    sources = [
+        Source((feature,), n_levels)
+        for feature in nominal
+        if (n_levels := int(level_codes(encoded, feature).max(initial=-1)) + 1) > few
+    ]
+    if n_columns == 2:
+        for features in combinations(nominal, 2):
+            seen = np.unique(_combined(encoded, features))
+            sources.append(Source(features, len(seen), seen))
+    return sources
+
+
+def target_components(target: AnyArray, n_classes: int) -> list[FloatArray]:
+    """The numbers to average: the target itself, or indicators of classes, the most frequent if there are many."""
+    if n_classes == 0:
+        return [np.asarray(target, dtype=np.float64)]
+    if n_classes <= 2:
+        return [(target == n_classes - 1).astype(np.float64)]
+    frequent = np.argsort(-np.bincount(target, minlength=n_classes), kind="stable")[:_MOST_COMPONENTS]
+    return [(target == code).astype(np.float64) for code in np.sort(frequent)]
+
+
+def level_codes(encoded: Encoded, feature: int) -> CodeArray:
+    """The codes of a nominal feature before its levels were put into groups."""
+    codes: CodeArray = encoded.fine_codes.get(feature, encoded.values[feature])
+    return codes
+
+
+def _combined(encoded: Encoded, features: tuple[int, ...]) -> AnyArray:
+    first, second = (level_codes(encoded, feature).astype(np.int64) + 1 for feature in features)
+    return first << 32 | second
+
+
+def _means(codes: CodeArray, n_levels: int, component: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """The mean of each level, with that of missing values first; an unseen level has the overall mean."""
+    mass = np.bincount(codes + 1, weights=weight, minlength=n_levels + 1)
+    total = np.bincount(
+        codes + 1, weights=component if weight is None else component * weight, minlength=n_levels + 1
+    )
+    overall = float(total.sum() / mass.sum())
+    return np.asarray((total + _PRIOR_ROWS * overall) / (mass + _PRIOR_ROWS))
+
+
+def _ordered_means(
+    codes: CodeArray, n_levels: int, component: FloatArray, weight: FloatArray | None, order: AnyArray
+) -> FloatArray:
+    means = _means(codes, n_levels, component, weight)
+    plain = means[codes + 1]
+    mass = np.ones(len(codes)) if weight is None else weight
+    overall = float(mass @ component / mass.sum())
+    # Rows of one level stand together, each level in the random order.
+    by_level = order[np.argsort(codes[order], kind="stable")]
+    first = np.flatnonzero(np.diff(codes[by_level], prepend=-2))
+    own_first = np.repeat(first, np.diff(first, append=len(codes)))
+    own_mass, own_total = mass[by_level], (mass * component)[by_level]
+    mass_before = np.cumsum(own_mass) - own_mass
+    total_before = np.cumsum(own_total) - own_total
+    mass_before -= mass_before[own_first]
+    total_before -= total_before[own_first]
+    ordered = np.empty(len(codes))
+    ordered[by_level] = (total_before + _PRIOR_ROWS * overall) / (mass_before + _PRIOR_ROWS)
+    return ordered if weight is None else np.where(weight > 0, ordered, plain)
