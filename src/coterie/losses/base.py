@@ -6,6 +6,7 @@ float32 whatever the target's, so the loop never sees a number out of range.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -14,11 +15,14 @@ from numpy.typing import NDArray
 from coterie._typing import FloatArray, RowArray
 
 __all__ = [
+    "BEST_CONSTANT",
     "BoostingLoss",
     "Derivatives",
     "Float32Array",
     "LeafQuantile",
     "NewtonLoss",
+    "Origin",
+    "float32_scores",
     "float32_weight",
     "no_hessian",
     "power_of_two_above",
@@ -28,6 +32,21 @@ __all__ = [
 
 Float32Array: TypeAlias = NDArray[np.float32]
 Derivatives: TypeAlias = tuple[Float32Array, Float32Array]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the scores of the training rows begin.
+
+    `offset`, of shape (n_rows, n_outputs), is a score that each row has from the start; None means zero. With
+    `add_constant` the constant that fits best on top of it is added, and without it the offset is all there is.
+    """
+
+    offset: FloatArray | None = None
+    add_constant: bool = True
+
+
+BEST_CONSTANT = Origin()
 
 
 class LeafQuantile(NamedTuple):
@@ -47,11 +66,11 @@ class BoostingLoss(Protocol):
 
     @property
     def start(self) -> FloatArray:
-        """The best constant score of each output."""
+        """The best constant score of each output, on top of the offset if there is one."""
 
     @property
     def scale(self) -> float:
-        """A score of the user's is `start + scale *` a score of the loop's."""
+        """What a score of the loop's is worth in the user's units."""
 
     @property
     def scores(self) -> Float32Array:
@@ -66,6 +85,9 @@ class BoostingLoss(Protocol):
     def leaf_quantile(self, output: int) -> LeafQuantile | None:
         """The quantile that leaves answer with, for losses whose derivatives do not say how far to go."""
 
+    def first_scores(self, rows: RowArray) -> FloatArray:
+        """The user's scores of some of the training rows before the first tree, shape (len(rows), n_outputs)."""
+
     def users_scores(self, rows: RowArray) -> FloatArray:
         """The user's scores of some of the training rows, shape (len(rows), n_outputs)."""
 
@@ -79,9 +101,14 @@ class NewtonLoss:
     start: FloatArray
     scale: float
     scores: Float32Array
+    offset: FloatArray | None = None
+
+    def first_scores(self, rows: RowArray) -> FloatArray:
+        start = np.tile(self.start, (len(rows), 1))
+        return start if self.offset is None else start + self.offset[rows]
 
     def users_scores(self, rows: RowArray) -> FloatArray:
-        return np.asarray(self.start + self.scale * self.scores[:, rows].T.astype(np.float64))
+        return np.asarray(self.first_scores(rows) + self.scale * self.scores[:, rows].T.astype(np.float64))
 
     def begin_round(self) -> None:
         pass
@@ -98,6 +125,14 @@ def no_hessian() -> Float32Array:
 def float32_weight(weight: FloatArray | None) -> Float32Array:
     """Weights as the engine takes them; none at all means 1 for every row."""
     return no_hessian() if weight is None else weight.astype(np.float32)
+
+
+def float32_scores(start: FloatArray, offset: FloatArray | None, n_rows: int) -> Float32Array:
+    """What the loop's scores begin with, one row per output, where they are the user's scores themselves."""
+    if offset is None:
+        return np.repeat(start.astype(np.float32)[:, None], n_rows, axis=1)
+    # Beyond 1e30 a probability is 0 or 1 anyway, and float32 ends at 3e38.
+    return np.ascontiguousarray(np.clip(start + offset, -1e30, 1e30).T, dtype=np.float32)
 
 
 def weighted(gradient: Float32Array, hessian: Float32Array, weight: Float32Array) -> Derivatives:

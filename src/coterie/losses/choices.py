@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.base import BoostingLoss
+from coterie.losses.base import BEST_CONSTANT, BoostingLoss, Origin
 from coterie.losses.log_link import TweedieDeviance
+from coterie.losses.optimum import LEAST_SHARE
 from coterie.losses.probability import CrossEntropyOfShares
 from coterie.losses.regression import ExpectileError, HuberError, QuantileError, SquaredError
 
@@ -51,13 +52,24 @@ class LossChoice(ABC):
 
     name: ClassVar[str]
 
+    @property
+    def n_outputs(self) -> int:
+        """Scores per row."""
+        return 1
+
     @abstractmethod
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
         """The loss on one training set; refuses targets that it cannot take."""
 
     @abstractmethod
     def answers(self, scores: FloatArray) -> FloatArray:
         """From scores, shape (n_rows, n_outputs), to what `predict` returns."""
+
+    def scores_of(self, answers: FloatArray) -> FloatArray:
+        """From answers of another model, any shape, to scores of this loss; refuses those that no score gives."""
+        return answers
 
 
 class _ScoreIsAnswer(LossChoice):
@@ -71,8 +83,10 @@ class Squared(_ScoreIsAnswer):
 
     name: ClassVar[str] = "squared_error"
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
-        return SquaredError(y, weight, n_threads)
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
+        return SquaredError(y, weight, n_threads, origin)
 
 
 @dataclass(frozen=True)
@@ -81,8 +95,10 @@ class Absolute(_ScoreIsAnswer):
 
     name: ClassVar[str] = "absolute_error"
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
-        return QuantileError(y, weight, (0.5,))
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
+        return QuantileError(y, weight, (0.5,), origin)
 
 
 @dataclass(frozen=True)
@@ -95,8 +111,10 @@ class Huber(_ScoreIsAnswer):
     def __post_init__(self) -> None:
         _check_between("Huber", "share", self.share)
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
-        return HuberError(y, weight, float(self.share))
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
+        return HuberError(y, weight, float(self.share), origin)
 
 
 @dataclass(frozen=True)
@@ -117,8 +135,14 @@ class Quantile(LossChoice):
     def levels(self) -> tuple[float, ...]:
         return tuple(self.level) if isinstance(self.level, tuple | list) else (self.level,)
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
-        return QuantileError(y, weight, tuple(float(level) for level in self.levels))
+    @property
+    def n_outputs(self) -> int:
+        return len(self.levels)
+
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
+        return QuantileError(y, weight, tuple(float(level) for level in self.levels), origin)
 
     def answers(self, scores: FloatArray) -> FloatArray:
         # Sorting quantiles that cross never makes the pinball loss larger.
@@ -136,14 +160,26 @@ class Expectile(_ScoreIsAnswer):
     def __post_init__(self) -> None:
         _check_between("Expectile", "level", self.level)
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
-        return ExpectileError(y, weight, float(self.level))
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
+        return ExpectileError(y, weight, float(self.level), origin)
 
 
 class _LogLink(LossChoice):
     def answers(self, scores: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(scores[:, 0]))
+
+    def scores_of(self, answers: FloatArray) -> FloatArray:
+        wrong = np.flatnonzero(answers <= 0)
+        if len(wrong):
+            raise InvalidInput(
+                f"loss='{self.name}' starts from the logarithm of predictions, which must be above zero; init predicts "
+                f"{answers.flat[wrong[0]]:g} in row {wrong[0]}. Choose an init that predicts a positive mean, such as "
+                "scikit-learn's PoissonRegressor."
+            )
+        return np.asarray(np.log(answers))
 
 
 @dataclass(frozen=True)
@@ -152,9 +188,11 @@ class Poisson(_LogLink):
 
     name: ClassVar[str] = "poisson"
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
         _refuse_below(y, weight, self.name, zero_is_fine=True)
-        return TweedieDeviance(y, weight, 1.0)
+        return TweedieDeviance(y, weight, 1.0, origin)
 
 
 @dataclass(frozen=True)
@@ -163,9 +201,11 @@ class Gamma(_LogLink):
 
     name: ClassVar[str] = "gamma"
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
         _refuse_below(y, weight, self.name, zero_is_fine=False)
-        return TweedieDeviance(y, weight, 2.0)
+        return TweedieDeviance(y, weight, 2.0, origin)
 
 
 @dataclass(frozen=True)
@@ -179,9 +219,11 @@ class Tweedie(_LogLink):
         if not (isinstance(self.power, int | float) and 1 <= self.power < 2):
             raise InvalidParameter(f"Tweedie(power={self.power!r}): power must be at least 1 and below 2.")
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
         _refuse_below(y, weight, self.name, zero_is_fine=True)
-        return TweedieDeviance(y, weight, float(self.power))
+        return TweedieDeviance(y, weight, float(self.power), origin)
 
 
 @dataclass(frozen=True)
@@ -190,16 +232,27 @@ class CrossEntropy(LossChoice):
 
     name: ClassVar[str] = "cross_entropy"
 
-    def begin(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> BoostingLoss:
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
         wrong = np.flatnonzero((y < 0) | (y > 1))
         if len(wrong):
             raise InvalidInput(
                 f"loss='cross_entropy' needs targets from 0 to 1; y is {y[wrong[0]]:g} in row {wrong[0]}."
             )
-        return CrossEntropyOfShares(y, weight)
+        return CrossEntropyOfShares(y, weight, origin)
 
     def answers(self, scores: FloatArray) -> FloatArray:
         return np.asarray(expit(scores[:, 0]))
+
+    def scores_of(self, answers: FloatArray) -> FloatArray:
+        wrong = np.flatnonzero((answers < 0) | (answers > 1))
+        if len(wrong):
+            raise InvalidInput(
+                "loss='cross_entropy' starts from the log odds of predictions, which must be from 0 to 1; init "
+                f"predicts {answers.flat[wrong[0]]:g} in row {wrong[0]}. Choose an init that predicts shares."
+            )
+        return np.asarray(logit(np.clip(answers, LEAST_SHARE, 1 - LEAST_SHARE)))
 
 
 _CHOICES = {

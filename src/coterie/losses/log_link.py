@@ -2,12 +2,24 @@
 
 All are deviances of Tweedie's family, whose variance is a power of the mean: 1 for counts (Poisson), 2 for amounts
 (gamma), between them for amounts that are often zero (Tweedie).
+
+An offset multiplies the mean of a row by its exponential. For the derivatives that is the same as dividing the target
+by it and weighting the row by its power `2 - power`: counts with the log of their exposure as the offset are rates
+weighted by exposure.
 """
 
 import numpy as np
+from scipy.special import logsumexp
 
 from coterie._typing import FloatArray
-from coterie.losses.base import Derivatives, NewtonLoss, float32_weight, safe_mean, weighted
+from coterie.losses.base import (
+    BEST_CONSTANT,
+    Derivatives,
+    NewtonLoss,
+    Origin,
+    float32_weight,
+    safe_mean,
+)
 
 __all__ = ["TweedieDeviance"]
 
@@ -20,13 +32,36 @@ class TweedieDeviance(NewtonLoss):
     n_outputs = 1
     scale = 1.0
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, power: float) -> None:
-        mean = safe_mean(y, weight)
-        self.start = np.array([np.log(mean)])
+    def __init__(
+        self, y: FloatArray, weight: FloatArray | None, power: float, origin: Origin = BEST_CONSTANT
+    ) -> None:
+        self.offset = origin.offset
         self.scores = np.zeros((1, len(y)), dtype=np.float32)
-        self._y = (y / mean).astype(np.float32)
-        self._weight = float32_weight(weight)
         self._power = power
+        if origin.offset is None and origin.add_constant:
+            mean = safe_mean(y, weight)
+            self.start = np.array([np.log(mean)])
+            self._rise = float32_weight(weight)
+            self._fall = (y / mean if weight is None else y / mean * weight).astype(np.float32)
+        else:
+            self._begin_at(origin, y, weight)
+
+    def _begin_at(self, origin: Origin, y: FloatArray, weight: FloatArray | None) -> None:
+        """The same with an offset, in logarithms, because its exponential may be any number."""
+        offset = np.zeros(len(y)) if origin.offset is None else origin.offset[:, 0]
+        with np.errstate(divide="ignore"):
+            log_weight = np.zeros(len(y)) if weight is None else np.log(weight)
+            rise = log_weight + (2 - self._power) * offset
+            fall = log_weight + np.log(y) + (1 - self._power) * offset
+        self.start = np.zeros(1)
+        if origin.add_constant:
+            self.start[:] = logsumexp(fall) - logsumexp(rise)
+            fall -= self.start[0]
+        # A common factor changes no split and no answer; it is left alone where numbers are ordinary.
+        largest = max(rise.max(), fall.max())
+        unit = largest if abs(largest) > _MOST else 0.0
+        self._rise = np.exp(rise - unit).astype(np.float32)
+        self._fall = np.exp(fall - unit).astype(np.float32)
 
     def begin_round(self) -> None:
         np.clip(self.scores, -_MOST, _MOST, out=self.scores)
@@ -34,12 +69,13 @@ class TweedieDeviance(NewtonLoss):
     def derivatives(self, output: int) -> Derivatives:
         # In units of the mean: the deviance only changes by a factor, which no split and no answer depends on.
         power, score = np.float32(self._power), self.scores[0]
-        predicted = np.exp((2 - power) * score)
-        observed = self._y * np.exp((1 - power) * score)
+        rise = self._rise if len(self._rise) else np.float32(1)
+        predicted = rise * np.exp((2 - power) * score)
+        observed = self._fall * np.exp((1 - power) * score)
         gradient = predicted - observed
         hessian = (2 - power) * predicted + (power - 1) * observed
-        np.maximum(hessian, np.float32(1e-12), out=hessian)
-        return weighted(gradient, hessian, self._weight)
+        np.maximum(hessian, np.float32(1e-12) * rise, out=hessian)
+        return gradient, hessian
 
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         score, power = scores[:, 0], self._power

@@ -3,11 +3,18 @@
 import numpy as np
 
 from coterie._typing import FloatArray, RowArray
-from coterie.losses.base import Derivatives, NewtonLoss, float32_weight, weighted
+from coterie.losses.base import (
+    BEST_CONSTANT,
+    Derivatives,
+    NewtonLoss,
+    Origin,
+    float32_scores,
+    float32_weight,
+    weighted,
+)
+from coterie.losses.optimum import best_log_odds
 
 __all__ = ["CrossEntropyOfShares"]
-
-_LEAST_SHARE = 1e-7
 
 
 class CrossEntropyOfShares(NewtonLoss):
@@ -16,10 +23,13 @@ class CrossEntropyOfShares(NewtonLoss):
     n_outputs = 1
     scale = 1.0
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None) -> None:
-        share = np.clip(np.average(y, weights=weight), _LEAST_SHARE, 1 - _LEAST_SHARE)
-        self.start = np.array([np.log(share / (1 - share))])
-        self.scores = np.full((1, len(y)), self.start[0], dtype=np.float32)
+    def __init__(self, y: FloatArray, weight: FloatArray | None, origin: Origin = BEST_CONSTANT) -> None:
+        self.start = np.zeros(1)
+        if origin.add_constant:
+            offset = None if origin.offset is None else origin.offset[:, 0]
+            self.start[:] = best_log_odds(float(np.average(y, weights=weight)), offset, weight)
+        self.offset = origin.offset
+        self.scores = float32_scores(self.start, origin.offset, len(y))
         self._y = y.astype(np.float32)
         self._weight = float32_weight(weight)
 

@@ -1,18 +1,24 @@
 """Losses for numbers whose score is the answer itself: squared, absolute, Huber's, quantiles and expectiles.
 
 They all work on (y - start) / scale with a power of two as the scale, so that nothing is rounded by it and every
-target fits float32.
+target fits float32. They only look at y minus the score, so an offset is taken off the target.
 """
+
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import FloatArray
+from coterie.errors import InvalidInput
 from coterie.losses.base import (
+    BEST_CONSTANT,
     Derivatives,
     Float32Array,
     LeafQuantile,
     NewtonLoss,
+    Origin,
     float32_weight,
     no_hessian,
     power_of_two_above,
@@ -26,12 +32,22 @@ __all__ = ["ExpectileError", "HuberError", "QuantileError", "SquaredError", "wei
 class _Residuals(NewtonLoss):
     """Targets as distances from a constant, in units that fit float32."""
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, start: FloatArray) -> None:
-        self.n_outputs = len(start)
-        self.start = start
-        rests = [y - constant for constant in start]
+    def __init__(
+        self,
+        y: FloatArray,
+        weight: FloatArray | None,
+        origin: Origin,
+        best_constants: Sequence[Callable[[FloatArray], float]],
+    ) -> None:
+        self.n_outputs = len(best_constants)
+        targets = [_without_offset(y, origin, output) for output in range(self.n_outputs)]
+        self.start = np.zeros(self.n_outputs)
+        if origin.add_constant:
+            self.start[:] = [best(target) for best, target in zip(best_constants, targets, strict=True)]
+        rests = [target - constant for target, constant in zip(targets, self.start, strict=True)]
         self.scale = power_of_two_above(max(float(np.abs(rest).max(initial=0.0)) for rest in rests))
-        self.scores = np.zeros((len(start), len(y)), dtype=np.float32)
+        self.offset = origin.offset
+        self.scores = np.zeros((self.n_outputs, len(y)), dtype=np.float32)
         self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
         self._weight = float32_weight(weight)
 
@@ -43,8 +59,10 @@ class _Residuals(NewtonLoss):
 class SquaredError(_Residuals):
     """Half the squared difference; its best constant is the mean."""
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, n_threads: int) -> None:
-        super().__init__(y, weight, np.array([safe_mean(y, weight)]))
+    def __init__(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> None:
+        super().__init__(y, weight, origin, [lambda rest: safe_mean(rest, weight)])
         self._gradient = np.empty(len(y), dtype=np.float32)
         self._n_threads = n_threads
 
@@ -66,8 +84,15 @@ class QuantileError(_Residuals):
     of their residuals.
     """
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, levels: tuple[float, ...]) -> None:
-        super().__init__(y, weight, np.array([weighted_quantile(y, weight, level) for level in levels]))
+    def __init__(
+        self,
+        y: FloatArray,
+        weight: FloatArray | None,
+        levels: tuple[float, ...],
+        origin: Origin = BEST_CONSTANT,
+    ) -> None:
+        quantiles = [partial(weighted_quantile, weight=weight, level=level) for level in levels]
+        super().__init__(y, weight, origin, quantiles)
         self._levels = levels
 
     def derivatives(self, output: int) -> Derivatives:
@@ -95,8 +120,10 @@ class HuberError(_Residuals):
     every step goes down.
     """
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, share: float) -> None:
-        super().__init__(y, weight, np.array([weighted_quantile(y, weight, 0.5)]))
+    def __init__(
+        self, y: FloatArray, weight: FloatArray | None, share: float, origin: Origin = BEST_CONSTANT
+    ) -> None:
+        super().__init__(y, weight, origin, [lambda rest: weighted_quantile(rest, weight, 0.5)])
         self._share = share
         self.begin_round()
         self._turn_of_value = float(self._turn) * self.scale  # does not move, so that rounds can be compared
@@ -127,8 +154,10 @@ class HuberError(_Residuals):
 class ExpectileError(_Residuals):
     """Squared error that weighs residuals above the answer by `level` and those below by 1 - level."""
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, level: float) -> None:
-        super().__init__(y, weight, np.array([_expectile(y, weight, level)]))
+    def __init__(
+        self, y: FloatArray, weight: FloatArray | None, level: float, origin: Origin = BEST_CONSTANT
+    ) -> None:
+        super().__init__(y, weight, origin, [lambda rest: _expectile(rest, weight, level)])
         self._level = level
 
     def derivatives(self, output: int) -> Derivatives:
@@ -140,6 +169,21 @@ class ExpectileError(_Residuals):
         residual = y - scores[:, 0]
         asymmetry = np.where(residual > 0, self._level, 1 - self._level)
         return float(np.average(asymmetry * residual**2, weights=weight))
+
+
+def _without_offset(y: FloatArray, origin: Origin, output: int) -> FloatArray:
+    if origin.offset is None:
+        return y
+    with np.errstate(over="ignore"):
+        rest = y - origin.offset[:, output]
+    wrong = np.flatnonzero(~np.isfinite(rest))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InvalidInput(
+            f"y minus its start is too large for a float in row {row}: y is {y[row]:g} and the offset "
+            f"{origin.offset[row, output]:g}. Divide both by the same number."
+        )
+    return rest
 
 
 def weighted_quantile(y: FloatArray, weight: FloatArray | None, level: float) -> float:
