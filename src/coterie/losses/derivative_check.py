@@ -1,0 +1,180 @@
+"""Are a gradient and a hessian those of a value? Differences of the value tell, on a few rows at a few scores.
+
+Words
+  unit    a length along the scores on which the loss changes: Newton's step, 1, or the spread of the scores' targets
+  point   a target, a score near where the fit begins, and a unit
+A point where the value is not finite, or where rounding drowns the difference, says nothing. At a corner of the value
+every slope between those of its two sides is right, and no curvature is asked for.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import numpy as np
+
+from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie.errors import InvalidParameter
+
+__all__ = ["call", "check_derivatives", "refuse_not_finite"]
+
+_EPS = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
+_MOST_ROWS = 8
+_SHIFTS = (-0.83, -0.37, 0.29, 0.71)  # in units; not round, so that corners are seldom met
+
+
+class _Functions(Protocol):
+    @property
+    def value(self) -> Callable[[FloatArray, FloatArray], Any]: ...
+
+    @property
+    def gradient(self) -> Callable[[FloatArray, FloatArray], Any]: ...
+
+    @property
+    def hessian(self) -> Callable[[FloatArray, FloatArray], Any] | None: ...
+
+
+class _Points(NamedTuple):
+    y: FloatArray
+    score: FloatArray
+    unit: FloatArray
+
+
+def call(
+    part: str, function: Callable[[FloatArray, FloatArray], Any], y: AnyArray, score: FloatArray
+) -> FloatArray:
+    """A function of the user's on some rows: one float64 per row, or an error that says what came instead."""
+    y, score = y.view(), score.view()
+    y.flags.writeable = score.flags.writeable = False
+    try:
+        with np.errstate(all="ignore"):
+            result = function(y, score)
+        array = np.asarray(result)
+    except Exception as error:
+        raise InvalidParameter(
+            f"The {part} of the CustomLoss raised {type(error).__name__}: {error}. It is called with float64 arrays of "
+            "one entry per row, which it must not change."
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise InvalidParameter(
+            f"The {part} of the CustomLoss returned {type(result).__name__} of type {array.dtype}; expected an array "
+            "of numbers."
+        )
+    if part == "value" and array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        raise InvalidParameter(
+            f"The value of the CustomLoss returned {array.dtype}; expected float64, whose differences are fine enough "
+            "to be compared with the gradient. It is called with float64 arrays."
+        )
+    if array.shape != score.shape:
+        raise InvalidParameter(
+            f"The {part} of the CustomLoss returned shape {array.shape} for {len(score)} rows; expected "
+            f"({len(score)},), one number per row. Means and sums are taken by the fit."
+        )
+    return array.astype(np.float64)
+
+
+def refuse_not_finite(part: str, result: FloatArray, y: AnyArray | None, score: FloatArray) -> None:
+    wrong = np.flatnonzero(~np.isfinite(result))
+    if len(wrong):
+        row = int(wrong[0])
+        target = "" if y is None else f"y={y[row]:g} and "
+        raise InvalidParameter(
+            f"The {part} of the CustomLoss is {result[row]} at {target}score={score[row]:g}. Keep it finite there, for "
+            "example by clipping the score."
+        )
+
+
+def check_derivatives(functions: _Functions, y: FloatArray, score: FloatArray) -> None:
+    """Refuse a gradient or a hessian that is not the value's around these scores."""
+    points = _points(functions, y, score)
+    checked = _check_gradient(functions, points)
+    if not checked.any():
+        raise InvalidParameter(
+            f"The value of the CustomLoss is not finite around score={float(np.median(score)):g}, where the fit "
+            "begins. Give start= a score at which every row has a finite loss."
+        )
+    if functions.hessian is not None:
+        _check_hessian(functions, points)
+
+
+def _points(functions: _Functions, y: FloatArray, score: FloatArray) -> _Points:
+    """Some rows, from the least target to the largest, each at some scores around its own in three units."""
+    rows = np.argsort(y, kind="stable")[np.unique(np.linspace(0, len(y) - 1, _MOST_ROWS).round().astype(int))]
+    slope = call("gradient", functions.gradient, y, score)
+    refuse_not_finite("gradient", slope, y, score)
+    curvature = np.ones(1)
+    if functions.hessian is not None:
+        curvature = call("hessian", functions.hessian, y, score)
+        refuse_not_finite("hessian", curvature, y, score)
+    with np.errstate(all="ignore"):
+        lengths = np.array([np.abs(slope).mean() / np.abs(curvature).mean(), 1.0, np.std(y)])
+    units = np.unique(lengths[np.isfinite(lengths) & (lengths > 0)])
+    row, shift, unit = (grid.ravel() for grid in np.meshgrid(rows, _SHIFTS, units, indexing="ij"))
+    return _Points(y[row], score[row] + shift * unit, unit)
+
+
+class _Differences(NamedTuple):
+    slope: FloatArray
+    before: FloatArray  # slopes of the two sides
+    after: FloatArray
+    curvature: FloatArray
+    rounding: FloatArray  # how wrong a difference of two values may be
+    step: FloatArray
+
+
+def _differences(functions: _Functions, points: _Points, share: float) -> _Differences:
+    step = np.maximum(share * points.unit, 4e-13 * np.abs(points.score))
+    left, right = points.score - step, points.score + step
+    low, middle, high = (
+        call("value", functions.value, points.y, score) for score in (left, points.score, right)
+    )
+    with np.errstate(all="ignore"):
+        before = (middle - low) / (points.score - left)
+        after = (high - middle) / (right - points.score)
+        slope = (high - low) / (right - left)
+        curvature = (high - 2 * middle + low) / step**2
+        sizes = np.abs(low) + np.abs(middle) + np.abs(high)
+        rounding = 8 * _EPS * (sizes + np.abs(points.score) * (np.abs(before) + np.abs(after))) + _TINY
+    return _Differences(slope, before, after, curvature, rounding, step)
+
+
+def _check_gradient(functions: _Functions, points: _Points) -> BoolArray:
+    found = _differences(functions, points, 6e-6)
+    given = call("gradient", functions.gradient, points.y, points.score)
+    with np.errstate(all="ignore"):
+        slack = 1e-3 * np.maximum(np.abs(found.slope), np.abs(given)) + found.rounding / found.step
+        low, high = np.minimum(found.before, found.after), np.maximum(found.before, found.after)
+        wrong = (given < low - slack) | (given > high + slack) | np.isnan(given)
+    known = np.isfinite(found.before) & np.isfinite(found.after)
+    if (wrong & known).any():
+        _refuse("gradient", "slope", points, given, found.slope, int(np.argmax(wrong & known)))
+    return known
+
+
+def _check_hessian(functions: _Functions, points: _Points) -> None:
+    assert functions.hessian is not None
+    found, finer = (_differences(functions, points, share) for share in (1e-3, 5e-4))
+    given = call("hessian", functions.hessian, points.y, points.score)
+    with np.errstate(all="ignore"):
+        rounding = 4 * finer.rounding / finer.step**2
+        largest = np.maximum(np.abs(found.curvature), np.abs(finer.curvature))
+        smooth = np.abs(found.curvature - finer.curvature) <= 0.01 * largest + rounding
+        slack = 0.02 * np.maximum(np.abs(finer.curvature), np.abs(given)) + rounding
+        wrong = (np.abs(given - finer.curvature) > slack) | np.isnan(given)
+    known = np.isfinite(found.curvature) & np.isfinite(finer.curvature) & smooth
+    if (wrong & known).any():
+        _refuse("hessian", "curvature", points, given, finer.curvature, int(np.argmax(wrong & known)))
+
+
+def _refuse(
+    part: str, meaning: str, points: _Points, given: FloatArray, expected: FloatArray, at: int
+) -> NoReturn:
+    hint = "Both are with respect to the score, and a factor such as 2 counts."
+    if np.isclose(given[at], -expected[at], rtol=1e-2, atol=0):
+        hint = "Its sign is turned: differentiate with respect to the score."
+    elif part == "hessian":
+        hint = "Leave hessian=None to count 1 for every row."
+    raise InvalidParameter(
+        f"The {part} of the CustomLoss is not the {meaning} of its value: at y={points.y[at]:g} and "
+        f"score={points.score[at]:g} it is {given[at]:g}, and differences of the value say {expected[at]:.6g}. {hint}"
+    )
