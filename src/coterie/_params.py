@@ -21,6 +21,7 @@ from coterie.errors import InvalidParameter
 
 __all__ = [
     "ArrayLike",
+    "EstimatorLike",
     "Flag",
     "Fraction",
     "Function",
@@ -162,6 +163,17 @@ class Function:
 
     def describe(self) -> str:
         return "a function"
+
+
+@dataclass(frozen=True)
+class EstimatorLike:
+    """A model with `fit` and `predict`; an object, not its class."""
+
+    def accepts(self, value: object) -> bool:
+        return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict")
+
+    def describe(self) -> str:
+        return "an estimator with fit and predict"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 import coterie._engine as _engine
 from coterie._params import (
     ArrayLike,
+    EstimatorLike,
     Flag,
     Fraction,
     Instance,
@@ -32,22 +33,27 @@ from coterie._params import (
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.holdout import fold_numbers, holdout_rows
+from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.ensembles._booster import Booster, add_scores, take_rows
 from coterie.ensembles._boosting_plan import Plan, plan_of
 from coterie.ensembles._crew import Crew
 from coterie.ensembles._early_stopping import EarlyStopping
+from coterie.ensembles._init_estimator import class_scores, fitted_init, number_scores
 from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._row_sampling import sampling_of
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidParameter
 from coterie.losses import (
+    CLASS_LOSS_NAMES,
     LOSS_NAMES,
-    BinaryLogLoss,
     BoostingLoss,
+    ClassLoss,
+    CustomLoss,
     LossChoice,
-    MultinomialLogLoss,
+    Origin,
     Quantile,
+    class_loss_of,
     loss_of,
 )
 from coterie.losses.base import Float32Array, NewtonLoss
@@ -73,6 +79,7 @@ _PARAMS: Params = {
     "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
     "categorical_features": [ArrayLike(), OneOf("auto"), None],
     "unknown_category": [OneOf("missing", "error")],
+    "init": [EstimatorLike(), OneOf("zero"), None],
     "early_stopping": [Flag(), OneOf("auto")],
     "validation_fraction": [Real(0, 1, closed="neither")],
     "n_iter_no_change": [Whole(1), OneOf("auto")],
@@ -114,6 +121,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
+        init: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -138,6 +146,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.unknown_category = unknown_category
+        self.init = init
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -145,29 +154,32 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Self:
         check_params(self)
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
         train = prepare_training(self, X, y, sample_weight, task=self._task)
         seed = root_seed(self.random_state)
         self._take_classes(train)
         plan = plan_of(self, train.encoded.n_rows)
-        crew = Crew(
-            self._boosters(train, plan, seed, n_threads), train.target.values, train.weight, n_threads
-        )
+        offset = self._read_offset(offset, train.encoded.n_rows)
+        boosters = self._boosters(train, X, offset, plan, seed, n_threads)
+        crew = Crew(boosters, train.target.values, train.weight, n_threads)
         self.baseline_ = np.mean([booster.loss.start for booster in crew.boosters], axis=0)
         self.n_bags_ = len(crew.boosters)
         self._grow(crew, plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
         self._keep_left_out(crew, train, n_threads)
         return self
 
-    def _boosters(self, train: TrainingData, plan: Plan, seed: int, n_threads: int) -> list[Booster]:
+    def _boosters(
+        self, train: TrainingData, X: Any, offset: FloatArray | None, plan: Plan, seed: int, n_threads: int
+    ) -> list[Booster]:
         parts = self._parts(train, plan, seed)
         threads_each = max(1, n_threads // len(parts))
         matrix = self._matrix(train, seed, n_threads)
         boosters = []
+        self.init_: list[Any] = []
         for number, (rows, left_out) in enumerate(parts):
-            loss = self._make_loss(train, rows, threads_each)
+            loss = self._make_loss(train, rows, threads_each, self._origin(train, X, rows, offset))
             options = self._options(train, loss, plan, share=1 / len(parts))
             n_rows = len(rows) or train.encoded.n_rows
             booster = Booster(
@@ -219,7 +231,7 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
             rows = take_rows(train.encoded, booster.left_out)
             # A tree's values are its share of the mean over boosters.
             added = add_scores(own, np.zeros(len(self.baseline_)), rows, n_threads) * self.n_bags_
-            scores[booster.left_out] = booster.loss.start + added
+            scores[booster.left_out] = booster.loss.first_scores(booster.left_out) + added
         self._take_left_out(scores)
 
     def _matrix(self, train: TrainingData, seed: int, n_threads: int) -> Any:
@@ -265,11 +277,32 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
             return [(_as_rows(kept[learn]), kept[aside])]
         return [(_as_rows(kept if len(kept) < n_rows else kept[:0]), kept[:0])]
 
-    def _raw_scores(self, X: Any) -> FloatArray:
+    def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
+        if offset is None:
+            return None
+        return read_offset(offset, n_rows, max(1, self._n_outputs()), one_for_all=self._task == "regression")
+
+    def _origin(self, train: TrainingData, X: Any, rows: AnyArray, offset: FloatArray | None) -> Origin:
+        """Where a booster's scores begin: at the offset, and at what a copy of `init`, fitted to its rows, predicts."""
+        if self.init is None or isinstance(self.init, str) or self._n_outputs() == 0:
+            return Origin(offset, add_constant=self.init is None)
+        y = train.target.values if self._task == "regression" else self.classes_[train.target.values]
+        self.init_.append(fitted_init(self.init, X, y, train.weight, rows))
+        scores = self._init_scores(self.init_[-1], X, train.encoded.n_rows)
+        return Origin(scores if offset is None else offset + scores, add_constant=False)
+
+    def _raw_scores(self, X: Any, offset: Any) -> FloatArray:
         check_is_fitted(self, "forest_")
         encoded = prepare_prediction(self, X)
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        return add_scores(self.forest_, self.baseline_, encoded, n_threads)
+        start = self.baseline_
+        if (given := self._read_offset(offset, encoded.n_rows)) is not None:
+            start = start + given
+        if self.init_:
+            start = start + np.mean(
+                [self._init_scores(model, X, encoded.n_rows) for model in self.init_], axis=0
+            )
+        return add_scores(self.forest_, start, encoded, n_threads)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -297,7 +330,13 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _take_left_out(self, scores: FloatArray) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")
 
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _n_outputs(self) -> int:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
         raise AssertionError("the classifier and the regressor each say what to do")
 
 
@@ -342,6 +381,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
+        init: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
@@ -367,6 +407,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
             interaction_cst=interaction_cst,
             categorical_features=categorical_features,
             unknown_category=unknown_category,
+            init=init,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -378,13 +419,13 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         self.quantile = quantile
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to a table and its target; a weight of 2 counts a row twice."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to a table and its target; a weight of 2 counts a row twice, an offset is a row's score to start from."""
+        return self._fit(X, y, sample_weight, offset)
 
-    def predict(self, X: Any) -> FloatArray:
+    def predict(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The predicted number of each row, or its quantiles in ascending order if several were asked for."""
-        return self._loss().answers(self._raw_scores(X))
+        return self._loss().answers(self._raw_scores(X, offset))
 
     def _take_classes(self, train: TrainingData) -> None:
         pass
@@ -392,8 +433,14 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
 
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
-        return self._loss().begin(train.target.values, _training_weight(train, rows), n_threads)
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
+        return self._loss().begin(train.target.values, _training_weight(train, rows), n_threads, origin)
+
+    def _n_outputs(self) -> int:
+        return self._loss().n_outputs
+
+    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
+        return number_scores(model, X, self._loss(), n_rows)
 
     def _loss(self) -> LossChoice:
         if self.quantile is None:
@@ -421,11 +468,16 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
     """
 
     _task = "classification"
-    PARAMS: ClassVar[Params] = {**_PARAMS, "class_weight": [MappingLike(), OneOf("balanced"), None]}
+    PARAMS: ClassVar[Params] = {
+        "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
+        **_PARAMS,
+        "class_weight": [MappingLike(), OneOf("balanced"), None],
+    }
 
     def __init__(
         self,
         *,
+        loss: str | CustomLoss = "log_loss",
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
@@ -443,6 +495,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
+        init: Any = None,
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -469,6 +522,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
             interaction_cst=interaction_cst,
             categorical_features=categorical_features,
             unknown_category=unknown_category,
+            init=init,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
@@ -476,40 +530,37 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
             random_state=random_state,
             n_jobs=n_jobs,
         )
+        self.loss = loss
         self.class_weight = class_weight
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to a table and its labels; a weight of 2 counts a row twice."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from."""
+        return self._fit(X, y, sample_weight, offset)
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Scores before the link: log odds of the second class, or one score per class."""
-        scores = self._raw_scores(X)
+    def decision_function(self, X: Any, *, offset: Any = None) -> FloatArray:
+        """Scores before the link: for log loss the log odds of the second class, or one score per class."""
+        scores = self._raw_scores(X, offset)
         return scores[:, 0] if len(self.classes_) <= 2 else scores
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The probability of each class, in the order of `classes_`."""
-        return self._probabilities(self._raw_scores(X))
+        return self._probabilities(self._raw_scores(X, offset))
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X, offset=offset))
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: Any, *, offset: Any = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
-        scores = self._raw_scores(X)
-        chosen = scores.argmax(axis=1) if len(self.classes_) > 2 else (scores[:, 0] > 0).astype(np.intp)
+        scores = self._raw_scores(X, offset)
+        one = len(self.classes_) == 1
+        chosen = np.zeros(len(scores), np.intp) if one else self._loss().chosen(scores)
         return np.asarray(self.classes_[chosen])
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        if len(self.classes_) == 1:
-            return np.ones((len(scores), 1))
-        if len(self.classes_) == 2:
-            return _two_probabilities(scores[:, 0])
-        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else self._loss().probabilities(scores)
 
     def _take_classes(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)
@@ -517,15 +568,21 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_decision_function_: FloatArray = self._probabilities(scores)
 
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int) -> BoostingLoss:
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
         codes = train.target.values
-        weight = _training_weight(train, rows)
-        n_classes = len(self.classes_)
-        if n_classes == 1:
+        if len(self.classes_) == 1:
             return _OneClass(len(codes))
-        if n_classes == 2:
-            return BinaryLogLoss(codes, weight, n_threads)
-        return MultinomialLogLoss(codes, n_classes, weight, n_threads)
+        return self._loss().begin(codes, _training_weight(train, rows), n_threads, origin)
+
+    def _loss(self) -> ClassLoss:
+        return class_loss_of(self.loss, len(self.classes_))
+
+    def _n_outputs(self) -> int:
+        n_classes = len(self.classes_)
+        return n_classes if n_classes > 2 else n_classes - 1
+
+    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
+        return class_scores(model, X, self._loss(), self.classes_, n_rows)
 
 
 class _OneClass(NewtonLoss):
@@ -557,12 +614,3 @@ def _training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
 def _as_rows(rows: AnyArray) -> AnyArray:
     """Row numbers as the engine takes them."""
     return rows.astype(np.uint32)
-
-
-def _two_probabilities(score: FloatArray) -> FloatArray:
-    """Probabilities of the first and second class from the log odds of the second."""
-    small = np.exp(-np.abs(score))
-    likely = 1 / (1 + small)
-    unlikely = small * likely
-    positive = score > 0
-    return np.column_stack([np.where(positive, unlikely, likely), np.where(positive, likely, unlikely)])

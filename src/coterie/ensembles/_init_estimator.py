@@ -1,0 +1,116 @@
+"""`init=`: another model whose predictions are the scores that boosting starts from."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.losses import LossChoice
+from coterie.losses.class_choices import ClassLoss
+
+__all__ = ["class_scores", "fitted_init", "number_scores"]
+
+
+def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows: AnyArray) -> Any:
+    """A copy of the model, fitted to the training rows of the table as the user gave it; no rows means all."""
+    if weight is not None and not has_fit_parameter(init, "sample_weight"):
+        raise InvalidParameter(
+            f"init={in_short(init)} does not take sample_weight, and this fit has weights. Choose an init that takes "
+            "them, or leave sample_weight and class_weight out."
+        )
+    if len(rows):
+        X, y = _rows_of(X, rows), y[rows]
+        weight = None if weight is None else weight[rows]
+    weights = {} if weight is None else {"sample_weight": weight}
+    return _asked("be fitted to the training rows", lambda: clone(init).fit(X, y, **weights), init)
+
+
+def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArray:
+    """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
+    answers = _floats(_asked("predict", lambda: model.predict(X), model), "predict", model)
+    if answers.ndim == 1:
+        answers = answers[:, None]
+    if answers.shape not in ((n_rows, 1), (n_rows, loss.n_outputs)):
+        raise InvalidInput(
+            f"predict of init={in_short(model)} has the shape {answers.shape}; expected ({n_rows},)"
+            + (f" or ({n_rows}, {loss.n_outputs})." if loss.n_outputs > 1 else ".")
+        )
+    return np.array(np.broadcast_to(loss.scores_of(answers), (n_rows, loss.n_outputs)))
+
+
+def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows: int) -> FloatArray:
+    """Scores of a classifier: from its probabilities, or its decision function where it has none.
+
+    Probabilities come first: they are what they are for every model, and a margin need not be log odds.
+    """
+    n_outputs = 1 if loss.n_classes == 2 else loss.n_classes
+    if hasattr(model, "predict_proba"):
+        given = _floats(_asked("predict", lambda: model.predict_proba(X), model), "predict_proba", model)
+        scores = loss.scores_of(_by_class(given, model, classes, n_rows))
+        if scores is not None:
+            return scores
+    if hasattr(model, "decision_function"):
+        margins = _asked("predict", lambda: model.decision_function(X), model)
+        margins = _floats(margins, "decision_function", model)
+        margins = margins[:, None] if margins.ndim == 1 else margins
+        if margins.shape == (n_rows, n_outputs) and np.array_equal(model.classes_, classes):
+            return margins
+        raise InvalidInput(
+            f"decision_function of init={in_short(model)} has the shape {margins.shape} for the classes "
+            f"{in_short(list(model.classes_))}; expected ({n_rows}, {n_outputs}) for {in_short(list(classes))}."
+        )
+    raise InvalidParameter(
+        f"init={in_short(model)} says no score that this loss can start from: a classifier's init needs predict_proba "
+        "or decision_function, and a CustomLoss with a link of its own needs decision_function."
+    )
+
+
+def _by_class(given: FloatArray, model: Any, classes: AnyArray, n_rows: int) -> FloatArray:
+    """Probabilities in the order of `classes`; a class without weight may be unknown to the model."""
+    known = np.asarray(model.classes_)
+    if given.shape != (n_rows, len(known)) or not np.isin(known, classes).all():
+        raise InvalidInput(
+            f"predict_proba of init={in_short(model)} has the shape {given.shape} for the classes "
+            f"{in_short(list(known))}; expected a column for each of {in_short(list(classes))}."
+        )
+    ordered = np.zeros((n_rows, len(classes)))
+    ordered[:, np.searchsorted(classes, known)] = given
+    return ordered
+
+
+def _asked(deed: str, ask: Callable[[], Any], model: Any) -> Any:
+    try:
+        return ask()
+    except CoterieError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"init={in_short(model)} cannot {deed}: {type(error).__name__}: {error} It is given the table as it came; "
+            "text, categories and missing values may need a pipeline that prepares them."
+        ) from error
+
+
+def _floats(given: Any, method: str, model: Any) -> FloatArray:
+    try:
+        array = np.asarray(given).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{method} of init={in_short(model)} gives no numbers: {error}.") from error
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        raise InvalidInput(
+            f"{method} of init={in_short(model)} is {array[tuple(wrong[0])]} in row {wrong[0][0]}; expected finite "
+            "numbers."
+        )
+    return array
+
+
+def _rows_of(X: Any, rows: AnyArray) -> Any:
+    if isinstance(X, Mapping):
+        return {name: _safe_indexing(column, rows) for name, column in X.items()}
+    return _safe_indexing(X, rows)
