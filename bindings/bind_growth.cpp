@@ -20,6 +20,8 @@ void bind_growth(nb::module_& m) {
         .def_rw("max_features", &GrowOptions::max_features, "Share of the features drawn for each node.")
         .def_rw("level_smoothing", &GrowOptions::level_smoothing)
         .def_rw("level_l2", &GrowOptions::level_l2)
+        .def_rw("split_noise", &GrowOptions::split_noise, "Noise of gains, in units of what one split gains by chance.")
+        .def_rw("path_smoothing", &GrowOptions::path_smoothing, "Rows' worth of its parent's answer in a node's.")
         .def_rw("learning_rate", &GrowOptions::learning_rate)
         .def_rw("answer_unit", &GrowOptions::answer_unit, "The tree's values are its answers times this.")
         .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")

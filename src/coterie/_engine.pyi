@@ -207,6 +207,20 @@ class GrowOptions:
     def level_l2(self, arg: float, /) -> None: ...
 
     @property
+    def split_noise(self) -> float:
+        """Noise of gains, in units of what one split gains by chance."""
+
+    @split_noise.setter
+    def split_noise(self, arg: float, /) -> None: ...
+
+    @property
+    def path_smoothing(self) -> float:
+        """Rows' worth of its parent's answer in a node's."""
+
+    @path_smoothing.setter
+    def path_smoothing(self, arg: float, /) -> None: ...
+
+    @property
     def learning_rate(self) -> float: ...
 
     @learning_rate.setter

@@ -67,6 +67,13 @@ def random_options(rng: np.random.Generator, n_levels: NDArray[np.int32]) -> Any
     return options
 
 
+def regularise(rng: np.random.Generator, options: Any) -> Any:
+    """Options that are off by default; most problems have some of them on."""
+    options.split_noise = float(rng.choice([0.0, 0.0, 0.5, 4.0]))
+    options.path_smoothing = float(rng.choice([0.0, 0.0, 3.0, 40.0]))
+    return options
+
+
 def random_problem(seed: int, n_rows: int | None = None) -> Problem:
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(5, 400)) if n_rows is None else n_rows
@@ -83,7 +90,7 @@ def random_problem(seed: int, n_rows: int | None = None) -> Problem:
         gradient.astype(np.float32),
         hessian.astype(np.float32),
         rows.astype(np.uint32),
-        random_options(rng, n_levels),
+        regularise(np.random.default_rng(seed + 10_000), random_options(rng, n_levels)),
         int(rng.choice([2, 7, 64, 255])),
         int(rng.integers(2**63)),
     )
@@ -179,6 +186,7 @@ def test_the_problems_are_not_all_easy() -> None:
     assert sum(bool(problem.options.monotone) for problem in problems) > 15
     assert sum(bool(problem.options.interaction_sets) for problem in problems) > 10
     assert sum(len(problem.rows) > 0 for problem in problems) > 10
+    assert sum(problem.options.split_noise > 0 for problem in problems) > 20
 
 
 def test_a_twin_with_another_rule_is_told_apart() -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNTED_BELOW = 65_536
-ROUNDING, FEATURE_DRAW = 2, 3  # purposes of random numbers
+ROUNDING, FEATURE_DRAW, SPLIT_NOISE = 2, 3, 6  # purposes of random numbers
 
 
 class Pairs(NamedTuple):
@@ -41,6 +41,7 @@ class Leaf:
     high: float = np.inf
     sets: list[set[int]] = field(default_factory=list)
     place: int = 1  # children of place p are 2p and 2p + 1
+    parent: "Leaf | None" = None
     gain: float = 0.0
     split: Split | None = None
 
@@ -66,6 +67,12 @@ def _mix(x: int) -> int:
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
     return x ^ x >> 31
+
+
+def random_normal(seed: int, purpose: int, position: int) -> np.float32:
+    """The sum of the eight bytes of a hash, with mean 0 and variance 1."""
+    total = sum(random_bits(seed, purpose, position).to_bytes(8, "little"))
+    return np.float32(total - 1020) * (np.float32(1) / np.float32(209.02153))
 
 
 def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], seed: int) -> Pairs:
@@ -115,7 +122,9 @@ class SlowGrower:
             gradient=np.zeros(len(gradient), int), hessian=np.zeros(len(gradient), int)
         )
         self.pairs.gradient[taking_part], self.pairs.hessian[taking_part] = pairs.gradient, pairs.hessian
-        self.level_cost = np.float32(squares / weights if weights > 0 else 0)
+        noise = squares / weights if weights > 0 else 0
+        self.level_cost = np.float32(noise)
+        self.split_noise = np.float32(self.options.split_noise * noise)
         root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])
         tree = SlowTree([-1], [0], [0.0], [0.0], np.full(len(gradient), -1))
         tree.leaf[taking_part] = 0
@@ -128,10 +137,21 @@ class SlowGrower:
             leaves.remove(best)
             leaves += self._children(best, tree)
         for leaf in leaves if len(leaves) > 1 else []:
-            exact_h = hessian[leaf.rows].sum(dtype=float) if self.has_hessian else len(leaf.rows)
-            step = _newton(gradient[leaf.rows].sum(dtype=float), exact_h + self.options.l2)
-            tree.value[leaf.number] = float(np.clip(step, leaf.low, leaf.high)) * self.options.learning_rate
+            step = self._exact_answer(leaf, gradient, hessian)
+            tree.value[leaf.number] = step * self.options.learning_rate
         return tree
+
+    def _exact_answer(self, leaf: Leaf, gradient: NDArray[np.float32], hessian: NDArray[np.float32]) -> float:
+        """From unrounded derivatives, smoothed with the parent's answer, which is smoothed with its parent's."""
+        exact_h = hessian[leaf.rows].sum(dtype=float) if self.has_hessian else len(leaf.rows)
+        step = _newton(gradient[leaf.rows].sum(dtype=float), exact_h + self.options.l2)
+        step = float(np.clip(step, leaf.low, leaf.high))
+        s = self.options.path_smoothing
+        if leaf.parent is None or s == 0:
+            return step
+        r = len(leaf.rows) / s
+        parent = self._exact_answer(leaf.parent, gradient, hessian)
+        return float(np.clip(step * r / (r + 1) + parent / (r + 1), leaf.low, leaf.high))
 
     def _children(self, leaf: Leaf, tree: SlowTree) -> list[Leaf]:
         assert leaf.split is not None
@@ -147,7 +167,7 @@ class SlowGrower:
             tree.value.append(0.0)
             tree.leaf[rows] = first + side
             place = 2 * leaf.place + side
-            children.append(Leaf(first + side, rows, leaf.depth + 1, leaf.low, leaf.high, sets, place))
+            children.append(Leaf(first + side, rows, leaf.depth + 1, leaf.low, leaf.high, sets, place, leaf))
         self._keep_order(children, self.options.monotone[feature] if self.options.monotone else 0)
         for child in children:
             self._find_split(child)
@@ -176,17 +196,26 @@ class SlowGrower:
         if deep_enough or len(leaf.rows) < 2 * options.min_samples_leaf or self._sums(leaf)[1] <= 0:
             return
         splits = [self._best_split(leaf, feature) for feature in self._allowed(leaf)]
-        best = max(splits, key=lambda split: (split.gain, -split.feature), default=None)
-        if best is None or best.gain < 0:
-            return
+        splits = [
+            split for split in splits if split.gain >= 0 and self._real_gain(leaf, split) > options.min_gain
+        ]
+        if splits:
+            best = max(splits, key=lambda split: (self._rank(leaf, split), -split.feature))
+            leaf.gain, leaf.split = self._real_gain(leaf, best), best
+
+    def _real_gain(self, leaf: Leaf, split: Split) -> float:
+        """What the split gains above the leaf, in the units of the derivatives."""
         g, h = self._sums(leaf)
-        weight = h + float(np.float32(options.l2 / self.pairs.hessian_unit))
+        weight = h + float(np.float32(self.options.l2 / self.pairs.hessian_unit))
         low, high = self._rounded_bounds(leaf)
         value = float(np.clip(_newton(g, weight), low, high))
-        above = best.gain + (2 * g * value + weight * value * value)
-        gain = above * self.pairs.gradient_unit**2 / self.pairs.hessian_unit
-        if gain > options.min_gain:
-            leaf.gain, leaf.split = gain, best
+        above = split.gain + (2 * g * value + weight * value * value)
+        return above * self.pairs.gradient_unit**2 / self.pairs.hessian_unit
+
+    def _rank(self, leaf: Leaf, split: Split) -> np.float32:
+        """The gain with the noise of its feature."""
+        draw = random_normal(self.seed, SPLIT_NOISE, leaf.place * len(self.n_bins) + split.feature)
+        return np.float32(split.gain) + self.split_noise * draw
 
     def _rounded_bounds(self, leaf: Leaf) -> tuple[float, float]:
         factor = self.pairs.hessian_unit / self.pairs.gradient_unit

@@ -18,6 +18,8 @@ struct GrowOptions {
     double max_features = 1.0;   // share of the features drawn anew for each node
     double level_smoothing = 0;  // rows' worth of hessian that pull the order of rare levels towards zero
     double level_l2 = 0;         // added to l2 when a nominal split is judged
+    double split_noise = 0;      // of gains, when features are compared; unit: what one split gains by chance
+    double path_smoothing = 0;   // rows' worth of its parent's answer in the answer of a node
     double learning_rate = 1.0;  // every leaf answers this share of its step
     double answer_unit = 1.0;    // the tree's values are its answers times this; scores are not
 

@@ -22,12 +22,21 @@ struct Desk {
 struct TreeFacts {
     Units units;
     std::uint64_t seed = 0;
-    double level_cost = 0;      // rounded units
+    double noise = 0;           // what one split gains by chance, rounded units; 0 if nobody asks
     bool counted = false;       // cells count rows: exact, and only possible on fewer than 2^16 of them
     bool flat_hessian = false;  // 1 for every row
 
     double hessian(Cell cell) const { return static_cast<double>(sums_of(cell, counted).hessian); }
     double gradient(Cell cell) const { return static_cast<double>(sums_of(cell, counted).gradient); }
+};
+
+/// How the candidates of one leaf are compared.
+struct Contest {
+    SplitTask task;
+    std::vector<std::uint8_t> allowed;  // one flag per feature, or nothing if all are allowed
+    double parent = 0;                  // gain of the leaf itself, rounded units
+    float noise = 0;                    // standard deviation, rounded units
+    std::uint64_t first_draw = 0;       // of the noise, for feature 0
 };
 
 /// A leaf with its histogram.
@@ -54,11 +63,15 @@ public:
 private:
     SplitTask task_of(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
-    void scan_lane(std::uint32_t lane, const Cell* cells, const SplitTask& task, std::span<const std::uint8_t> allowed,
-                   float& beat, std::span<Candidate> candidates) const;
+    Contest contest_of(const OpenLeaf& leaf) const;
+    float noise_of(const Contest& contest, FeatureIndex feature) const;
+    void rank(Candidate& candidate, const Contest& contest, float noise) const;
+    void scan_lane(std::uint32_t lane, const Cell* cells, const Contest& contest, float& beat,
+                   std::span<Candidate> candidates) const;
     const Cell* feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const;
     bool surely_enough_rows(Cell child) const;
-    Split choose(const LeafCells& leaf, std::span<Candidate> candidates, Desk& desk, int n_threads) const;
+    Split choose(const LeafCells& leaf, const Contest& contest, std::span<Candidate> candidates, Desk& desk,
+                 int n_threads) const;
 
     const BinnedMatrix& matrix_;
     const HistogramLayout& layout_;

@@ -30,7 +30,8 @@ std::size_t sorted_levels(const Cell* cells, int n_bins, const SplitTask& task, 
 }  // namespace
 
 Candidate best_levels(const Cell* cells, int n_bins, const SplitTask& task, const RowCounts& rows) {
-    Candidate best{.gain = -1.0f, .last = 0, .missing_left = false, .nominal = true, .n_levels = 0, .n_levels_left = 0};
+    Candidate best;
+    best.nominal = true;
     std::array<Level, kMaxBins> levels;
     const std::size_t n = sorted_levels(cells, n_bins, task, levels);
     best.n_levels = static_cast<std::uint16_t>(n);

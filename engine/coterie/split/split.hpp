@@ -62,7 +62,8 @@ struct RowCounts {
 /// The best split of one feature. Gain is the children's sum of gradient^2 / (hessian + l2), rounded units.
 struct Candidate {
     float gain = -1.0f;
-    Bin last = 0;  // numeric: bins 1 .. last go left
+    float rank = -std::numeric_limits<float>::infinity();  // the gain with its noise: the highest is chosen
+    Bin last = 0;                                          // numeric: bins 1 .. last go left
     bool missing_left = false;
     bool nominal = false;
     std::uint16_t n_levels = 0;       // nominal: how many bins the node has
