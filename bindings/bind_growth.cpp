@@ -9,15 +9,24 @@
 namespace coterie::python {
 
 void bind_growth(nb::module_& m) {
+    nb::enum_<Growth>(m, "Growth", "Which leaf is split next.")
+        .value("leaf", Growth::leaf)
+        .value("level", Growth::level);
+
     nb::class_<GrowOptions>(m, "GrowOptions", "How a tree may grow.")
         .def(nb::init<>())
+        .def_rw("growth", &GrowOptions::growth)
         .def_rw("max_leaf_nodes", &GrowOptions::max_leaf_nodes, "0: no limit.")
         .def_rw("max_depth", &GrowOptions::max_depth, "0: no limit.")
         .def_rw("min_samples_leaf", &GrowOptions::min_samples_leaf)
         .def_rw("min_child_weight", &GrowOptions::min_child_weight)
+        .def_rw("l1", &GrowOptions::l1)
         .def_rw("l2", &GrowOptions::l2)
+        .def_rw("max_step", &GrowOptions::max_step, "No answer is further from zero; 0: no limit.")
         .def_rw("min_gain", &GrowOptions::min_gain)
         .def_rw("max_features", &GrowOptions::max_features, "Share of the features drawn for each node.")
+        .def_rw("max_features_per_level", &GrowOptions::max_features_per_level)
+        .def_rw("max_features_per_tree", &GrowOptions::max_features_per_tree)
         .def_rw("level_smoothing", &GrowOptions::level_smoothing)
         .def_rw("level_l2", &GrowOptions::level_l2)
         .def_rw("split_noise", &GrowOptions::split_noise, "Noise of gains, in units of what one split gains by chance.")

@@ -144,10 +144,23 @@ class Forest:
         The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).
         """
 
+class Growth(enum.Enum):
+    """Which leaf is split next."""
+
+    leaf = 0
+
+    level = 1
+
 class GrowOptions:
     """How a tree may grow."""
 
     def __init__(self) -> None: ...
+
+    @property
+    def growth(self) -> Growth: ...
+
+    @growth.setter
+    def growth(self, arg: Growth, /) -> None: ...
 
     @property
     def max_leaf_nodes(self) -> int:
@@ -176,10 +189,23 @@ class GrowOptions:
     def min_child_weight(self, arg: float, /) -> None: ...
 
     @property
+    def l1(self) -> float: ...
+
+    @l1.setter
+    def l1(self, arg: float, /) -> None: ...
+
+    @property
     def l2(self) -> float: ...
 
     @l2.setter
     def l2(self, arg: float, /) -> None: ...
+
+    @property
+    def max_step(self) -> float:
+        """No answer is further from zero; 0: no limit."""
+
+    @max_step.setter
+    def max_step(self, arg: float, /) -> None: ...
 
     @property
     def min_gain(self) -> float: ...
@@ -193,6 +219,18 @@ class GrowOptions:
 
     @max_features.setter
     def max_features(self, arg: float, /) -> None: ...
+
+    @property
+    def max_features_per_level(self) -> float: ...
+
+    @max_features_per_level.setter
+    def max_features_per_level(self, arg: float, /) -> None: ...
+
+    @property
+    def max_features_per_tree(self) -> float: ...
+
+    @max_features_per_tree.setter
+    def max_features_per_tree(self, arg: float, /) -> None: ...
 
     @property
     def level_smoothing(self) -> float: ...

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from coterie import _engine
+from coterie._engine import Growth
 from tests.naive.boosted_tree import SlowGrower, SlowTree
 
 NO_ROWS = np.empty(0, np.uint32)
@@ -70,6 +71,11 @@ def random_options(rng: np.random.Generator, n_levels: NDArray[np.int32]) -> Any
 def regularise(rng: np.random.Generator, options: Any) -> Any:
     """Options that are off by default; most problems have some of them on."""
     options.split_noise = float(rng.choice([0.0, 0.0, 0.5, 4.0]))
+    options.growth = Growth.leaf if rng.random() < 0.7 else Growth.level
+    options.l1 = float(rng.choice([0.0, 0.0, 0.0, 5.0]))
+    options.max_step = float(rng.choice([0.0, 0.0, 0.0, 0.7]))
+    options.max_features_per_tree = float(rng.choice([1.0, 1.0, 0.6]))
+    options.max_features_per_level = float(rng.choice([1.0, 1.0, 0.5]))
     options.path_smoothing = float(rng.choice([0.0, 0.0, 3.0, 40.0]))
     return options
 

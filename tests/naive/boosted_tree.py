@@ -1,7 +1,7 @@
 """What a tree of gradient boosting means: a page of numpy that looks at every split of every leaf, every time.
 
 It takes the bins as the engine made them, rounds derivatives to whole numbers as the engine promises to, and
-grows best first. No histogram is kept or subtracted, no row is moved: a leaf is a list of row numbers.
+grows best first, or level by level. No histogram is kept or subtracted, no row is moved: a leaf is a list of row numbers.
 """
 
 from dataclasses import dataclass, field
@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._engine import Growth
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNTED_BELOW = 65_536
-ROUNDING, FEATURE_DRAW, SPLIT_NOISE = 2, 3, 6  # purposes of random numbers
+# Purposes of random numbers.
+ROUNDING, FEATURE_DRAW, SPLIT_NOISE, TREE_FEATURES, LEVEL_FEATURES = 2, 3, 6, 8, 9
 
 
 class Pairs(NamedTuple):
@@ -125,15 +128,23 @@ class SlowGrower:
         noise = squares / weights if weights > 0 else 0
         self.level_cost = np.float32(noise)
         self.split_noise = np.float32(self.options.split_noise * noise)
-        root = Leaf(0, taking_part, 0, sets=[set(group) for group in self.options.interaction_sets])
+        step = self.options.max_step or np.inf
+        root = Leaf(
+            0, taking_part, 0, -step, step, sets=[set(group) for group in self.options.interaction_sets]
+        )
         tree = SlowTree([-1], [0], [0.0], [0.0], np.full(len(gradient), -1))
         tree.leaf[taking_part] = 0
         self._find_split(root)
         leaves = [root]
         while self.options.max_leaf_nodes == 0 or len(leaves) < self.options.max_leaf_nodes:
-            best = max(leaves, key=lambda leaf: (leaf.gain, -leaf.number))
-            if best.split is None:
+            splitting = [leaf for leaf in leaves if leaf.split is not None]
+            if self.options.growth == Growth.level:
+                splitting = [
+                    leaf for leaf in splitting if leaf.depth == min(each.depth for each in splitting)
+                ]
+            if not splitting:
                 break
+            best = max(splitting, key=lambda leaf: (leaf.gain, -leaf.number))
             leaves.remove(best)
             leaves += self._children(best, tree)
         for leaf in leaves if len(leaves) > 1 else []:
@@ -144,7 +155,9 @@ class SlowGrower:
     def _exact_answer(self, leaf: Leaf, gradient: NDArray[np.float32], hessian: NDArray[np.float32]) -> float:
         """From unrounded derivatives, smoothed with the parent's answer, which is smoothed with its parent's."""
         exact_h = hessian[leaf.rows].sum(dtype=float) if self.has_hessian else len(leaf.rows)
-        step = _newton(gradient[leaf.rows].sum(dtype=float), exact_h + self.options.l2)
+        step = _newton(
+            _shrunk(gradient[leaf.rows].sum(dtype=float), self.options.l1), exact_h + self.options.l2
+        )
         step = float(np.clip(step, leaf.low, leaf.high))
         s = self.options.path_smoothing
         if leaf.parent is None or s == 0:
@@ -184,7 +197,10 @@ class SlowGrower:
 
     def _answer(self, leaf: Leaf) -> float:
         g, h = self._sums(leaf)
-        step = _newton(g * self.pairs.gradient_unit, h * self.pairs.hessian_unit + self.options.l2)
+        step = _newton(
+            _shrunk(g * self.pairs.gradient_unit, self.options.l1),
+            h * self.pairs.hessian_unit + self.options.l2,
+        )
         return float(np.clip(step, leaf.low, leaf.high))
 
     def _sums(self, leaf: Leaf) -> tuple[int, int]:
@@ -208,14 +224,18 @@ class SlowGrower:
         g, h = self._sums(leaf)
         weight = h + float(np.float32(self.options.l2 / self.pairs.hessian_unit))
         low, high = self._rounded_bounds(leaf)
-        value = float(np.clip(_newton(g, weight), low, high))
-        above = split.gain + (2 * g * value + weight * value * value)
+        l1 = self._rounded_l1()
+        value = float(np.clip(_newton(_shrunk(g, l1), weight), low, high))
+        above = split.gain + (2 * g * value + weight * value * value + 2 * l1 * abs(value))
         return above * self.pairs.gradient_unit**2 / self.pairs.hessian_unit
 
     def _rank(self, leaf: Leaf, split: Split) -> np.float32:
         """The gain with the noise of its feature."""
         draw = random_normal(self.seed, SPLIT_NOISE, leaf.place * len(self.n_bins) + split.feature)
         return np.float32(split.gain) + self.split_noise * draw
+
+    def _rounded_l1(self) -> float:
+        return float(np.float32(self.options.l1 / self.pairs.gradient_unit))
 
     def _rounded_bounds(self, leaf: Leaf) -> tuple[float, float]:
         factor = self.pairs.hessian_unit / self.pairs.gradient_unit
@@ -226,13 +246,17 @@ class SlowGrower:
         allowed = (
             sorted(set().union(*leaf.sets)) if self.options.interaction_sets else list(range(n_features))
         )
-        if self.options.max_features < 1:
-            drawn = sorted(
-                (random_bits(self.seed, FEATURE_DRAW, leaf.place * n_features + feature), feature)
-                for feature in allowed
-            )
-            keep = max(1, ceil(self.options.max_features * len(drawn) - 1e-9))
-            allowed = sorted(feature for _, feature in drawn[:keep])
+        options = self.options
+        shares = [
+            (options.max_features_per_tree, TREE_FEATURES, 0),
+            (options.max_features_per_level, LEVEL_FEATURES, leaf.depth),
+            (options.max_features, FEATURE_DRAW, leaf.place),
+        ]
+        for share, purpose, place in shares:
+            if share < 1:
+                bits = {f: random_bits(self.seed, purpose, place * n_features + f) for f in allowed}
+                keep = max(1, ceil(share * len(allowed) - 1e-9))
+                allowed = sorted(sorted(allowed, key=bits.__getitem__)[:keep])
         return allowed
 
     def _best_split(self, leaf: Leaf, feature: int) -> Split:
@@ -274,8 +298,12 @@ class SlowGrower:
             l2 = l2 + np.float32(self.options.level_l2 / self.pairs.hessian_unit)
         direction = self.options.monotone[feature] if self.options.monotone else 0
         limited = direction != 0 or np.isfinite([leaf.low, leaf.high]).any()
-        if limited and not self.nominal[feature]:
-            gain = self._limited_gain(leaf, (lg, lh), (rg, rh), float(l2), direction)
+        if self.options.l1 > 0 or (limited and not self.nominal[feature]):
+            l2 = float(np.float32(self.options.l2 / self.pairs.hessian_unit))
+            if self.nominal[feature]:
+                l2 += float(np.float32(self.options.level_l2 / self.pairs.hessian_unit))
+            free = bool(self.nominal[feature])
+            gain = self._limited_gain(leaf, (lg, lh), (rg, rh), l2, direction, free=free)
         else:
             lg32, lh32, rg32, rh32 = (each.astype(np.float32) for each in (lg, lh, rg, rh))
             ld, rd = lh32 + l2, rh32 + l2
@@ -286,16 +314,24 @@ class SlowGrower:
         return np.where(enough, gain, -1.0)
 
     def _limited_gain(
-        self, leaf: Leaf, left: tuple[Ints, Ints], right: tuple[Ints, Ints], l2: float, direction: int
+        self,
+        leaf: Leaf,
+        left: tuple[Ints, Ints],
+        right: tuple[Ints, Ints],
+        l2: float,
+        direction: int,
+        *,
+        free: bool = False,
     ) -> Floats:
         """What both sides gain by their clipped answers; -1 if these are out of order."""
-        low, high = self._rounded_bounds(leaf)
+        low, high = (-np.inf, np.inf) if free else self._rounded_bounds(leaf)
+        l1 = self._rounded_l1()
         total = np.zeros(len(left[0]))
         answers = []
         for g, h in (left, right):
             weight = np.where(h + l2 > 0, h + l2, np.nan)
-            answers.append(np.clip(-g / weight, low, high))
-            total += -(2 * g * answers[-1] + weight * answers[-1] ** 2)
+            answers.append(np.clip(-_shrunk(g, l1) / weight, low, high))
+            total += -(2 * g * answers[-1] + weight * answers[-1] ** 2 + 2 * l1 * np.abs(answers[-1]))
         in_order = direction * (answers[1] - answers[0]) >= 0
         return np.where(in_order, np.maximum(total, 0).astype(np.float32).astype(np.float64), -1.0)
 
@@ -315,6 +351,11 @@ class SlowGrower:
         if gain >= 0:
             gain = float(np.float32(gain) - self.level_cost * np.float32(np.count_nonzero(n) - 1))
         return best._replace(gain=gain if gain >= 0 else -1.0)
+
+
+def _shrunk(gradient: Any, l1: float) -> Any:
+    """Gradient sums, nearer to zero by l1."""
+    return np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
 
 
 def _newton(gradient: float, weight: float) -> float:

@@ -17,6 +17,8 @@ enum class Purpose : std::uint64_t {
     bootstrap = 5,
     split_noise = 6,
     row_draw = 7,
+    tree_features = 8,
+    level_features = 9,
 };
 
 constexpr std::uint64_t mix(std::uint64_t x) {

@@ -2,9 +2,13 @@
 
 namespace coterie {
 
+Bounds bounds_of(const GrowOptions& options) {
+    return options.max_step > 0 ? Bounds{.low = -options.max_step, .high = options.max_step} : Bounds{};
+}
+
 double answer_of(const NodeSums& sums, const GrowOptions& options) {
     const double weight = sums.hessian + options.l2;
-    return weight > 0 ? sums.bounds.clip(-sums.gradient / weight) : 0.0;
+    return weight > 0 ? sums.bounds.clip(-shrunk(sums.gradient, options.l1) / weight) : 0.0;
 }
 
 double smoothed(double own, double parent, double n_rows, double smoothing) {

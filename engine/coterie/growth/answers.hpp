@@ -21,6 +21,9 @@ struct NodeSums {
     Bounds bounds;
 };
 
+/// The answers that max_step allows.
+Bounds bounds_of(const GrowOptions& options);
+
 /// Newton's step inside the bounds; zero without any weight.
 double answer_of(const NodeSums& sums, const GrowOptions& options);
 

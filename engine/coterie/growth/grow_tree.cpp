@@ -23,10 +23,15 @@ constexpr std::size_t kSharedWork = 1'000'000;
 constexpr std::size_t kParallelWork = 60'000;
 constexpr std::size_t kLeavesPerThread = 3;
 
-// Order of splitting: most gain first, then the older leaf.
-bool later(const OpenLeaf& a, const OpenLeaf& b) {
-    return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
-}
+// Order of splitting: most gain first, then the older leaf; by level, the upper level before that.
+struct Later {
+    Growth growth;
+
+    bool operator()(const OpenLeaf& a, const OpenLeaf& b) const {
+        if (growth == Growth::level && a.depth != b.depth) return a.depth > b.depth;
+        return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
+    }
+};
 
 }  // namespace
 
@@ -53,10 +58,12 @@ void TreeGrower::check_options() const {
             require(feature < n_features, "An interaction set names feature " + std::to_string(feature) +
                                               "; there are " + std::to_string(n_features) + " features.");
     require(n_features > 0, "A tree needs at least one feature.");
-    require(options_.l2 >= 0 && options_.min_child_weight >= 0 && options_.min_gain >= 0 && options_.max_features > 0 &&
-                options_.level_l2 >= 0 && options_.level_smoothing >= 0 && options_.path_smoothing >= 0 &&
-                options_.split_noise >= 0,
-            "Growth options must not be negative.");
+    for (const double value :
+         {options_.l1, options_.l2, options_.max_step, options_.min_child_weight, options_.min_gain, options_.level_l2,
+          options_.level_smoothing, options_.split_noise, options_.path_smoothing})
+        require(value >= 0, "Growth options must not be negative.");
+    for (const double share : {options_.max_features, options_.max_features_per_level, options_.max_features_per_tree})
+        require(share > 0, "The share of features must be more than 0.");
     require(std::isfinite(options_.learning_rate) && std::isfinite(options_.answer_unit),
             "The learning rate and the unit of answers must be finite numbers.");
 }
@@ -76,7 +83,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     TreeBuilder builder;
     OpenLeaf root = make_root(builder);
     if (root.split.gain > options_.min_gain)
-        grow_best_first(std::move(root), builder, stop);
+        grow_leaf_by_leaf(std::move(root), builder, stop);
     else
         finish_leaf(root, builder);
     Tree tree = builder.finish();
@@ -84,7 +91,8 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     return tree;
 }
 
-void TreeGrower::grow_best_first(OpenLeaf root, TreeBuilder& builder, StopRequest& stop) {
+void TreeGrower::grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequest& stop) {
+    const Later later{options_.growth};
     std::vector<OpenLeaf> open;  // a heap, the next to be split on top
     open.push_back(std::move(root));
     const std::size_t budget = options_.max_leaf_nodes == 0 ? ~std::size_t{0} : options_.max_leaf_nodes;
@@ -128,6 +136,7 @@ OpenLeaf TreeGrower::make_root(TreeBuilder& builder) {
     OpenLeaf root;
     root.node = builder.add_root();
     root.rows = partition_.start(pairs_, sample_.rows);
+    root.bounds = bounds_of(options_);
     for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
     root.slot = take_slot();
     Cell* const own = cells(root.slot);
@@ -180,13 +189,14 @@ std::size_t TreeGrower::work_of(const OpenLeaf& leaf) const {
 std::vector<OpenLeaf*> TreeGrower::leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left) {
     std::vector<OpenLeaf*> leaves{&open[0]};
     if (n_threads_ == 1 || n_splits_left < 2 || work_of(open[0]) >= kSharedWork) return leaves;
+    const Later later{options_.growth};
     std::size_t work = work_of(open[0]);
     for (OpenLeaf& leaf : open.subspan(1))
         if (!leaf.children && work_of(leaf) < kSharedWork) leaves.push_back(&leaf);
     const std::size_t most = std::min(kLeavesPerThread * static_cast<std::size_t>(n_threads_), (n_splits_left + 1) / 2);
     if (leaves.size() > most) {
         std::ranges::nth_element(leaves, leaves.begin() + static_cast<std::ptrdiff_t>(most),
-                                 [](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
+                                 [&](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
         leaves.resize(most);
     }
     for (const OpenLeaf* leaf : leaves) work += work_of(*leaf);

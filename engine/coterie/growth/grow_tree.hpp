@@ -54,7 +54,7 @@ private:
     double noise_of_pairs(Cell total) const;
     void choose_rows(std::uint64_t seed, const RowSampling& sampling);
     OpenLeaf make_root(TreeBuilder& builder);
-    void grow_best_first(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
+    void grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
     void answer(Tree& tree);
     void sum_all_rows(Tree& tree);
     void add_answers_by_route(std::span<float> scores) const;

@@ -33,8 +33,9 @@ void fill_inner_nodes(const Tree& tree, std::vector<std::vector<Weighed>>& resid
 }
 
 // Parents come first, so a node is smoothed with an answer that is final.
-void smooth_and_keep_order(const Tree& tree, const GrowOptions& options, std::vector<double>& answers) {
+void keep_options(const Tree& tree, const GrowOptions& options, std::vector<double>& answers) {
     std::vector<Bounds> bounds(tree.n_nodes());
+    bounds[0] = bounds_of(options);
     answers[0] = bounds[0].clip(answers[0]);
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
         if (tree.is_leaf(node)) continue;
@@ -83,7 +84,7 @@ std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, 
     parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads, [&](std::size_t node) {
         answers[node] = quantile_of(residuals.by_node[node], level, residuals.equal);
     });
-    if (related) smooth_and_keep_order(tree, options, answers);
+    if (related || options.max_step > 0) keep_options(tree, options, answers);
     return answers;
 }
 

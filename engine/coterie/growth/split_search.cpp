@@ -35,6 +35,7 @@ SplitTask SplitSearch::task_of(const OpenLeaf& leaf) const {
     const double to_rounded = facts_.units.hessian / facts_.units.gradient;
     return {.total = leaf.total,
             .n_rows = static_cast<std::uint32_t>(leaf.rows.n),
+            .l1 = static_cast<float>(options_.l1 / facts_.units.gradient),
             .l2 = static_cast<float>(options_.l2 * per_hessian),
             .min_hessian = static_cast<float>(least),
             .level_l2 = static_cast<float>(options_.level_l2 * per_hessian),
@@ -54,18 +55,26 @@ std::vector<std::uint8_t> SplitSearch::allowed_features(const OpenLeaf& leaf) co
         for (const std::uint32_t set : leaf.sets)
             for (const FeatureIndex feature : options_.interaction_sets[set]) allowed[feature] = 1;
     }
-    if (options_.max_features >= 1.0) return allowed;
+    // Each share is drawn from what the one before it left.
+    keep_share(allowed, options_.max_features_per_tree, Purpose::tree_features, 0);
+    keep_share(allowed, options_.max_features_per_level, Purpose::level_features, leaf.depth * n_features);
+    keep_share(allowed, options_.max_features, Purpose::feature_draw, leaf.place * n_features);
+    return allowed;
+}
+
+// Keeps the share of the allowed features whose draws are the lowest, at least one.
+void SplitSearch::keep_share(std::vector<std::uint8_t>& allowed, double share, Purpose purpose,
+                             std::uint64_t first_draw) const {
+    if (share >= 1.0) return;
+    const std::size_t n_features = matrix_.n_features();
     if (allowed.empty()) allowed.assign(n_features, 1);
     std::vector<std::pair<std::uint64_t, FeatureIndex>> drawn;
     for (FeatureIndex feature = 0; feature < n_features; ++feature)
-        if (allowed[feature])
-            drawn.emplace_back(random_bits(facts_.seed, Purpose::feature_draw, leaf.place * n_features + feature),
-                               feature);
-    const auto keep = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::ceil(options_.max_features * static_cast<double>(drawn.size()) - 1e-9)));
+        if (allowed[feature]) drawn.emplace_back(random_bits(facts_.seed, purpose, first_draw + feature), feature);
+    const auto keep =
+        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(share * static_cast<double>(drawn.size()) - 1e-9)));
     std::sort(drawn.begin(), drawn.end());
     for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
-    return allowed;
 }
 
 Contest SplitSearch::contest_of(const OpenLeaf& leaf) const {

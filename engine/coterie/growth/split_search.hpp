@@ -4,6 +4,7 @@
 //   desk     what one thread needs to work on a leaf by itself; several leaves at once need several desks
 #pragma once
 
+#include "coterie/base/random.hpp"
 #include "coterie/growth/open_leaf.hpp"
 #include "coterie/growth/options.hpp"
 #include "coterie/histogram/layout.hpp"
@@ -63,6 +64,7 @@ public:
 private:
     SplitTask task_of(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
+    void keep_share(std::vector<std::uint8_t>& allowed, double share, Purpose purpose, std::uint64_t first_draw) const;
     Contest contest_of(const OpenLeaf& leaf) const;
     float noise_of(const Contest& contest, FeatureIndex feature) const;
     void rank(Candidate& candidate, const Contest& contest, float noise) const;

@@ -23,12 +23,13 @@ double gain_of_node(const SplitTask& task) {
     const double weight = static_cast<double>(total.hessian) + static_cast<double>(task.l2);
     if (!(weight > 0)) return 0;
     const auto gradient = static_cast<double>(total.gradient);
-    return gain_of_answer(gradient, weight, task.bounds.clip(-gradient / weight));
+    const auto l1 = static_cast<double>(task.l1);
+    return gain_of_answer(gradient, weight, task.bounds.clip(-shrunk(gradient, l1) / weight), l1);
 }
 
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
                          const RowCounts& rows, float beat) {
-    const bool limited = direction != 0 || !task.bounds.unlimited();
+    const bool limited = task.limited(direction);
     if (bins.nominal) {
         Candidate best = best_levels(cells, bins.n_bins, task, rows);
         if (best.gain >= 0 && limited) {

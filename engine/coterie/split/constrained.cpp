@@ -1,5 +1,7 @@
 #include "coterie/split/constrained.hpp"
 
+#include <cmath>
+
 namespace coterie {
 float gain_within(Cell left_cell, const SplitTask& task, double l2, int direction) {
     const Sums left = task.sums(left_cell);
@@ -11,22 +13,23 @@ float gain_within(Cell left_cell, const SplitTask& task, double l2, int directio
     if (!(left_h >= least && right_h >= least)) return -1.0f;
     const auto left_g = static_cast<double>(left.gradient);
     const auto right_g = static_cast<double>(right.gradient);
-    const double left_answer = task.bounds.clip(-left_g / (left_h + l2));
-    const double right_answer = task.bounds.clip(-right_g / (right_h + l2));
+    const auto l1 = static_cast<double>(task.l1);
+    const double left_answer = task.bounds.clip(-shrunk(left_g, l1) / (left_h + l2));
+    const double right_answer = task.bounds.clip(-shrunk(right_g, l1) / (right_h + l2));
     if (direction * (right_answer - left_answer) < 0) return -1.0f;
     const double gain =
-        gain_of_answer(left_g, left_h + l2, left_answer) + gain_of_answer(right_g, right_h + l2, right_answer);
+        gain_of_answer(left_g, left_h + l2, left_answer, l1) + gain_of_answer(right_g, right_h + l2, right_answer, l1);
     return gain < 0 ? 0.0f : static_cast<float>(gain);
 }
 
-double gain_of_answer(double gradient, double hessian_and_l2, double value) {
-    return -(2 * gradient * value + hessian_and_l2 * value * value);
+double gain_of_answer(double gradient, double hessian_and_l2, double value, double l1) {
+    return -(2 * gradient * value + hessian_and_l2 * value * value + 2 * l1 * std::abs(value));
 }
 
 Candidate best_threshold_within(const Cell* cells, int n_bins, const SplitTask& task, int direction,
                                 const RowCounts& rows) {
     Candidate best;
-    const bool limited = direction != 0 || !task.bounds.unlimited();
+    const bool limited = task.limited(direction);
     const ScanTask scan = task.scan();
     for (int pass = 0; pass < (cells[0] != 0 ? 2 : 1); ++pass) {
         Cell left = pass == 1 ? cells[0] : 0;
