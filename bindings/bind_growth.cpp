@@ -11,7 +11,8 @@ namespace coterie::python {
 void bind_growth(nb::module_& m) {
     nb::enum_<Growth>(m, "Growth", "Which leaf is split next.")
         .value("leaf", Growth::leaf)
-        .value("level", Growth::level);
+        .value("level", Growth::level)
+        .value("oblivious", Growth::oblivious);
 
     nb::class_<GrowOptions>(m, "GrowOptions", "How a tree may grow.")
         .def(nb::init<>())
@@ -29,6 +30,7 @@ void bind_growth(nb::module_& m) {
         .def_rw("max_features_per_tree", &GrowOptions::max_features_per_tree)
         .def_rw("level_smoothing", &GrowOptions::level_smoothing)
         .def_rw("level_l2", &GrowOptions::level_l2)
+        .def_rw("leaf_penalty", &GrowOptions::leaf_penalty, "What each leaf beyond the first must gain.")
         .def_rw("split_noise", &GrowOptions::split_noise, "Noise of gains, in units of what one split gains by chance.")
         .def_rw("path_smoothing", &GrowOptions::path_smoothing, "Rows' worth of its parent's answer in a node's.")
         .def_rw("learning_rate", &GrowOptions::learning_rate)

@@ -71,7 +71,10 @@ def random_options(rng: np.random.Generator, n_levels: NDArray[np.int32]) -> Any
 def regularise(rng: np.random.Generator, options: Any) -> Any:
     """Options that are off by default; most problems have some of them on."""
     options.split_noise = float(rng.choice([0.0, 0.0, 0.5, 4.0]))
-    options.growth = Growth.leaf if rng.random() < 0.7 else Growth.level
+    options.growth = [Growth.leaf, Growth.leaf, Growth.level, Growth.oblivious][rng.integers(4)]
+    if options.growth == Growth.oblivious and options.max_depth == 0 and options.max_leaf_nodes == 0:
+        options.max_depth = 5
+    options.leaf_penalty = float(rng.choice([0.0, 0.0, 3.0, 20.0]))
     options.l1 = float(rng.choice([0.0, 0.0, 0.0, 5.0]))
     options.max_step = float(rng.choice([0.0, 0.0, 0.0, 0.7]))
     options.max_features_per_tree = float(rng.choice([1.0, 1.0, 0.6]))

@@ -18,7 +18,7 @@ double smoothed(double own, double parent, double n_rows, double smoothing) {
     return own * (r / (r + 1)) + parent * (1 / (r + 1));
 }
 
-std::vector<double> smoothed_answers(const Tree& tree, std::span<NodeSums> nodes, const GrowOptions& options) {
+void add_up(const Tree& tree, std::span<NodeSums> nodes) {
     for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) {  // children come after their parent
         if (tree.is_leaf(node)) continue;
         const NodeSums& left = nodes[tree.left[node]];
@@ -26,6 +26,9 @@ std::vector<double> smoothed_answers(const Tree& tree, std::span<NodeSums> nodes
         nodes[node].gradient = left.gradient + right.gradient;
         nodes[node].hessian = left.hessian + right.hessian;
     }
+}
+
+std::vector<double> smoothed_answers(const Tree& tree, std::span<const NodeSums> nodes, const GrowOptions& options) {
     std::vector<double> answers(tree.n_nodes());
     answers[0] = answer_of(nodes[0], options);
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {

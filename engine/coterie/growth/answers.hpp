@@ -14,7 +14,7 @@
 
 namespace coterie {
 
-/// What a node's answer is made of, in real units. Inner nodes may leave their sums to their children.
+/// What a node's answer is made of, in real units.
 struct NodeSums {
     double gradient = 0;
     double hessian = 0;
@@ -30,8 +30,11 @@ double answer_of(const NodeSums& sums, const GrowOptions& options);
 /// `own * n / (n + smoothing) + parent * smoothing / (n + smoothing)`; the parent's answer if there are no rows.
 double smoothed(double own, double parent, double n_rows, double smoothing);
 
-/// The answers of all nodes, each smoothed with its parent's, then put inside its bounds. The sums of inner nodes
-/// become those of their children; numbers of rows are the tree's.
-std::vector<double> smoothed_answers(const Tree& tree, std::span<NodeSums> nodes, const GrowOptions& options);
+/// Gives every inner node the sums of its children.
+void add_up(const Tree& tree, std::span<NodeSums> nodes);
+
+/// The answers of all nodes, each smoothed with its parent's, then put inside its bounds. Numbers of rows are the
+/// tree's.
+std::vector<double> smoothed_answers(const Tree& tree, std::span<const NodeSums> nodes, const GrowOptions& options);
 
 }  // namespace coterie

@@ -8,6 +8,7 @@
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/growth/leaf_quantiles.hpp"
+#include "coterie/growth/prune.hpp"
 #include "coterie/growth/rounded_pairs.hpp"
 
 namespace coterie {
@@ -18,9 +19,6 @@ constexpr std::size_t kAnswerChunk = 16'384;
 constexpr std::size_t kRouteBlock = 1'024;
 constexpr std::size_t kMostKeptCodes = 65'536;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
-// Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not pay.
-constexpr std::size_t kSharedWork = 1'000'000;
-constexpr std::size_t kParallelWork = 60'000;
 constexpr std::size_t kLeavesPerThread = 3;
 
 // Order of splitting: most gain first, then the older leaf; by level, the upper level before that.
@@ -58,12 +56,18 @@ void TreeGrower::check_options() const {
             require(feature < n_features, "An interaction set names feature " + std::to_string(feature) +
                                               "; there are " + std::to_string(n_features) + " features.");
     require(n_features > 0, "A tree needs at least one feature.");
-    for (const double value :
-         {options_.l1, options_.l2, options_.max_step, options_.min_child_weight, options_.min_gain, options_.level_l2,
-          options_.level_smoothing, options_.split_noise, options_.path_smoothing})
+    for (const double value : {options_.l1, options_.l2, options_.max_step, options_.min_child_weight,
+                               options_.min_gain, options_.leaf_penalty, options_.level_l2, options_.level_smoothing,
+                               options_.split_noise, options_.path_smoothing})
         require(value >= 0, "Growth options must not be negative.");
     for (const double share : {options_.max_features, options_.max_features_per_level, options_.max_features_per_tree})
         require(share > 0, "The share of features must be more than 0.");
+    if (options_.growth == Growth::oblivious) {
+        require(options_.max_depth > 0 || options_.max_leaf_nodes > 0,
+                "An oblivious tree needs a limit of depth or of leaves; both are 0, no limit.");
+        require(oblivious_depth() <= 16, "An oblivious tree has at most 16 levels; it was asked to have " +
+                                             std::to_string(oblivious_depth()) + ".");
+    }
     require(std::isfinite(options_.learning_rate) && std::isfinite(options_.answer_unit),
             "The learning rate and the unit of answers must be finite numbers.");
 }
@@ -82,11 +86,14 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
 
     TreeBuilder builder;
     OpenLeaf root = make_root(builder);
-    if (root.split.gain > options_.min_gain)
+    if (options_.growth == Growth::oblivious)
+        grow_oblivious(std::move(root), builder, stop);
+    else if (root.split.gain > options_.min_gain)
         grow_leaf_by_leaf(std::move(root), builder, stop);
     else
         finish_leaf(root, builder);
     Tree tree = builder.finish();
+    if (options_.leaf_penalty > 0) undo_unworthy_splits(tree);
     answer(tree);
     return tree;
 }
@@ -145,7 +152,8 @@ OpenLeaf TreeGrower::make_root(TreeBuilder& builder) {
     facts_.noise = noise_of_pairs(root.total);
     search_.start(facts_);
     const LeafCells only[] = {{&root, own}};
-    if (search_.may_split(root)) search_.find(only, nullptr, desks_[0], n_threads_);
+    if (options_.growth != Growth::oblivious && search_.may_split(root))
+        search_.find(only, nullptr, desks_[0], n_threads_);
     return root;
 }
 
@@ -236,18 +244,26 @@ void TreeGrower::give_back(OpenLeaf& leaf, int offered) {
     leaf.slot = -1;
 }
 
+Cell TreeGrower::total_of(const RowRange& rows) const {
+    Cell total = 0;
+    for (const Record record : partition_.records(rows))
+        total += facts_.counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
+    return total;
+}
+
 // The children with their rows, sums and limits.
 std::array<OpenLeaf, 2> TreeGrower::part(const OpenLeaf& leaf, Desk& desk, int n_threads) {
     const Split& split = leaf.split;
     const std::array<RowRange, 2> rows =
         partition_.split(leaf.rows, split.feature, rule_of(split, desk.rule_table), desk.marks, n_threads);
+    const Cell left_total = leaf.slot >= 0 ? split.left_total : total_of(rows[0]);
     std::array<OpenLeaf, 2> children;
     for (std::uint32_t side = 0; side < 2; ++side) {
         OpenLeaf& child = children[side];
         child.place = 2 * leaf.place + side;
         child.depth = leaf.depth + 1;
         child.rows = rows[side];
-        child.total = side == 0 ? split.left_total : leaf.total - split.left_total;
+        child.total = side == 0 ? left_total : leaf.total - left_total;
         child.bounds = leaf.bounds;
         for (const std::uint32_t set : leaf.sets) {
             const auto& members = options_.interaction_sets[set];
@@ -257,7 +273,8 @@ std::array<OpenLeaf, 2> TreeGrower::part(const OpenLeaf& leaf, Desk& desk, int n
     const int direction = options_.monotone.empty() ? 0 : options_.monotone[split.feature];
     if (direction != 0) {
         // Each side stays on its side of the middle, so that no later split can cross it.
-        const double middle = (answer_of(children[0]) + answer_of(children[1])) / 2;
+        const auto answer = [&](const OpenLeaf& child) { return answer_of(child.rows.n == 0 ? leaf : child); };
+        const double middle = leaf.bounds.clip((answer(children[0]) + answer(children[1])) / 2);
         (direction > 0 ? children[0].bounds.high : children[0].bounds.low) = middle;
         (direction > 0 ? children[1].bounds.low : children[1].bounds.high) = middle;
     }
@@ -335,14 +352,32 @@ void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder) {
     grown_.push_back({.node = leaf.node, .rows = leaf.rows, .answer = 0});
 }
 
+// Leaves below an undone split become one, whose rows stay where they are, in several pieces.
+void TreeGrower::undo_unworthy_splits(Tree& tree) {
+    const auto worthy = worthy_splits(tree, options_.leaf_penalty, options_.growth == Growth::oblivious);
+    KeptTree kept = keep_splits(tree, worthy);
+    if (kept.tree.n_nodes() == tree.n_nodes()) return;
+    add_up(tree, nodes_);
+    std::vector<NodeSums> nodes(kept.tree.n_nodes());
+    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) nodes[kept.place[node]] = nodes_[node];
+    nodes_ = std::move(nodes);
+    for (Grown& piece : grown_) piece.node = kept.place[piece.node];
+    if (routes_) router_.keep(kept.tree, kept.place);
+    tree = std::move(kept.tree);
+}
+
 // Bounds are about answers before shrinkage, so that comes last.
 void TreeGrower::answer(Tree& tree) {
     if (routes_) router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
     // Without a split there is nothing to say: the constant was found before the first tree.
-    if (tree.n_nodes() == 1) return;
+    if (tree.n_nodes() == 1) {
+        tree.value[0] = 0;
+        return;
+    }
     if (sampled_) sum_all_rows(tree);
     std::vector<double> answers;
-    if (options_.path_smoothing > 0) {
+    if (options_.path_smoothing > 0 || options_.growth == Growth::oblivious) {
+        add_up(tree, nodes_);
         answers = smoothed_answers(tree, nodes_, options_);
         for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
             tree.value[node] = answers[node] * options_.learning_rate * options_.answer_unit;

@@ -1,4 +1,4 @@
-// growth/grow_tree.hpp: one tree from one set of derivatives, best leaf first.
+// growth/grow_tree.hpp: one tree from one set of derivatives, best leaf first, by level, or symmetric.
 //
 // Words
 //   prepare  make a leaf's children, with their histograms and best splits, before they are in the tree
@@ -44,9 +44,14 @@ public:
     void add_answers(std::span<float> scores) const;
 
 private:
+    // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not
+    // pay.
+    static constexpr std::size_t kSharedWork = 1'000'000;
+    static constexpr std::size_t kParallelWork = 60'000;
+
     struct Grown {
         NodeIndex node;
-        RowRange rows;
+        RowRange rows;  // all rows of the leaf, or those of one of the leaves that became it
         double answer;  // the step times the learning rate
     };
 
@@ -55,9 +60,15 @@ private:
     void choose_rows(std::uint64_t seed, const RowSampling& sampling);
     OpenLeaf make_root(TreeBuilder& builder);
     void grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
+    void grow_oblivious(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
+    std::uint32_t oblivious_depth() const;
+    void split_level(std::span<OpenLeaf> level, const Split& shared, bool last);
+    void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, Desk& desk, int n_threads);
+    void undo_unworthy_splits(Tree& tree);
     void answer(Tree& tree);
     void sum_all_rows(Tree& tree);
     void add_answers_by_route(std::span<float> scores) const;
+    Cell total_of(const RowRange& rows) const;
     std::array<OpenLeaf, 2> part(const OpenLeaf& leaf, Desk& desk, int n_threads);
     void look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk, int n_threads);
     void prepare(std::span<OpenLeaf* const> leaves, bool last);

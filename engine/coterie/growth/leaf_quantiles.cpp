@@ -76,7 +76,7 @@ double quantile_of(std::span<Weighed> values, double level, bool equal) {
 
 std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
                                      const GrowOptions& options, int n_threads) {
-    const bool related = !options.monotone.empty() || options.path_smoothing > 0;
+    const bool related = !options.monotone.empty() || options.path_smoothing > 0 || options.growth == Growth::oblivious;
     if (related) fill_inner_nodes(tree, residuals.by_node);
     std::size_t n_rows = 0;
     for (const auto& own : residuals.by_node) n_rows += own.size();

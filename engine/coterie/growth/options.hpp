@@ -10,8 +10,9 @@ namespace coterie {
 
 /// Which leaf is split next.
 enum class Growth : std::uint8_t {
-    leaf,   // the one that gains most
-    level,  // the one that gains most of those nearest to the root
+    leaf,       // the one that gains most
+    level,      // the one that gains most of those nearest to the root
+    oblivious,  // all of a level at once, by one split that they share
 };
 
 struct GrowOptions {
@@ -30,6 +31,7 @@ struct GrowOptions {
     double max_features_per_tree = 1.0;   // from the share drawn for the tree
     double level_smoothing = 0;           // rows' worth of hessian that pull the order of rare levels towards zero
     double level_l2 = 0;                  // added to l2 when a nominal split is judged
+    double leaf_penalty = 0;              // what each leaf beyond the first must gain in the finished tree
     double split_noise = 0;               // of gains, when features are compared; unit: what one split gains by chance
     double path_smoothing = 0;            // rows' worth of its parent's answer in the answer of a node
     double learning_rate = 1.0;           // every leaf answers this share of its step

@@ -46,6 +46,8 @@ struct LeafCells {
     Cell* cells;
 };
 
+struct GainSums;
+
 class SplitSearch {
 public:
     SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const GrowOptions& options,
@@ -61,7 +63,23 @@ public:
     /// in the cache when it is scanned.
     void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const;
 
+    /// The split that gains most when all leaves of a level share it; its gain is the sum of theirs, and nothing if
+    /// there is none. `all`: the cells of all rows of the tree, whose sum is `total`. `first`: the first leaf of the
+    /// level, which stands for the level when features and noise are drawn.
+    Split find_shared(std::span<const LeafCells> leaves, const OpenLeaf& first, const LeafCells& all, Desk& desk,
+                      int n_threads) const;
+
+    /// The shared split as one leaf sees it: what it sends left, and what it gains.
+    Split own_part(const Split& shared, const LeafCells& leaf) const;
+
 private:
+    struct Level;
+    void sum_lane(std::uint32_t lane, const Level& level, std::span<Candidate> candidates) const;
+    Candidate count_feature(FeatureIndex feature, const Level& level) const;
+    void start_sums(FeatureIndex feature, const Cell* all, const Level& level, GainSums& sums) const;
+    void add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level, const RowCounts& rows,
+                  GainSums& sums) const;
+    bool keeps_enough_rows(const Split& split, const Level& level, Desk& desk, int n_threads) const;
     SplitTask task_of(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
     void keep_share(std::vector<std::uint8_t>& allowed, double share, Purpose purpose, std::uint64_t first_draw) const;

@@ -31,6 +31,13 @@ std::size_t sorted_levels(const Cell* cells, int n_bins, const SplitTask& task, 
 
 }  // namespace
 
+std::size_t order_of_levels(const Cell* cells, int n_bins, const SplitTask& task, std::span<Bin, kMaxBins> order) {
+    std::array<Level, kMaxBins> levels;
+    const std::size_t n = sorted_levels(cells, n_bins, task, levels);
+    for (std::size_t i = 0; i < n; ++i) order[i] = levels[i].bin;
+    return n;
+}
+
 Candidate best_levels(const Cell* cells, int n_bins, const SplitTask& task, const RowCounts& rows) {
     Candidate best;
     best.nominal = true;
