@@ -151,6 +151,8 @@ class Growth(enum.Enum):
 
     level = 1
 
+    oblivious = 2
+
 class GrowOptions:
     """How a tree may grow."""
 
@@ -243,6 +245,13 @@ class GrowOptions:
 
     @level_l2.setter
     def level_l2(self, arg: float, /) -> None: ...
+
+    @property
+    def leaf_penalty(self) -> float:
+        """What each leaf beyond the first must gain."""
+
+    @leaf_penalty.setter
+    def leaf_penalty(self, arg: float, /) -> None: ...
 
     @property
     def split_noise(self) -> float:

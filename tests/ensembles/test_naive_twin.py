@@ -198,6 +198,48 @@ def test_the_problems_are_not_all_easy() -> None:
     assert sum(problem.options.split_noise > 0 for problem in problems) > 20
 
 
+OFF = {
+    "growth": Growth.leaf,
+    "split_noise": 0.0,
+    "l1": 0.0,
+    "max_step": 0.0,
+    "leaf_penalty": 0.0,
+    "max_features_per_tree": 1.0,
+    "max_features_per_level": 1.0,
+    "path_smoothing": 0.0,
+}
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_a_twin_that_forgets_an_option_is_told_apart(name: str) -> None:
+    """Each option changes trees of the random problems, so the comparison sees it."""
+    differ = 0
+    for seed in range(40):
+        problem = random_problem(seed)
+        if getattr(problem.options, name) == OFF[name]:
+            continue
+        tree, _, leaves = grow_both(problem)
+        setattr(problem.options, name, OFF[name])
+        _, slow, _ = grow_both(problem)
+        try:
+            assert_same_tree(tree, slow, leaves)
+        except AssertionError:
+            differ += 1
+    assert differ >= 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_oblivious_trees_of_many_rows_are_those_of_the_twin(seed: int) -> None:
+    problem = random_problem(2000 + seed, n_rows=70_000)
+    problem.options.growth = Growth.oblivious
+    problem.options.min_samples_leaf = [1, 20, 2000, 9000][seed % 4]
+    problem.options.max_depth = 4
+
+    tree, slow, leaves = grow_both(problem)
+
+    assert_same_tree(tree, slow, leaves)
+
+
 def test_a_twin_with_another_rule_is_told_apart() -> None:
     """The comparison would notice: with other options the twin grows other trees."""
     differ = 0

@@ -199,7 +199,9 @@ class SlowGrower:
             if gain > 0 and float(gain) * unit > self.options.min_gain:
                 noise = self.split_noise * np.float32(len(gaining))
                 draw = random_normal(self.seed, SPLIT_NOISE, level[0].place * len(self.n_bins) + feature)
-                ranked.append((gain + noise * draw, -feature, Split(float(gain), feature, ways[total.argmax()])))
+                ranked.append(
+                    (gain + noise * draw, -feature, Split(float(gain), feature, ways[total.argmax()]))
+                )
         return max(ranked, key=lambda each: each[:2])[2] if ranked else None
 
     def _ways_to_split(self, root: Leaf, feature: int) -> NDArray[np.bool_]:
@@ -242,8 +244,12 @@ class SlowGrower:
         by_level = self.options.growth == Growth.oblivious
         levels = [0.0] * (max(node.depth for node in self.nodes) + 2)
         for depth in reversed(range(len(levels) - 1)):
-            here = [node.number for node in self.nodes if node.depth == depth and tree.feature[node.number] >= 0]
-            levels[depth] = max(0.0, sum(tree.gain[i] - self.options.leaf_penalty for i in here) + levels[depth + 1])
+            here = [
+                node.number for node in self.nodes if node.depth == depth and tree.feature[node.number] >= 0
+            ]
+            levels[depth] = max(
+                0.0, sum(tree.gain[i] - self.options.leaf_penalty for i in here) + levels[depth + 1]
+            )
 
         def worth(i: int) -> float:
             if tree.feature[i] < 0:
@@ -314,7 +320,9 @@ class SlowGrower:
         """Each side of a monotone split stays on its side of the middle."""
         if direction == 0:
             return
-        middle = sum(self._answer(child if len(child.rows) else child.parent or child) for child in children) / 2
+        middle = (
+            sum(self._answer(child if len(child.rows) else child.parent or child) for child in children) / 2
+        )
         lower, higher = children if direction > 0 else children[::-1]
         lower.high = middle
         higher.low = middle
