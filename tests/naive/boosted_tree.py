@@ -1,7 +1,8 @@
 """What a tree of gradient boosting means: a page of numpy that looks at every split of every leaf, every time.
 
 It takes the bins as the engine made them, rounds derivatives to whole numbers as the engine promises to, and
-grows best first, level by level, or all leaves of a level by one split. No histogram is kept or subtracted, no row is moved: a leaf is a list of row numbers.
+grows best first, level by level, or all leaves of a level by one split. No histogram is kept or subtracted, no row
+is moved: a leaf is a list of row numbers.
 """
 
 from dataclasses import dataclass, field
