@@ -9,17 +9,30 @@
 namespace coterie::python {
 
 void bind_growth(nb::module_& m) {
+    nb::enum_<Growth>(m, "Growth", "Which leaf is split next.")
+        .value("leaf", Growth::leaf)
+        .value("level", Growth::level)
+        .value("oblivious", Growth::oblivious);
+
     nb::class_<GrowOptions>(m, "GrowOptions", "How a tree may grow.")
         .def(nb::init<>())
+        .def_rw("growth", &GrowOptions::growth)
         .def_rw("max_leaf_nodes", &GrowOptions::max_leaf_nodes, "0: no limit.")
         .def_rw("max_depth", &GrowOptions::max_depth, "0: no limit.")
         .def_rw("min_samples_leaf", &GrowOptions::min_samples_leaf)
         .def_rw("min_child_weight", &GrowOptions::min_child_weight)
+        .def_rw("l1", &GrowOptions::l1)
         .def_rw("l2", &GrowOptions::l2)
+        .def_rw("max_step", &GrowOptions::max_step, "No answer is further from zero; 0: no limit.")
         .def_rw("min_gain", &GrowOptions::min_gain)
         .def_rw("max_features", &GrowOptions::max_features, "Share of the features drawn for each node.")
+        .def_rw("max_features_per_level", &GrowOptions::max_features_per_level)
+        .def_rw("max_features_per_tree", &GrowOptions::max_features_per_tree)
         .def_rw("level_smoothing", &GrowOptions::level_smoothing)
         .def_rw("level_l2", &GrowOptions::level_l2)
+        .def_rw("leaf_penalty", &GrowOptions::leaf_penalty, "What each leaf beyond the first must gain.")
+        .def_rw("split_noise", &GrowOptions::split_noise, "Noise of gains, in units of what one split gains by chance.")
+        .def_rw("path_smoothing", &GrowOptions::path_smoothing, "Rows' worth of its parent's answer in a node's.")
         .def_rw("learning_rate", &GrowOptions::learning_rate)
         .def_rw("answer_unit", &GrowOptions::answer_unit, "The tree's values are its answers times this.")
         .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")

@@ -144,10 +144,25 @@ class Forest:
         The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).
         """
 
+class Growth(enum.Enum):
+    """Which leaf is split next."""
+
+    leaf = 0
+
+    level = 1
+
+    oblivious = 2
+
 class GrowOptions:
     """How a tree may grow."""
 
     def __init__(self) -> None: ...
+
+    @property
+    def growth(self) -> Growth: ...
+
+    @growth.setter
+    def growth(self, arg: Growth, /) -> None: ...
 
     @property
     def max_leaf_nodes(self) -> int:
@@ -176,10 +191,23 @@ class GrowOptions:
     def min_child_weight(self, arg: float, /) -> None: ...
 
     @property
+    def l1(self) -> float: ...
+
+    @l1.setter
+    def l1(self, arg: float, /) -> None: ...
+
+    @property
     def l2(self) -> float: ...
 
     @l2.setter
     def l2(self, arg: float, /) -> None: ...
+
+    @property
+    def max_step(self) -> float:
+        """No answer is further from zero; 0: no limit."""
+
+    @max_step.setter
+    def max_step(self, arg: float, /) -> None: ...
 
     @property
     def min_gain(self) -> float: ...
@@ -195,6 +223,18 @@ class GrowOptions:
     def max_features(self, arg: float, /) -> None: ...
 
     @property
+    def max_features_per_level(self) -> float: ...
+
+    @max_features_per_level.setter
+    def max_features_per_level(self, arg: float, /) -> None: ...
+
+    @property
+    def max_features_per_tree(self) -> float: ...
+
+    @max_features_per_tree.setter
+    def max_features_per_tree(self, arg: float, /) -> None: ...
+
+    @property
     def level_smoothing(self) -> float: ...
 
     @level_smoothing.setter
@@ -205,6 +245,27 @@ class GrowOptions:
 
     @level_l2.setter
     def level_l2(self, arg: float, /) -> None: ...
+
+    @property
+    def leaf_penalty(self) -> float:
+        """What each leaf beyond the first must gain."""
+
+    @leaf_penalty.setter
+    def leaf_penalty(self, arg: float, /) -> None: ...
+
+    @property
+    def split_noise(self) -> float:
+        """Noise of gains, in units of what one split gains by chance."""
+
+    @split_noise.setter
+    def split_noise(self, arg: float, /) -> None: ...
+
+    @property
+    def path_smoothing(self) -> float:
+        """Rows' worth of its parent's answer in a node's."""
+
+    @path_smoothing.setter
+    def path_smoothing(self, arg: float, /) -> None: ...
 
     @property
     def learning_rate(self) -> float: ...

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from coterie import _engine
+from coterie._engine import Growth
 from tests.naive.boosted_tree import SlowGrower, SlowTree
 
 NO_ROWS = np.empty(0, np.uint32)
@@ -67,6 +68,21 @@ def random_options(rng: np.random.Generator, n_levels: NDArray[np.int32]) -> Any
     return options
 
 
+def regularise(rng: np.random.Generator, options: Any) -> Any:
+    """Options that are off by default; most problems have some of them on."""
+    options.split_noise = float(rng.choice([0.0, 0.0, 0.5, 4.0]))
+    options.growth = [Growth.leaf, Growth.leaf, Growth.level, Growth.oblivious][rng.integers(4)]
+    if options.growth == Growth.oblivious and options.max_depth == 0 and options.max_leaf_nodes == 0:
+        options.max_depth = 5
+    options.leaf_penalty = float(rng.choice([0.0, 0.0, 3.0, 20.0]))
+    options.l1 = float(rng.choice([0.0, 0.0, 0.0, 5.0]))
+    options.max_step = float(rng.choice([0.0, 0.0, 0.0, 0.7]))
+    options.max_features_per_tree = float(rng.choice([1.0, 1.0, 0.6]))
+    options.max_features_per_level = float(rng.choice([1.0, 1.0, 0.5]))
+    options.path_smoothing = float(rng.choice([0.0, 0.0, 3.0, 40.0]))
+    return options
+
+
 def random_problem(seed: int, n_rows: int | None = None) -> Problem:
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(5, 400)) if n_rows is None else n_rows
@@ -83,7 +99,7 @@ def random_problem(seed: int, n_rows: int | None = None) -> Problem:
         gradient.astype(np.float32),
         hessian.astype(np.float32),
         rows.astype(np.uint32),
-        random_options(rng, n_levels),
+        regularise(np.random.default_rng(seed + 10_000), random_options(rng, n_levels)),
         int(rng.choice([2, 7, 64, 255])),
         int(rng.integers(2**63)),
     )
@@ -179,6 +195,49 @@ def test_the_problems_are_not_all_easy() -> None:
     assert sum(bool(problem.options.monotone) for problem in problems) > 15
     assert sum(bool(problem.options.interaction_sets) for problem in problems) > 10
     assert sum(len(problem.rows) > 0 for problem in problems) > 10
+    assert sum(problem.options.split_noise > 0 for problem in problems) > 20
+
+
+OFF = {
+    "growth": Growth.leaf,
+    "split_noise": 0.0,
+    "l1": 0.0,
+    "max_step": 0.0,
+    "leaf_penalty": 0.0,
+    "max_features_per_tree": 1.0,
+    "max_features_per_level": 1.0,
+    "path_smoothing": 0.0,
+}
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_a_twin_that_forgets_an_option_is_told_apart(name: str) -> None:
+    """Each option changes trees of the random problems, so the comparison sees it."""
+    differ = 0
+    for seed in range(40):
+        problem = random_problem(seed)
+        if getattr(problem.options, name) == OFF[name]:
+            continue
+        tree, _, leaves = grow_both(problem)
+        setattr(problem.options, name, OFF[name])
+        _, slow, _ = grow_both(problem)
+        try:
+            assert_same_tree(tree, slow, leaves)
+        except AssertionError:
+            differ += 1
+    assert differ >= 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_oblivious_trees_of_many_rows_are_those_of_the_twin(seed: int) -> None:
+    problem = random_problem(2000 + seed, n_rows=70_000)
+    problem.options.growth = Growth.oblivious
+    problem.options.min_samples_leaf = [1, 20, 2000, 9000][seed % 4]
+    problem.options.max_depth = 4
+
+    tree, slow, leaves = grow_both(problem)
+
+    assert_same_tree(tree, slow, leaves)
 
 
 def test_a_twin_with_another_rule_is_told_apart() -> None:

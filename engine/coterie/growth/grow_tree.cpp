@@ -8,6 +8,7 @@
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/growth/leaf_quantiles.hpp"
+#include "coterie/growth/prune.hpp"
 #include "coterie/growth/rounded_pairs.hpp"
 
 namespace coterie {
@@ -18,15 +19,17 @@ constexpr std::size_t kAnswerChunk = 16'384;
 constexpr std::size_t kRouteBlock = 1'024;
 constexpr std::size_t kMostKeptCodes = 65'536;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
-// Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not pay.
-constexpr std::size_t kSharedWork = 1'000'000;
-constexpr std::size_t kParallelWork = 60'000;
 constexpr std::size_t kLeavesPerThread = 3;
 
-// Order of splitting: most gain first, then the older leaf.
-bool later(const OpenLeaf& a, const OpenLeaf& b) {
-    return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
-}
+// Order of splitting: most gain first, then the older leaf; by level, the upper level before that.
+struct Later {
+    Growth growth;
+
+    bool operator()(const OpenLeaf& a, const OpenLeaf& b) const {
+        if (growth == Growth::level && a.depth != b.depth) return a.depth > b.depth;
+        return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
+    }
+};
 
 }  // namespace
 
@@ -53,9 +56,18 @@ void TreeGrower::check_options() const {
             require(feature < n_features, "An interaction set names feature " + std::to_string(feature) +
                                               "; there are " + std::to_string(n_features) + " features.");
     require(n_features > 0, "A tree needs at least one feature.");
-    require(options_.l2 >= 0 && options_.min_child_weight >= 0 && options_.min_gain >= 0 && options_.max_features > 0 &&
-                options_.level_l2 >= 0 && options_.level_smoothing >= 0,
-            "Growth options must not be negative.");
+    for (const double value : {options_.l1, options_.l2, options_.max_step, options_.min_child_weight,
+                               options_.min_gain, options_.leaf_penalty, options_.level_l2, options_.level_smoothing,
+                               options_.split_noise, options_.path_smoothing})
+        require(value >= 0, "Growth options must not be negative.");
+    for (const double share : {options_.max_features, options_.max_features_per_level, options_.max_features_per_tree})
+        require(share > 0, "The share of features must be more than 0.");
+    if (options_.growth == Growth::oblivious) {
+        require(options_.max_depth > 0 || options_.max_leaf_nodes > 0,
+                "An oblivious tree needs a limit of depth or of leaves; both are 0, no limit.");
+        require(oblivious_depth() <= 16, "An oblivious tree has at most 16 levels; it was asked to have " +
+                                             std::to_string(oblivious_depth()) + ".");
+    }
     require(std::isfinite(options_.learning_rate) && std::isfinite(options_.answer_unit),
             "The learning rate and the unit of answers must be finite numbers.");
 }
@@ -64,6 +76,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     derivatives_ = derivatives;
     grown_.clear();
+    nodes_.clear();
     router_.clear();
     leaf_codes_.clear();
     free_slots_.clear();
@@ -73,12 +86,20 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
 
     TreeBuilder builder;
     OpenLeaf root = make_root(builder);
-    if (!(root.split.gain > options_.min_gain)) {
-        // Without a split there is nothing to say: the constant was found before the first tree.
-        finish_leaf(root, builder, 0.0);
-        router_.finish(1);
-        return builder.finish();
-    }
+    if (options_.growth == Growth::oblivious)
+        grow_oblivious(std::move(root), builder, stop);
+    else if (root.split.gain > options_.min_gain)
+        grow_leaf_by_leaf(std::move(root), builder, stop);
+    else
+        finish_leaf(root, builder);
+    Tree tree = builder.finish();
+    if (options_.leaf_penalty > 0) undo_unworthy_splits(tree);
+    answer(tree);
+    return tree;
+}
+
+void TreeGrower::grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequest& stop) {
+    const Later later{options_.growth};
     std::vector<OpenLeaf> open;  // a heap, the next to be split on top
     open.push_back(std::move(root));
     const std::size_t budget = options_.max_leaf_nodes == 0 ? ~std::size_t{0} : options_.max_leaf_nodes;
@@ -95,14 +116,10 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
                 continue;
             }
             if (child.slot >= 0) free_slots_.push_back(child.slot);
-            finish_leaf(child, builder, answer_of(child));
+            finish_leaf(child, builder);
         }
     }
-    for (const OpenLeaf& leaf : open) finish_leaf(leaf, builder, answer_of(leaf));
-    Tree tree = builder.finish();
-    if (routes_) number_leaves(tree);
-    if (sampled_) answer_from_all_rows(tree);
-    return tree;
+    for (const OpenLeaf& leaf : open) finish_leaf(leaf, builder);
 }
 
 // Rounded derivatives of the rows that the tree sees.
@@ -116,7 +133,7 @@ void TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& sampling) {
     if (all) sample_.rows.clear();
     facts_ = {.units = {},
               .seed = seed,
-              .level_cost = 0,
+              .noise = 0,
               .counted = gradient.size() < kCountedBelow,
               .flat_hessian = hessian.empty()};
     facts_.units = round_all_pairs(gradient, hessian, facts_.counted, seed, n_threads_, pairs_);
@@ -126,15 +143,17 @@ OpenLeaf TreeGrower::make_root(TreeBuilder& builder) {
     OpenLeaf root;
     root.node = builder.add_root();
     root.rows = partition_.start(pairs_, sample_.rows);
+    root.bounds = bounds_of(options_);
     for (std::uint32_t set = 0; set < options_.interaction_sets.size(); ++set) root.sets.push_back(set);
     root.slot = take_slot();
     Cell* const own = cells(root.slot);
     histograms_.build(partition_.rows(root.rows, facts_.counted), own);
     for (int code = 0; code < matrix_->lanes()[0].n_codes; ++code) root.total += own[code];
-    facts_.level_cost = noise_of_pairs(root.total);
+    facts_.noise = noise_of_pairs(root.total);
     search_.start(facts_);
     const LeafCells only[] = {{&root, own}};
-    if (search_.may_split(root)) search_.find(only, nullptr, desks_[0], n_threads_);
+    if (options_.growth != Growth::oblivious && search_.may_split(root))
+        search_.find(only, nullptr, desks_[0], n_threads_);
     return root;
 }
 
@@ -149,10 +168,12 @@ int TreeGrower::take_slot() {
     return slot;
 }
 
-// Squares of the gradients per hessian, in rounded units; whole numbers, so any order of addition gives the same.
+// What one split gains by chance: squares of the gradients per hessian, in rounded units. Whole numbers, so any order
+// of addition gives the same.
 double TreeGrower::noise_of_pairs(Cell total) const {
     const auto nominal = [&](const FeatureBins& bins) { return bins.nominal; };
-    if (!(facts_.hessian(total) > 0) || std::ranges::none_of(matrix_->features(), nominal)) return 0;
+    const bool asked = options_.split_noise > 0 || std::ranges::any_of(matrix_->features(), nominal);
+    if (!(facts_.hessian(total) > 0) || !asked) return 0;
     constexpr std::size_t kChunk = 32'768;
     std::vector<std::int64_t> parts((pairs_.size() + kChunk - 1) / kChunk, 0);
     parallel_ranges(pairs_.size(), kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
@@ -176,13 +197,14 @@ std::size_t TreeGrower::work_of(const OpenLeaf& leaf) const {
 std::vector<OpenLeaf*> TreeGrower::leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left) {
     std::vector<OpenLeaf*> leaves{&open[0]};
     if (n_threads_ == 1 || n_splits_left < 2 || work_of(open[0]) >= kSharedWork) return leaves;
+    const Later later{options_.growth};
     std::size_t work = work_of(open[0]);
     for (OpenLeaf& leaf : open.subspan(1))
         if (!leaf.children && work_of(leaf) < kSharedWork) leaves.push_back(&leaf);
     const std::size_t most = std::min(kLeavesPerThread * static_cast<std::size_t>(n_threads_), (n_splits_left + 1) / 2);
     if (leaves.size() > most) {
         std::ranges::nth_element(leaves, leaves.begin() + static_cast<std::ptrdiff_t>(most),
-                                 [](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
+                                 [&](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
         leaves.resize(most);
     }
     for (const OpenLeaf* leaf : leaves) work += work_of(*leaf);
@@ -222,18 +244,26 @@ void TreeGrower::give_back(OpenLeaf& leaf, int offered) {
     leaf.slot = -1;
 }
 
+Cell TreeGrower::total_of(const RowRange& rows) const {
+    Cell total = 0;
+    for (const Record record : partition_.records(rows))
+        total += facts_.counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
+    return total;
+}
+
 // The children with their rows, sums and limits.
 std::array<OpenLeaf, 2> TreeGrower::part(const OpenLeaf& leaf, Desk& desk, int n_threads) {
     const Split& split = leaf.split;
     const std::array<RowRange, 2> rows =
         partition_.split(leaf.rows, split.feature, rule_of(split, desk.rule_table), desk.marks, n_threads);
+    const Cell left_total = leaf.slot >= 0 ? split.left_total : total_of(rows[0]);
     std::array<OpenLeaf, 2> children;
     for (std::uint32_t side = 0; side < 2; ++side) {
         OpenLeaf& child = children[side];
         child.place = 2 * leaf.place + side;
         child.depth = leaf.depth + 1;
         child.rows = rows[side];
-        child.total = side == 0 ? split.left_total : leaf.total - split.left_total;
+        child.total = side == 0 ? left_total : leaf.total - left_total;
         child.bounds = leaf.bounds;
         for (const std::uint32_t set : leaf.sets) {
             const auto& members = options_.interaction_sets[set];
@@ -243,7 +273,8 @@ std::array<OpenLeaf, 2> TreeGrower::part(const OpenLeaf& leaf, Desk& desk, int n
     const int direction = options_.monotone.empty() ? 0 : options_.monotone[split.feature];
     if (direction != 0) {
         // Each side stays on its side of the middle, so that no later split can cross it.
-        const double middle = (answer_of(children[0]) + answer_of(children[1])) / 2;
+        const auto answer = [&](const OpenLeaf& child) { return answer_of(child.rows.n == 0 ? leaf : child); };
+        const double middle = leaf.bounds.clip((answer(children[0]) + answer(children[1])) / 2);
         (direction > 0 ? children[0].bounds.high : children[0].bounds.low) = middle;
         (direction > 0 ? children[1].bounds.low : children[1].bounds.high) = middle;
     }
@@ -281,6 +312,7 @@ std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder)
     const NodeIndex left = builder.split(leaf.node, leaf.split, matrix_->feature(leaf.split.feature));
     if (routes_) router_.add(leaf.node, leaf.split, left);
     builder.set_value(leaf.node, answer_of(leaf) * options_.learning_rate * options_.answer_unit);
+    remember(leaf.node, sums_of(leaf));
     builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
     std::array<OpenLeaf, 2> children = std::move(*leaf.children);
     children[0].node = left;
@@ -288,43 +320,77 @@ std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder)
     return children;
 }
 
-// Newton's step inside the leaf's bounds, before shrinkage: bounds are about unshrunk answers.
-double TreeGrower::answer_of(const OpenLeaf& leaf) const {
-    const double weight = facts_.hessian(leaf.total) * facts_.units.hessian + options_.l2;
-    const double gradient = facts_.gradient(leaf.total) * facts_.units.gradient;
-    return weight > 0 ? leaf.bounds.clip(-gradient / weight) : 0.0;
+NodeSums TreeGrower::sums_of(const OpenLeaf& leaf) const {
+    return {.gradient = facts_.gradient(leaf.total) * facts_.units.gradient,
+            .hessian = facts_.hessian(leaf.total) * facts_.units.hessian,
+            .bounds = leaf.bounds};
 }
 
-void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double answer) {
-    if (pairs_.size() <= kExactAnswersBelow && leaf.depth > 0 && !sampled_) {
-        // Small tables: the rounded sums chose the split, the unrounded ones give the answer.
-        double gradient = 0;
-        double hessian = 0;
-        const auto add = [&](RowIndex row) {
-            gradient += static_cast<double>(derivatives_.gradient[row]);
-            hessian += derivatives_.hessian.empty() ? 1.0 : static_cast<double>(derivatives_.hessian[row]);
-        };
-        if (leaf.rows.implicit)
-            for (RowIndex row = 0; row < leaf.rows.n; ++row) add(row);
-        else
-            for (const Record record : partition_.records(leaf.rows)) add(row_of(record));
-        const double weight = hessian + options_.l2;
-        answer = weight > 0 ? leaf.bounds.clip(-gradient / weight) : 0.0;
-    }
-    answer *= options_.learning_rate;
-    builder.set_value(leaf.node, answer * options_.answer_unit);
+NodeSums TreeGrower::exact_sums_of(const OpenLeaf& leaf) const {
+    NodeSums sums{.gradient = 0, .hessian = 0, .bounds = leaf.bounds};
+    const auto add = [&](RowIndex row) {
+        sums.gradient += static_cast<double>(derivatives_.gradient[row]);
+        sums.hessian += derivatives_.hessian.empty() ? 1.0 : static_cast<double>(derivatives_.hessian[row]);
+    };
+    if (leaf.rows.implicit)
+        for (RowIndex row = 0; row < leaf.rows.n; ++row) add(row);
+    else
+        for (const Record record : partition_.records(leaf.rows)) add(row_of(record));
+    return sums;
+}
+
+void TreeGrower::remember(NodeIndex node, const NodeSums& sums) {
+    if (nodes_.size() <= node) nodes_.resize(std::size_t{node} + 1);
+    nodes_[node] = sums;
+}
+
+void TreeGrower::finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder) {
+    // Small tables: the rounded sums chose the split, the unrounded ones give the answer.
+    const bool exact = pairs_.size() <= kExactAnswersBelow && leaf.depth > 0 && !sampled_;
+    remember(leaf.node, exact ? exact_sums_of(leaf) : sums_of(leaf));
     builder.set_cover(leaf.node, facts_.hessian(leaf.total) * facts_.units.hessian, leaf.rows.n);
-    grown_.push_back({.node = leaf.node, .rows = leaf.rows, .bounds = leaf.bounds, .answer = answer});
+    grown_.push_back({.node = leaf.node, .rows = leaf.rows, .answer = 0});
 }
 
-// The router numbers the leaves in the order of their nodes, and so does `grown_` from here on.
-void TreeGrower::number_leaves(const Tree& tree) {
-    router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
-    std::ranges::sort(grown_, {}, &Grown::node);
+// Leaves below an undone split become one, whose rows stay where they are, in several pieces.
+void TreeGrower::undo_unworthy_splits(Tree& tree) {
+    const auto worthy = worthy_splits(tree, options_.leaf_penalty, options_.growth == Growth::oblivious);
+    KeptTree kept = keep_splits(tree, worthy);
+    if (kept.tree.n_nodes() == tree.n_nodes()) return;
+    add_up(tree, nodes_);
+    std::vector<NodeSums> nodes(kept.tree.n_nodes());
+    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) nodes[kept.place[node]] = nodes_[node];
+    nodes_ = std::move(nodes);
+    for (Grown& piece : grown_) piece.node = kept.place[piece.node];
+    if (routes_) router_.keep(kept.tree, kept.place);
+    tree = std::move(kept.tree);
+}
+
+// Bounds are about answers before shrinkage, so that comes last.
+void TreeGrower::answer(Tree& tree) {
+    if (routes_) router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
+    // Without a split there is nothing to say: the constant was found before the first tree.
+    if (tree.n_nodes() == 1) {
+        tree.value[0] = 0;
+        return;
+    }
+    if (sampled_) sum_all_rows(tree);
+    std::vector<double> answers;
+    if (options_.path_smoothing > 0 || options_.growth == Growth::oblivious) {
+        add_up(tree, nodes_);
+        answers = smoothed_answers(tree, nodes_, options_);
+        for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
+            tree.value[node] = answers[node] * options_.learning_rate * options_.answer_unit;
+    }
+    for (Grown& leaf : grown_) {
+        const double step = answers.empty() ? coterie::answer_of(nodes_[leaf.node], options_) : answers[leaf.node];
+        leaf.answer = step * options_.learning_rate;
+        tree.value[leaf.node] = leaf.answer * options_.answer_unit;
+    }
 }
 
 // The tree was grown on a sample: every row of the table says what its leaf should answer, and is counted there.
-void TreeGrower::answer_from_all_rows(Tree& tree) {
+void TreeGrower::sum_all_rows(Tree& tree) {
     struct LeafSums {
         double gradient = 0;
         double hessian = 0;
@@ -360,13 +426,11 @@ void TreeGrower::answer_from_all_rows(Tree& tree) {
             sums[leaf].n_rows += part.n_rows;
         }
     for (std::size_t i = 0; i < n_leaves; ++i) {
-        Grown& leaf = grown_[i];
-        const double weight = sums[i].hessian + options_.l2;
-        const double step = weight > 0 ? leaf.bounds.clip(-sums[i].gradient / weight) : 0.0;
-        leaf.answer = step * options_.learning_rate;
-        tree.value[leaf.node] = leaf.answer * options_.answer_unit;
-        tree.cover[leaf.node] = sums[i].hessian;
-        tree.n_rows[leaf.node] = sums[i].n_rows;
+        const NodeIndex node = router_.leaves()[i];
+        nodes_[node].gradient = sums[i].gradient;
+        nodes_[node].hessian = sums[i].hessian;
+        tree.cover[node] = sums[i].hessian;
+        tree.n_rows[node] = sums[i].n_rows;
     }
     for (NodeIndex node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) {
         if (tree.is_leaf(node)) continue;
@@ -377,8 +441,10 @@ void TreeGrower::answer_from_all_rows(Tree& tree) {
 }
 
 void TreeGrower::add_answers_by_route(std::span<float> scores) const {
+    std::vector<float> by_node(nodes_.size());
+    for (const Grown& leaf : grown_) by_node[leaf.node] = static_cast<float>(leaf.answer);
     std::vector<float> answers;
-    for (const Grown& leaf : grown_) answers.push_back(static_cast<float>(leaf.answer));
+    for (const NodeIndex leaf : router_.leaves()) answers.push_back(by_node[leaf]);
     parallel_ranges(scores.size(), kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
         if (!leaf_codes_.empty()) {
             for (std::size_t row = begin; row < end; ++row) scores[row] += answers[leaf_codes_[row]];
@@ -421,8 +487,7 @@ void TreeGrower::answer_with_quantile(Tree& tree, std::span<const float> residua
             for (const Record record : partition_.records(leaf.rows)) add(leaf.node, row_of(record));
         }
     }
-    const std::vector<double> answers =
-        answer_quantiles(tree, std::move(residuals), level, options_.monotone, n_threads_);
+    const std::vector<double> answers = answer_quantiles(tree, std::move(residuals), level, options_, n_threads_);
     for (Grown& leaf : grown_) {
         leaf.answer = answers[leaf.node] * options_.learning_rate;
         tree.value[leaf.node] = leaf.answer * options_.answer_unit;

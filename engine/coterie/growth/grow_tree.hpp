@@ -1,4 +1,4 @@
-// growth/grow_tree.hpp: one tree from one set of derivatives, best leaf first.
+// growth/grow_tree.hpp: one tree from one set of derivatives, best leaf first, by level, or symmetric.
 //
 // Words
 //   prepare  make a leaf's children, with their histograms and best splits, before they are in the tree
@@ -19,6 +19,7 @@
 #include <span>
 
 #include "coterie/base/progress.hpp"
+#include "coterie/growth/answers.hpp"
 #include "coterie/growth/row_router.hpp"
 #include "coterie/growth/row_sample.hpp"
 #include "coterie/growth/split_search.hpp"
@@ -43,10 +44,14 @@ public:
     void add_answers(std::span<float> scores) const;
 
 private:
+    // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not
+    // pay.
+    static constexpr std::size_t kSharedWork = 1'000'000;
+    static constexpr std::size_t kParallelWork = 60'000;
+
     struct Grown {
         NodeIndex node;
-        RowRange rows;
-        Bounds bounds;
+        RowRange rows;  // all rows of the leaf, or those of one of the leaves that became it
         double answer;  // the step times the learning rate
     };
 
@@ -54,9 +59,16 @@ private:
     double noise_of_pairs(Cell total) const;
     void choose_rows(std::uint64_t seed, const RowSampling& sampling);
     OpenLeaf make_root(TreeBuilder& builder);
-    void answer_from_all_rows(Tree& tree);
+    void grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
+    void grow_oblivious(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
+    std::uint32_t oblivious_depth() const;
+    void split_level(std::span<OpenLeaf> level, const Split& shared, bool last);
+    void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, Desk& desk, int n_threads);
+    void undo_unworthy_splits(Tree& tree);
+    void answer(Tree& tree);
+    void sum_all_rows(Tree& tree);
     void add_answers_by_route(std::span<float> scores) const;
-    void number_leaves(const Tree& tree);
+    Cell total_of(const RowRange& rows) const;
     std::array<OpenLeaf, 2> part(const OpenLeaf& leaf, Desk& desk, int n_threads);
     void look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk, int n_threads);
     void prepare(std::span<OpenLeaf* const> leaves, bool last);
@@ -64,8 +76,11 @@ private:
     std::vector<OpenLeaf*> leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left);
     std::array<OpenLeaf, 2> commit(OpenLeaf& leaf, TreeBuilder& builder);
     std::size_t work_of(const OpenLeaf& leaf) const;
-    double answer_of(const OpenLeaf& leaf) const;
-    void finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder, double answer);
+    NodeSums sums_of(const OpenLeaf& leaf) const;
+    double answer_of(const OpenLeaf& leaf) const { return coterie::answer_of(sums_of(leaf), options_); }
+    NodeSums exact_sums_of(const OpenLeaf& leaf) const;
+    void remember(NodeIndex node, const NodeSums& sums);
+    void finish_leaf(const OpenLeaf& leaf, TreeBuilder& builder);
     int take_slot();
     Cell* cells(int slot) { return slots_[static_cast<std::size_t>(slot)].data(); }
 
@@ -87,6 +102,7 @@ private:
     std::vector<int> free_slots_;
     std::vector<Desk> desks_;
     std::vector<Grown> grown_;
+    std::vector<NodeSums> nodes_;       // of the tree grown last
     Buffer<std::uint16_t> leaf_codes_;  // of all rows, if the tree saw a sample and has few enough leaves
 };
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "coterie/base/parallel.hpp"
-#include "coterie/split/split.hpp"
+#include "coterie/growth/answers.hpp"
 
 namespace coterie {
 namespace {
@@ -32,18 +32,25 @@ void fill_inner_nodes(const Tree& tree, std::vector<std::vector<Weighed>>& resid
     }
 }
 
-void keep_order(const Tree& tree, std::span<const std::int8_t> monotone, std::vector<double>& answers) {
+// Parents come first, so a node is smoothed with an answer that is final.
+void keep_options(const Tree& tree, const GrowOptions& options, std::vector<double>& answers) {
     std::vector<Bounds> bounds(tree.n_nodes());
+    bounds[0] = bounds_of(options);
+    answers[0] = bounds[0].clip(answers[0]);
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
-        answers[node] = bounds[node].clip(answers[node]);
         if (tree.is_leaf(node)) continue;
         const NodeIndex left = tree.left[node];
         bounds[left] = bounds[left + 1] = bounds[node];
-        const int direction = monotone[static_cast<std::size_t>(tree.feature[node])];
-        if (direction == 0) continue;
-        const double middle = (bounds[node].clip(answers[left]) + bounds[node].clip(answers[left + 1])) / 2;
-        (direction > 0 ? bounds[left].high : bounds[left].low) = middle;
-        (direction > 0 ? bounds[left + 1].low : bounds[left + 1].high) = middle;
+        const int direction =
+            options.monotone.empty() ? 0 : options.monotone[static_cast<std::size_t>(tree.feature[node])];
+        if (direction != 0) {
+            const double middle = (bounds[node].clip(answers[left]) + bounds[node].clip(answers[left + 1])) / 2;
+            (direction > 0 ? bounds[left].high : bounds[left].low) = middle;
+            (direction > 0 ? bounds[left + 1].low : bounds[left + 1].high) = middle;
+        }
+        for (const NodeIndex child : {left, left + 1})
+            answers[child] =
+                bounds[child].clip(smoothed(answers[child], answers[node], tree.n_rows[child], options.path_smoothing));
     }
 }
 
@@ -68,15 +75,16 @@ double quantile_of(std::span<Weighed> values, double level, bool equal) {
 }
 
 std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
-                                     std::span<const std::int8_t> monotone, int n_threads) {
-    if (!monotone.empty()) fill_inner_nodes(tree, residuals.by_node);
+                                     const GrowOptions& options, int n_threads) {
+    const bool related = !options.monotone.empty() || options.path_smoothing > 0 || options.growth == Growth::oblivious;
+    if (related) fill_inner_nodes(tree, residuals.by_node);
     std::size_t n_rows = 0;
     for (const auto& own : residuals.by_node) n_rows += own.size();
     std::vector<double> answers(tree.n_nodes(), 0.0);
     parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads, [&](std::size_t node) {
         answers[node] = quantile_of(residuals.by_node[node], level, residuals.equal);
     });
-    if (!monotone.empty()) keep_order(tree, monotone, answers);
+    if (related || options.max_step > 0) keep_options(tree, options, answers);
     return answers;
 }
 

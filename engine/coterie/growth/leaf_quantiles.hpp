@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "coterie/base/types.hpp"
+#include "coterie/growth/options.hpp"
 #include "coterie/tree/tree.hpp"
 
 namespace coterie {
@@ -24,9 +24,9 @@ struct LeafResiduals {
     bool equal = false;                         // all weights are the same
 };
 
-/// The answer of every node, before shrinkage; those of leaves count. With monotone directions (one per feature, or
-/// none), each side of a split stays on its side of the middle, as growth does it for its own answers.
+/// The answer of every node, before shrinkage; those of leaves count. The options are kept as growth keeps them for its
+/// own answers: paths are smoothed, and each side of a monotone split stays on its side of the middle.
 std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
-                                     std::span<const std::int8_t> monotone, int n_threads);
+                                     const GrowOptions& options, int n_threads);
 
 }  // namespace coterie

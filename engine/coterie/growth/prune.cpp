@@ -1,5 +1,6 @@
 #include "coterie/growth/prune.hpp"
 
+#include <algorithm>
 #include <queue>
 #include <tuple>
 
@@ -130,7 +131,7 @@ void copy_node(const Tree& from, NodeIndex node, Tree& to) {
     to.gain.push_back(0.0);
     to.cover.push_back(from.cover[node]);
     to.n_rows.push_back(from.n_rows[node]);
-    to.impurity.push_back(from.impurity[node]);
+    if (!from.impurity.empty()) to.impurity.push_back(from.impurity[node]);
     const auto value = from.answer(node);
     to.value.insert(to.value.end(), value.begin(), value.end());
 }
@@ -163,23 +164,54 @@ PruningPath pruning_path(const Tree& tree) {
 Tree prune(const Tree& tree, double alpha) {
     WeakestFirst splits(tree);
     for (double strength; splits.weakest(strength) && strength <= alpha;) splits.prune_weakest();
-    Tree pruned;
+    std::vector<std::uint8_t> kept(tree.n_nodes());
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node) kept[node] = splits.is_split(node);
+    return keep_splits(tree, kept).tree;
+}
+
+KeptTree keep_splits(const Tree& tree, const std::vector<std::uint8_t>& kept) {
+    KeptTree part{.tree = {}, .place = std::vector<NodeIndex>(tree.n_nodes(), 0)};
+    Tree& pruned = part.tree;
     pruned.n_outputs = tree.n_outputs;
     copy_node(tree, 0, pruned);
-    std::vector<std::pair<NodeIndex, NodeIndex>> stack = {{0, 0}};  // old, new
+    std::vector<NodeIndex> stack = {0};
     while (!stack.empty()) {
-        const auto [old_node, new_node] = stack.back();
+        const NodeIndex node = stack.back();
         stack.pop_back();
-        if (!splits.is_split(old_node)) continue;
-        copy_split(tree, old_node, pruned, new_node);
-        const NodeIndex old_left = tree.left[old_node];
-        const NodeIndex new_left = pruned.left[new_node];
-        copy_node(tree, old_left, pruned);
-        copy_node(tree, old_left + 1, pruned);
-        stack.emplace_back(old_left + 1, new_left + 1);
-        stack.emplace_back(old_left, new_left);
+        if (tree.is_leaf(node) || !kept[node]) continue;
+        copy_split(tree, node, pruned, part.place[node]);
+        for (const NodeIndex child : {tree.left[node], tree.left[node] + 1}) {
+            part.place[child] = static_cast<NodeIndex>(pruned.n_nodes());
+            copy_node(tree, child, pruned);
+        }
+        stack.push_back(tree.left[node] + 1);
+        stack.push_back(tree.left[node]);
     }
-    return pruned;
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {  // children come after their parent
+        if (tree.is_leaf(node) || !pruned.is_leaf(part.place[node])) continue;
+        part.place[tree.left[node]] = part.place[tree.left[node] + 1] = part.place[node];
+    }
+    return part;
+}
+
+std::vector<std::uint8_t> worthy_splits(const Tree& tree, double leaf_penalty, bool by_level) {
+    // One group of splits is undone or kept as a whole: a split by itself, or a level of them.
+    const std::vector<std::uint32_t> depth = depths(tree);
+    const auto group_of = [&](NodeIndex node) { return by_level ? depth[node] : node; };
+    std::vector<double> worth(tree.n_nodes() + 1, 0.0);  // of what is kept of the group and below it
+    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;)
+        if (!tree.is_leaf(node)) worth[group_of(node)] += tree.gain[node] - leaf_penalty;
+    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) {
+        if (by_level)
+            worth[node] += worth[node + 1];
+        else if (!tree.is_leaf(node))
+            worth[node] += worth[tree.left[node]] + worth[tree.left[node] + 1];
+        worth[node] = std::max(worth[node], 0.0);
+    }
+    std::vector<std::uint8_t> kept(tree.n_nodes());
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
+        kept[node] = !tree.is_leaf(node) && worth[group_of(node)] > 0;
+    return kept;
 }
 
 }  // namespace coterie

@@ -40,6 +40,16 @@ void RowRouter::add(NodeIndex node, const Split& split, NodeIndex left) {
     }
 }
 
+void RowRouter::keep(const Tree& kept, std::span<const NodeIndex> place) {
+    std::vector<Stop> stops(kept.n_nodes());
+    for (NodeIndex node = 0; node < stops_.size(); ++node) {
+        if (stops_[node].column == nullptr || kept.is_leaf(place[node])) continue;
+        stops[place[node]] = stops_[node];
+        stops[place[node]].left = kept.left[place[node]];
+    }
+    stops_ = std::move(stops);
+}
+
 void RowRouter::finish(NodeIndex n_nodes) {
     stops_.resize(n_nodes);
     codes_.assign(n_nodes, 0);

@@ -9,6 +9,7 @@
 
 #include "coterie/binning/binned_matrix.hpp"
 #include "coterie/split/best_split.hpp"
+#include "coterie/tree/tree.hpp"
 
 namespace coterie {
 
@@ -20,6 +21,9 @@ public:
 
     /// Tells of a split; nodes come in the order in which they were split.
     void add(NodeIndex node, const Split& split, NodeIndex left);
+
+    /// Follows a tree of which only a part was kept; `place` is where the rows of each old node are.
+    void keep(const Tree& kept, std::span<const NodeIndex> place);
 
     /// Numbers the leaves in the order of their nodes; call it once all splits are told.
     void finish(NodeIndex n_nodes);

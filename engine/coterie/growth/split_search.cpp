@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
@@ -10,6 +11,13 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kCellsPerThread = 6'000;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Gains up to this one cannot rank above `beat`; a little less, so that rounding cannot lose one that does.
+float gain_to_beat(float beat, float noise) {
+    if (noise == 0 || beat == -kInfinity) return std::max(beat, -1.0f);
+    return std::max(beat - noise - 1e-6f * (std::abs(beat) + std::abs(noise)), -1.0f);
+}
 
 }  // namespace
 
@@ -27,11 +35,12 @@ SplitTask SplitSearch::task_of(const OpenLeaf& leaf) const {
     const double to_rounded = facts_.units.hessian / facts_.units.gradient;
     return {.total = leaf.total,
             .n_rows = static_cast<std::uint32_t>(leaf.rows.n),
+            .l1 = static_cast<float>(options_.l1 / facts_.units.gradient),
             .l2 = static_cast<float>(options_.l2 * per_hessian),
             .min_hessian = static_cast<float>(least),
             .level_l2 = static_cast<float>(options_.level_l2 * per_hessian),
             .level_smoothing = static_cast<float>(options_.level_smoothing * per_hessian),
-            .level_cost = static_cast<float>(facts_.level_cost),
+            .level_cost = static_cast<float>(facts_.noise),
             .bounds = {.low = leaf.bounds.low * to_rounded, .high = leaf.bounds.high * to_rounded},
             .counted = facts_.counted,
             .min_rows = options_.min_samples_leaf};
@@ -46,18 +55,49 @@ std::vector<std::uint8_t> SplitSearch::allowed_features(const OpenLeaf& leaf) co
         for (const std::uint32_t set : leaf.sets)
             for (const FeatureIndex feature : options_.interaction_sets[set]) allowed[feature] = 1;
     }
-    if (options_.max_features >= 1.0) return allowed;
+    // Each share is drawn from what the one before it left.
+    keep_share(allowed, options_.max_features_per_tree, Purpose::tree_features, 0);
+    keep_share(allowed, options_.max_features_per_level, Purpose::level_features, leaf.depth * n_features);
+    keep_share(allowed, options_.max_features, Purpose::feature_draw, leaf.place * n_features);
+    return allowed;
+}
+
+// Keeps the share of the allowed features whose draws are the lowest, at least one.
+void SplitSearch::keep_share(std::vector<std::uint8_t>& allowed, double share, Purpose purpose,
+                             std::uint64_t first_draw) const {
+    if (share >= 1.0) return;
+    const std::size_t n_features = matrix_.n_features();
     if (allowed.empty()) allowed.assign(n_features, 1);
     std::vector<std::pair<std::uint64_t, FeatureIndex>> drawn;
     for (FeatureIndex feature = 0; feature < n_features; ++feature)
-        if (allowed[feature])
-            drawn.emplace_back(random_bits(facts_.seed, Purpose::feature_draw, leaf.place * n_features + feature),
-                               feature);
-    const auto keep = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::ceil(options_.max_features * static_cast<double>(drawn.size()) - 1e-9)));
+        if (allowed[feature]) drawn.emplace_back(random_bits(facts_.seed, purpose, first_draw + feature), feature);
+    const auto keep =
+        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(share * static_cast<double>(drawn.size()) - 1e-9)));
     std::sort(drawn.begin(), drawn.end());
     for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
-    return allowed;
+}
+
+Contest SplitSearch::contest_of(const OpenLeaf& leaf) const {
+    Contest contest{.task = task_of(leaf), .allowed = allowed_features(leaf)};
+    if (options_.split_noise == 0) return contest;
+    contest.parent = gain_of_node(contest.task);
+    contest.noise = static_cast<float>(options_.split_noise * facts_.noise);
+    contest.first_draw = leaf.place * matrix_.n_features();
+    return contest;
+}
+
+float SplitSearch::noise_of(const Contest& contest, FeatureIndex feature) const {
+    return contest.noise * random_normal(facts_.seed, Purpose::split_noise, contest.first_draw + feature);
+}
+
+// With noise, a candidate that would not be made into a split must not win against one that would.
+void SplitSearch::rank(Candidate& candidate, const Contest& contest, float noise) const {
+    const bool splits = contest.noise == 0 ||
+                        facts_.units.gain(static_cast<double>(candidate.gain) - contest.parent) > options_.min_gain;
+    if (candidate.gain >= 0 && splits)
+        candidate.rank = candidate.gain + noise;
+    else
+        candidate = {};
 }
 
 void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const {
@@ -66,31 +106,27 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, D
     const auto candidates_of = [&](std::size_t k) {
         return std::span(desk.candidates).subspan(k * n_features, n_features);
     };
-    std::array<SplitTask, 2> tasks;
-    std::array<std::vector<std::uint8_t>, 2> allowed;
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-        tasks[k] = task_of(*leaves[k].leaf);
-        allowed[k] = allowed_features(*leaves[k].leaf);
-    }
+    std::array<Contest, 2> contests;
+    for (std::size_t k = 0; k < leaves.size(); ++k) contests[k] = contest_of(*leaves[k].leaf);
     const std::span<const Tile> tiles = layout_.tiles();
     parallel_for(tiles.size(), layout_.n_cells() > kCellsPerThread ? n_threads : 1, [&](std::size_t t) {
         const Tile& tile = tiles[t];
         if (sibling != nullptr)
             kernels().subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
         for (std::size_t k = 0; k < leaves.size(); ++k) {
-            float beat = -1.0f;
+            float beat = -kInfinity;
             for (std::uint32_t j = 0; j < tile.width; ++j)
-                scan_lane(tile.first_lane + j, leaves[k].cells, tasks[k], allowed[k], beat, candidates_of(k));
+                scan_lane(tile.first_lane + j, leaves[k].cells, contests[k], beat, candidates_of(k));
         }
     });
     for (std::size_t k = 0; k < leaves.size(); ++k)
-        leaves[k].leaf->split = choose(leaves[k], candidates_of(k), desk, n_threads);
+        leaves[k].leaf->split = choose(leaves[k], contests[k], candidates_of(k), desk, n_threads);
 }
 
-// The best split of each feature of a lane. Where rows need not be counted later, only a candidate that gains more
-// than `beat`, the best so far, is of interest; on a tie the lower feature wins, so equal gains must be kept.
-void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const SplitTask& task,
-                            std::span<const std::uint8_t> allowed, float& beat, std::span<Candidate> candidates) const {
+// The best split of each feature of a lane. Where rows need not be counted later, only a candidate that ranks above
+// `beat`, the best so far, is of interest; on a tie the lower feature wins, so equal ranks must be kept.
+void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const Contest& contest, float& beat,
+                            std::span<Candidate> candidates) const {
     const Lane& lane = matrix_.lanes()[lane_index];
     const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
     LaneCells room;
@@ -100,11 +136,13 @@ void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const S
         Candidate& candidate = candidates[feature];
         candidate = {};
         const FeatureBins& bins = matrix_.feature(feature);
-        if (bins.n_bins < 2 || (!allowed.empty() && !allowed[feature])) continue;
+        if (bins.n_bins < 2 || (!contest.allowed.empty() && !contest.allowed[feature])) continue;
         const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
         const Cell* const own = lane.fused() ? room.of(place) : lane_cells;
-        candidate = best_candidate(bins, own, task, direction, {}, beat);
-        if (facts_.counted) beat = std::max(beat, std::nextafter(candidate.gain, -1.0f));
+        const float noise = contest.noise == 0 ? 0.0f : noise_of(contest, feature);
+        candidate = best_candidate(bins, own, contest.task, direction, {}, gain_to_beat(beat, noise));
+        rank(candidate, contest, noise);
+        if (facts_.counted) beat = std::max(beat, std::nextafter(candidate.rank, -kInfinity));
     }
 }
 
@@ -127,14 +165,15 @@ bool SplitSearch::surely_enough_rows(Cell child) const {
 
 // The best candidate whose children keep min_samples_leaf rows. Rows are counted only when the hessian leaves
 // a doubt, and then for the winning feature alone, so counting costs next to nothing on large nodes.
-Split SplitSearch::choose(const LeafCells& leaf, std::span<Candidate> candidates, Desk& desk, int n_threads) const {
-    const SplitTask task = task_of(*leaf.leaf);
+Split SplitSearch::choose(const LeafCells& leaf, const Contest& contest, std::span<Candidate> candidates, Desk& desk,
+                          int n_threads) const {
+    const SplitTask& task = contest.task;
     std::vector<std::vector<std::uint32_t>> counts(facts_.counted ? 0 : candidates.size());
     LaneCells room;
     for (;;) {
         std::size_t best = 0;
         for (std::size_t feature = 1; feature < candidates.size(); ++feature)
-            if (candidates[feature].gain > candidates[best].gain) best = feature;
+            if (candidates[feature].rank > candidates[best].rank) best = feature;
         const auto feature = static_cast<FeatureIndex>(best);
         const FeatureBins& bins = matrix_.feature(feature);
         const Cell* const own = feature_cells(leaf.cells, feature, room);
@@ -153,6 +192,7 @@ Split SplitSearch::choose(const LeafCells& leaf, std::span<Candidate> candidates
         const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
         candidates[best] =
             best_candidate(bins, own, task, direction, {.counts = counts[best], .least = options_.min_samples_leaf});
+        rank(candidates[best], contest, contest.noise == 0 ? 0.0f : noise_of(contest, feature));
     }
 }
 

@@ -4,6 +4,7 @@
 //   desk     what one thread needs to work on a leaf by itself; several leaves at once need several desks
 #pragma once
 
+#include "coterie/base/random.hpp"
 #include "coterie/growth/open_leaf.hpp"
 #include "coterie/growth/options.hpp"
 #include "coterie/histogram/layout.hpp"
@@ -22,7 +23,7 @@ struct Desk {
 struct TreeFacts {
     Units units;
     std::uint64_t seed = 0;
-    double level_cost = 0;      // rounded units
+    double noise = 0;           // what one split gains by chance, rounded units; 0 if nobody asks
     bool counted = false;       // cells count rows: exact, and only possible on fewer than 2^16 of them
     bool flat_hessian = false;  // 1 for every row
 
@@ -30,11 +31,22 @@ struct TreeFacts {
     double gradient(Cell cell) const { return static_cast<double>(sums_of(cell, counted).gradient); }
 };
 
+/// How the candidates of one leaf are compared.
+struct Contest {
+    SplitTask task;
+    std::vector<std::uint8_t> allowed;  // one flag per feature, or nothing if all are allowed
+    double parent = 0;                  // gain of the leaf itself, rounded units
+    float noise = 0;                    // standard deviation, rounded units
+    std::uint64_t first_draw = 0;       // of the noise, for feature 0
+};
+
 /// A leaf with its histogram.
 struct LeafCells {
     OpenLeaf* leaf;
     Cell* cells;
 };
+
+struct GainSums;
 
 class SplitSearch {
 public:
@@ -51,14 +63,35 @@ public:
     /// in the cache when it is scanned.
     void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const;
 
+    /// The split that gains most when all leaves of a level share it; its gain is the sum of theirs, and nothing if
+    /// there is none. `all`: the cells of all rows of the tree, whose sum is `total`. `first`: the first leaf of the
+    /// level, which stands for the level when features and noise are drawn.
+    Split find_shared(std::span<const LeafCells> leaves, const OpenLeaf& first, const LeafCells& all, Desk& desk,
+                      int n_threads) const;
+
+    /// The shared split as one leaf sees it: what it sends left, and what it gains.
+    Split own_part(const Split& shared, const LeafCells& leaf) const;
+
 private:
+    struct Level;
+    void sum_lane(std::uint32_t lane, const Level& level, std::span<Candidate> candidates) const;
+    Candidate count_feature(FeatureIndex feature, const Level& level) const;
+    void start_sums(FeatureIndex feature, const Cell* all, const Level& level, GainSums& sums) const;
+    void add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level, const RowCounts& rows,
+                  GainSums& sums) const;
+    bool keeps_enough_rows(const Split& split, const Level& level, Desk& desk, int n_threads) const;
     SplitTask task_of(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
-    void scan_lane(std::uint32_t lane, const Cell* cells, const SplitTask& task, std::span<const std::uint8_t> allowed,
-                   float& beat, std::span<Candidate> candidates) const;
+    void keep_share(std::vector<std::uint8_t>& allowed, double share, Purpose purpose, std::uint64_t first_draw) const;
+    Contest contest_of(const OpenLeaf& leaf) const;
+    float noise_of(const Contest& contest, FeatureIndex feature) const;
+    void rank(Candidate& candidate, const Contest& contest, float noise) const;
+    void scan_lane(std::uint32_t lane, const Cell* cells, const Contest& contest, float& beat,
+                   std::span<Candidate> candidates) const;
     const Cell* feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const;
     bool surely_enough_rows(Cell child) const;
-    Split choose(const LeafCells& leaf, std::span<Candidate> candidates, Desk& desk, int n_threads) const;
+    Split choose(const LeafCells& leaf, const Contest& contest, std::span<Candidate> candidates, Desk& desk,
+                 int n_threads) const;
 
     const BinnedMatrix& matrix_;
     const HistogramLayout& layout_;

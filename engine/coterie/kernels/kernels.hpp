@@ -167,6 +167,11 @@ struct Kernels {
     // The best threshold among value bins 1 .. n_bins - 1 of one feature's cells; cell 0 holds missing rows.
     ScanResult (*scan)(const Cell* cells, int n_bins, const ScanTask& task);
 
+    // Adds to sums[bin], for value bins 1 .. n_bins - 1, what a threshold after the bin gains above `parent`; nothing
+    // where a child is too light. What else is written to the first n_bins sums, rounded up to eights, does not matter.
+    void (*add_gains)(const Cell* cells, int n_bins, const ScanTask& task, float parent, bool missing_left,
+                      float* sums);
+
     void (*subtract)(Cell* from, const Cell* what, std::size_t n);  // from -= what
 
     // Derivatives to pairs, and what the choice of scales needs to know of them. An empty hessian means 1.

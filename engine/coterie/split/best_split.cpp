@@ -16,20 +16,20 @@ Cell sum_of(const LevelSet& set, const Cell* cells, int n_bins) {
     return sum;
 }
 
-// What the node gains over answering zero, in rounded units.
+}  // namespace
+
 double gain_of_node(const SplitTask& task) {
     const Sums total = task.sums(task.total);
     const double weight = static_cast<double>(total.hessian) + static_cast<double>(task.l2);
     if (!(weight > 0)) return 0;
     const auto gradient = static_cast<double>(total.gradient);
-    return gain_of_answer(gradient, weight, task.bounds.clip(-gradient / weight));
+    const auto l1 = static_cast<double>(task.l1);
+    return gain_of_answer(gradient, weight, task.bounds.clip(-shrunk(gradient, l1) / weight), l1);
 }
-
-}  // namespace
 
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
                          const RowCounts& rows, float beat) {
-    const bool limited = direction != 0 || !task.bounds.unlimited();
+    const bool limited = task.limited(direction);
     if (bins.nominal) {
         Candidate best = best_levels(cells, bins.n_bins, task, rows);
         if (best.gain >= 0 && limited) {
@@ -44,12 +44,11 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
     if (limited || !rows.counts.empty()) return best_threshold_within(cells, bins.n_bins, task, direction, rows);
     const ScanResult found = kernels().scan(cells, bins.n_bins, task.scan(0, beat));
     if (found.gain <= beat) return {};
-    return {.gain = found.gain,
-            .last = found.last,
-            .missing_left = found.missing_left,
-            .nominal = false,
-            .n_levels = 0,
-            .n_levels_left = 0};
+    Candidate best;
+    best.gain = found.gain;
+    best.last = found.last;
+    best.missing_left = found.missing_left;
+    return best;
 }
 
 Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,

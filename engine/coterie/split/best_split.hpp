@@ -14,6 +14,9 @@ namespace coterie {
 Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const SplitTask& task, int direction,
                          const RowCounts& rows = {}, float beat = -1);
 
+/// What the node gains over answering zero, in rounded units.
+double gain_of_node(const SplitTask& task);
+
 /// Spells a candidate out: left sums, real gain above the parent, and where bins that the node lacks go. The node
 /// lacks a bin without rows; if they are not counted, one whose sums are zero.
 Split spell_out(const Candidate& candidate, FeatureIndex feature, const FeatureBins& bins, const Cell* cells,

@@ -1,32 +1,58 @@
 #include "coterie/split/constrained.hpp"
 
+#include <cmath>
+#include <optional>
+
 namespace coterie {
-float gain_within(Cell left_cell, const SplitTask& task, double l2, int direction) {
+namespace {
+
+enum class OutOfOrder : std::uint8_t { refused, meet };
+
+// What both children gain by their answers; nothing if one is too light, or if they are out of order and that is
+// refused.
+std::optional<double> gain_of_children(Cell left_cell, const SplitTask& task, double l2, int direction,
+                                       OutOfOrder out_of_order) {
     const Sums left = task.sums(left_cell);
     const Sums right = task.sums(task.total - left_cell);
-    if (task.counted && (left.n < task.min_rows || right.n < task.min_rows)) return -1.0f;
+    if (task.counted && (left.n < task.min_rows || right.n < task.min_rows)) return {};
     const auto left_h = static_cast<double>(left.hessian);
     const auto right_h = static_cast<double>(right.hessian);
     const auto least = static_cast<double>(task.min_hessian);
-    if (!(left_h >= least && right_h >= least)) return -1.0f;
+    if (!(left_h >= least && right_h >= least)) return {};
     const auto left_g = static_cast<double>(left.gradient);
     const auto right_g = static_cast<double>(right.gradient);
-    const double left_answer = task.bounds.clip(-left_g / (left_h + l2));
-    const double right_answer = task.bounds.clip(-right_g / (right_h + l2));
-    if (direction * (right_answer - left_answer) < 0) return -1.0f;
-    const double gain =
-        gain_of_answer(left_g, left_h + l2, left_answer) + gain_of_answer(right_g, right_h + l2, right_answer);
-    return gain < 0 ? 0.0f : static_cast<float>(gain);
+    const auto l1 = static_cast<double>(task.l1);
+    double left_answer = task.bounds.clip(-shrunk(left_g, l1) / (left_h + l2));
+    double right_answer = task.bounds.clip(-shrunk(right_g, l1) / (right_h + l2));
+    if (direction * (right_answer - left_answer) < 0) {
+        if (out_of_order == OutOfOrder::refused) return {};
+        left_answer = right_answer = (left_answer + right_answer) / 2;
+    }
+    return gain_of_answer(left_g, left_h + l2, left_answer, l1) +
+           gain_of_answer(right_g, right_h + l2, right_answer, l1);
 }
 
-double gain_of_answer(double gradient, double hessian_and_l2, double value) {
-    return -(2 * gradient * value + hessian_and_l2 * value * value);
+}  // namespace
+
+float gain_within(Cell left_cell, const SplitTask& task, double l2, int direction) {
+    const std::optional<double> gain = gain_of_children(left_cell, task, l2, direction, OutOfOrder::refused);
+    if (!gain) return -1.0f;
+    return *gain < 0 ? 0.0f : static_cast<float>(*gain);
+}
+
+float gain_above(float parent, Cell left_cell, const SplitTask& task, double l2, int direction) {
+    const std::optional<double> gain = gain_of_children(left_cell, task, l2, direction, OutOfOrder::meet);
+    return gain ? static_cast<float>(*gain) - parent : 0.0f;
+}
+
+double gain_of_answer(double gradient, double hessian_and_l2, double value, double l1) {
+    return -(2 * gradient * value + hessian_and_l2 * value * value + 2 * l1 * std::abs(value));
 }
 
 Candidate best_threshold_within(const Cell* cells, int n_bins, const SplitTask& task, int direction,
                                 const RowCounts& rows) {
     Candidate best;
-    const bool limited = direction != 0 || !task.bounds.unlimited();
+    const bool limited = task.limited(direction);
     const ScanTask scan = task.scan();
     for (int pass = 0; pass < (cells[0] != 0 ? 2 : 1); ++pass) {
         Cell left = pass == 1 ? cells[0] : 0;

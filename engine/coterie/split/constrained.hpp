@@ -15,7 +15,11 @@ Candidate best_threshold_within(const Cell* cells, int n_bins, const SplitTask& 
 /// Gain of both clipped children, or -1 if a child is too light or the answers are out of order.
 float gain_within(Cell left_cell, const SplitTask& task, double l2, int direction);
 
-/// What a node's objective gains by answering `value`: the negative of g * v * 2 + (h + l2) * v^2.
-double gain_of_answer(double gradient, double hessian_and_l2, double value);
+/// Gain of both clipped children above their parent's, where other leaves want the split as well: nothing if a child is
+/// too light, and answers that are out of order meet in the middle.
+float gain_above(float parent, Cell left_cell, const SplitTask& task, double l2, int direction);
+
+/// What a node's objective gains by answering `value`: the negative of g * v * 2 + (h + l2) * v^2 + 2 * l1 * |v|.
+double gain_of_answer(double gradient, double hessian_and_l2, double value, double l1);
 
 }  // namespace coterie

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coterie/split/constrained.hpp"
+
 namespace coterie {
 namespace {
 
@@ -29,12 +31,23 @@ std::size_t sorted_levels(const Cell* cells, int n_bins, const SplitTask& task, 
 
 }  // namespace
 
+std::size_t order_of_levels(const Cell* cells, int n_bins, const SplitTask& task, std::span<Bin, kMaxBins> order) {
+    std::array<Level, kMaxBins> levels;
+    const std::size_t n = sorted_levels(cells, n_bins, task, levels);
+    for (std::size_t i = 0; i < n; ++i) order[i] = levels[i].bin;
+    return n;
+}
+
 Candidate best_levels(const Cell* cells, int n_bins, const SplitTask& task, const RowCounts& rows) {
-    Candidate best{.gain = -1.0f, .last = 0, .missing_left = false, .nominal = true, .n_levels = 0, .n_levels_left = 0};
+    Candidate best;
+    best.nominal = true;
     std::array<Level, kMaxBins> levels;
     const std::size_t n = sorted_levels(cells, n_bins, task, levels);
     best.n_levels = static_cast<std::uint16_t>(n);
     const ScanTask scan = task.scan(task.level_l2);
+    const double l2 = static_cast<double>(task.l2) + static_cast<double>(task.level_l2);
+    SplitTask shrinking = task;
+    shrinking.bounds = {};
     Cell left = 0;
     std::uint32_t n_left = 0;
     for (std::size_t i = 0; i + 1 < n; ++i) {
@@ -43,7 +56,7 @@ Candidate best_levels(const Cell* cells, int n_bins, const SplitTask& task, cons
             n_left += rows.counts[levels[i].bin];
             if (n_left < rows.least || task.n_rows - n_left < rows.least) continue;
         }
-        const float gain = gain_of_split(left, scan);
+        const float gain = task.l1 > 0 ? gain_within(left, shrinking, l2, 0) : gain_of_split(left, scan);
         if (gain > best.gain) {
             best.gain = gain;
             best.n_levels_left = static_cast<std::uint16_t>(i + 1);

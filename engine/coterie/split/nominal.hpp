@@ -16,6 +16,9 @@
 
 namespace coterie {
 
+/// The bins that have rows, by smoothed gradient over hessian, equal ones by bin; returns how many there are.
+std::size_t order_of_levels(const Cell* cells, int n_bins, const SplitTask& task, std::span<Bin, kMaxBins> order);
+
 Candidate best_levels(const Cell* cells, int n_bins, const SplitTask& task, const RowCounts& rows = {});
 
 /// The bins that go left in the candidate that best_levels found.

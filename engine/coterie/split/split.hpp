@@ -29,10 +29,16 @@ struct Bounds {
     double clip(double value) const { return value < low ? low : value > high ? high : value; }
 };
 
+/// A sum of gradients that l1 has brought nearer to zero.
+constexpr double shrunk(double gradient, double l1) {
+    return gradient > l1 ? gradient - l1 : gradient < -l1 ? gradient + l1 : 0.0;
+}
+
 /// What splits are judged by, in rounded units.
 struct SplitTask {
     Cell total = 0;
     std::uint32_t n_rows = 0;
+    float l1 = 0;
     float l2 = 0;
     float min_hessian = 1;
     float level_l2 = 0;
@@ -50,6 +56,8 @@ struct SplitTask {
                 .min_rows = min_rows,
                 .beat = beat};
     }
+    /// The answers of the children are not plain Newton steps.
+    bool limited(int direction) const { return direction != 0 || l1 > 0 || !bounds.unlimited(); }
     Sums sums(Cell cell) const { return sums_of(cell, counted); }
 };
 
@@ -62,7 +70,8 @@ struct RowCounts {
 /// The best split of one feature. Gain is the children's sum of gradient^2 / (hessian + l2), rounded units.
 struct Candidate {
     float gain = -1.0f;
-    Bin last = 0;  // numeric: bins 1 .. last go left
+    float rank = -std::numeric_limits<float>::infinity();  // the gain with its noise: the highest is chosen
+    Bin last = 0;                                          // numeric: bins 1 .. last go left
     bool missing_left = false;
     bool nominal = false;
     std::uint16_t n_levels = 0;       // nominal: how many bins the node has

@@ -47,5 +47,20 @@ const Test seeds_are_strangers("neighbouring seeds agree on no more bits than st
     check_near(agreeing / 64'000.0, 0.5, 0.01);
 });
 
+const Test normal("normal numbers have mean 0, variance 1, and a twentieth of them beyond 1.96", [] {
+    constexpr int n = 100'000;
+    double sum = 0, squares = 0;
+    int beyond = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+        const auto x = static_cast<double>(random_normal(9, Purpose::split_noise, i));
+        sum += x;
+        squares += x * x;
+        beyond += x > 1.96 || x < -1.96;
+    }
+    check_near(sum / n, 0, 0.01);
+    check_near(squares / n, 1, 0.015);
+    check_near(beyond / double{n}, 0.05, 0.005);
+});
+
 }  // namespace
 }  // namespace coterie::tests

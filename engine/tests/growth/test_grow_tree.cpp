@@ -36,6 +36,30 @@ const Test any_threads("the number of threads does not change one bit of a tree"
         check(same(grow(problem, options, n_threads), one), "both trees are the same");
 });
 
+const Test noisy("noise of gains changes trees with the seed, and not with the threads", [] {
+    for (const std::size_t n_rows : {std::size_t{20'000}, std::size_t{70'000}}) {  // counted, and not
+        const Problem problem = random_problem(14, n_rows, 20);
+        const GrowOptions quiet{.max_leaf_nodes = 31, .min_samples_leaf = 5};
+        const GrowOptions options{.max_leaf_nodes = 31, .min_samples_leaf = 5, .split_noise = 10};
+        const Tree one = grow(problem, options, 1);
+        check(one.feature != grow(problem, quiet, 1).feature, "noise decides about some splits");
+        for (const int n_threads : {2, 3, 8})
+            check(same(grow(problem, options, n_threads), one), "both trees are the same");
+        TreeGrower grower(binned(problem.table, 1), options, 1);
+        const Tree other = grower.grow({.gradient = problem.gradient, .hessian = {}, .rows = {}}, 43);
+        check(other.feature != one.feature, "another seed draws other noise");
+    }
+});
+
+const Test least_gain("a split that noise prefers has to gain by itself", [] {
+    const Problem problem = random_problem(15, 2000, 12);
+    const GrowOptions options{.max_leaf_nodes = 31, .min_gain = 2, .split_noise = 1000};
+    const Tree tree = grow(problem, options);
+    check(tree.n_nodes() > 3, "there are splits");
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
+        check(tree.is_leaf(node) || tree.gain[node] > 2, "every split gains enough");
+});
+
 const Test limits("leaves, depth and rows per leaf keep their limits", [] {
     const Problem problem = random_problem(2, 3000, 8);
     const Tree tree = grow(problem, {.max_leaf_nodes = 20, .max_depth = 5, .min_samples_leaf = 40});
@@ -182,6 +206,8 @@ const Test refused("options and derivatives that do not fit the table are refuse
     refuses({.l2 = -1}, "must not be negative");
     refuses({.l2 = kMissing}, "must not be negative");
     refuses({.min_gain = -1}, "must not be negative");
+    refuses({.split_noise = -1}, "must not be negative");
+    refuses({.path_smoothing = -1}, "must not be negative");
     Problem shorter = problem;
     shorter.gradient.pop_back();
     check_throws<InvalidInput>([&] { grow(shorter, {}); }, "one gradient for each row");

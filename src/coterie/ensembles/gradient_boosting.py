@@ -42,6 +42,7 @@ from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._init_estimator import class_scores, fitted_init, number_scores
 from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._row_sampling import sampling_of
+from coterie.ensembles._tree_options import set_growth, set_penalties
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidParameter
 from coterie.losses import (
@@ -65,13 +66,21 @@ _PARAMS: Params = {
     "n_estimators": [Whole(1), OneOf("auto")],
     "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],
     "n_bags": [Whole(1), OneOf("auto")],
+    "growth": [OneOf("leaf", "level", "oblivious")],
     "max_leaf_nodes": [Whole(2), None],
     "max_depth": [Whole(1), None],
     "min_samples_leaf": [Whole(1), OneOf("auto")],
     "min_child_weight": [Real(0)],
     "l2_regularization": [Real(0), OneOf("auto")],
+    "l1_regularization": [Real(0)],
     "min_gain_to_split": [Real(0)],
+    "leaf_penalty": [Real(0)],
+    "max_step": [Real(0, None, closed="neither"), None],
+    "path_smoothing": [Real(0)],
+    "split_noise": [Real(0)],
     "max_features": [Fraction(), OneOf("auto")],
+    "max_features_per_level": [Fraction()],
+    "max_features_per_tree": [Fraction()],
     "subsample": [Fraction(), OneOf("auto")],
     "sampling_method": [OneOf("auto", "uniform", "gradient_based", "bayesian")],
     "max_bins": [Whole(2, 255)],
@@ -107,13 +116,21 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
+        growth: str = "leaf",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l2_regularization: float | str = "auto",
+        l1_regularization: float = 0.0,
         min_gain_to_split: float = 0.0,
+        leaf_penalty: float = 0.0,
+        max_step: float | None = None,
+        path_smoothing: float = 0.0,
+        split_noise: float = 0.0,
         max_features: float | str = "auto",
+        max_features_per_level: float = 1.0,
+        max_features_per_tree: float = 1.0,
         subsample: float | str = "auto",
         sampling_method: str = "auto",
         max_bins: int = 255,
@@ -132,13 +149,21 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.n_bags = n_bags
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_child_weight = min_child_weight
         self.l2_regularization = l2_regularization
+        self.l1_regularization = l1_regularization
         self.min_gain_to_split = min_gain_to_split
+        self.leaf_penalty = leaf_penalty
+        self.max_step = max_step
+        self.path_smoothing = path_smoothing
+        self.split_noise = split_noise
         self.max_features = max_features
+        self.max_features_per_level = max_features_per_level
+        self.max_features_per_tree = max_features_per_tree
         self.subsample = subsample
         self.sampling_method = sampling_method
         self.max_bins = max_bins
@@ -244,12 +269,11 @@ class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _options(self, train: TrainingData, loss: BoostingLoss, plan: Plan, share: float) -> Any:
         encoded = train.encoded
         options = _engine.GrowOptions()
-        options.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
-        options.max_depth = min(self.max_depth or 0, _MOST)
+        set_growth(options, self)
+        set_penalties(options, self, loss.scale)
         options.min_samples_leaf = min(plan.min_samples_leaf, _MOST)
         options.min_child_weight = float(self.min_child_weight)
         options.l2 = plan.l2
-        options.min_gain = min(float(self.min_gain_to_split) / loss.scale / loss.scale, 1e300)
         options.max_features = plan.max_features
         options.level_smoothing = _LEVEL_SMOOTHING
         options.level_l2 = _LEVEL_L2
@@ -367,13 +391,21 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
+        growth: str = "leaf",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l2_regularization: float | str = "auto",
+        l1_regularization: float = 0.0,
         min_gain_to_split: float = 0.0,
+        leaf_penalty: float = 0.0,
+        max_step: float | None = None,
+        path_smoothing: float = 0.0,
+        split_noise: float = 0.0,
         max_features: float | str = "auto",
+        max_features_per_level: float = 1.0,
+        max_features_per_tree: float = 1.0,
         subsample: float | str = "auto",
         sampling_method: str = "auto",
         max_bins: int = 255,
@@ -393,13 +425,21 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
             n_estimators=n_estimators,
             learning_rate=learning_rate,
             n_bags=n_bags,
+            growth=growth,
             max_leaf_nodes=max_leaf_nodes,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
             min_child_weight=min_child_weight,
             l2_regularization=l2_regularization,
+            l1_regularization=l1_regularization,
             min_gain_to_split=min_gain_to_split,
+            leaf_penalty=leaf_penalty,
+            max_step=max_step,
+            path_smoothing=path_smoothing,
+            split_noise=split_noise,
             max_features=max_features,
+            max_features_per_level=max_features_per_level,
+            max_features_per_tree=max_features_per_tree,
             subsample=subsample,
             sampling_method=sampling_method,
             max_bins=max_bins,
@@ -481,13 +521,21 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
+        growth: str = "leaf",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l2_regularization: float | str = "auto",
+        l1_regularization: float = 0.0,
         min_gain_to_split: float = 0.0,
+        leaf_penalty: float = 0.0,
+        max_step: float | None = None,
+        path_smoothing: float = 0.0,
+        split_noise: float = 0.0,
         max_features: float | str = "auto",
+        max_features_per_level: float = 1.0,
+        max_features_per_tree: float = 1.0,
         subsample: float | str = "auto",
         sampling_method: str = "auto",
         max_bins: int = 255,
@@ -508,13 +556,21 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
             n_estimators=n_estimators,
             learning_rate=learning_rate,
             n_bags=n_bags,
+            growth=growth,
             max_leaf_nodes=max_leaf_nodes,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
             min_child_weight=min_child_weight,
             l2_regularization=l2_regularization,
+            l1_regularization=l1_regularization,
             min_gain_to_split=min_gain_to_split,
+            leaf_penalty=leaf_penalty,
+            max_step=max_step,
+            path_smoothing=path_smoothing,
+            split_noise=split_noise,
             max_features=max_features,
+            max_features_per_level=max_features_per_level,
+            max_features_per_tree=max_features_per_tree,
             subsample=subsample,
             sampling_method=sampling_method,
             max_bins=max_bins,

@@ -302,43 +302,77 @@ bool too_light(Cell side, const ScanTask& task) {
     return Counted ? sums.n < task.min_rows : static_cast<float>(sums.hessian) < task.min_hessian;
 }
 
+// What is on the left after each of eight bins.
+struct EightLefts {
+    __m256i low;
+    __m256i high;
+};
+
+EightLefts next_lefts(const Cell* cells, __m256i& carry) {
+    const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells)));
+    const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + 4)));
+    const __m256i left_low = _mm256_add_epi64(low, carry);
+    const __m256i left_high = _mm256_add_epi64(_mm256_add_epi64(high, carry), _mm256_permute4x64_epi64(low, 0xFF));
+    carry = _mm256_permute4x64_epi64(left_high, 0xFF);
+    return {left_low, left_high};
+}
+
+// The gain of eight splits is above / below where it is lawful.
+struct EightGains {
+    __m256 above;
+    __m256 below;
+    __m256 lawful;
+};
+
+template <bool Counted>
+class EightSplits {
+public:
+    explicit EightSplits(const ScanTask& task)
+        : total_(_mm256_set1_epi64x(static_cast<std::int64_t>(task.total))),
+          l2_(_mm256_set1_ps(task.l2)),
+          least_(_mm256_set1_ps(task.min_hessian)),
+          too_few_(_mm256_set1_epi32(static_cast<std::int32_t>(task.min_rows) - 1)) {}
+
+    EightGains gains(const EightLefts& lefts) const {
+        const EightSums left = eight_sums<Counted>(lefts.low, lefts.high);
+        const EightSums right =
+            eight_sums<Counted>(_mm256_sub_epi64(total_, lefts.low), _mm256_sub_epi64(total_, lefts.high));
+        const __m256 left_d = _mm256_add_ps(left.hessian, l2_);
+        const __m256 right_d = _mm256_add_ps(right.hessian, l2_);
+        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left.gradient, left.gradient), right_d),
+                                           _mm256_mul_ps(_mm256_mul_ps(right.gradient, right.gradient), left_d));
+        __m256 lawful = _mm256_and_ps(_mm256_cmp_ps(left.hessian, least_, _CMP_GE_OQ),
+                                      _mm256_cmp_ps(right.hessian, least_, _CMP_GE_OQ));
+        if constexpr (Counted) {
+            const __m256i enough =
+                _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few_), _mm256_cmpgt_epi32(right.n, too_few_));
+            lawful = _mm256_and_ps(lawful, _mm256_castsi256_ps(enough));
+        }
+        return {above, _mm256_mul_ps(left_d, right_d), lawful};
+    }
+
+private:
+    __m256i total_;
+    __m256 l2_;
+    __m256 least_;
+    __m256i too_few_;
+};
+
 // One pass over the bins with `start` on the left before the first; keeps what gains more than best.gain.
 template <bool Counted>
 void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, bool missing_left, ScanResult& best) {
-    const __m256i total = _mm256_set1_epi64x(static_cast<std::int64_t>(task.total));
-    const __m256 l2 = _mm256_set1_ps(task.l2);
-    const __m256 least = _mm256_set1_ps(task.min_hessian);
-    const __m256i too_few = _mm256_set1_epi32(static_cast<std::int32_t>(task.min_rows) - 1);
+    const EightSplits<Counted> splits(task);
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
     __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which the halves pair the lanes
     __m256 interesting = worth_a_look(best.gain);
     Cell left_before = start;  // on the left before the step's first value bin
     for (int bin = 0; bin < n_bins; bin += 8, bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8))) {
-        const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin)));
-        const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + bin + 4)));
-        const __m256i left_low = _mm256_add_epi64(low, carry);
-        const __m256i left_high = _mm256_add_epi64(_mm256_add_epi64(high, carry), _mm256_permute4x64_epi64(low, 0xFF));
-        carry = _mm256_permute4x64_epi64(left_high, 0xFF);
+        const EightLefts lefts = next_lefts(cells + bin, carry);
         // The left side only grows: skip bins while it is too light, stop once the right side is.
         if (too_light<Counted>(task.total - left_before, task)) break;
         left_before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
         if (too_light<Counted>(left_before, task)) continue;
-        const EightSums left = eight_sums<Counted>(left_low, left_high);
-        const EightSums right =
-            eight_sums<Counted>(_mm256_sub_epi64(total, left_low), _mm256_sub_epi64(total, left_high));
-
-        const __m256 left_d = _mm256_add_ps(left.hessian, l2);
-        const __m256 right_d = _mm256_add_ps(right.hessian, l2);
-        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left.gradient, left.gradient), right_d),
-                                           _mm256_mul_ps(_mm256_mul_ps(right.gradient, right.gradient), left_d));
-        const __m256 below = _mm256_mul_ps(left_d, right_d);
-        __m256 lawful = _mm256_and_ps(_mm256_cmp_ps(left.hessian, least, _CMP_GE_OQ),
-                                      _mm256_cmp_ps(right.hessian, least, _CMP_GE_OQ));
-        if constexpr (Counted) {
-            const __m256i enough =
-                _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few), _mm256_cmpgt_epi32(right.n, too_few));
-            lawful = _mm256_and_ps(lawful, _mm256_castsi256_ps(enough));
-        }
+        const auto [above, below, lawful] = splits.gains(lefts);
         const __m256 looked_at = _mm256_cmp_ps(above, _mm256_mul_ps(interesting, below), _CMP_GT_OQ);
         if (_mm256_movemask_ps(_mm256_and_ps(lawful, looked_at)) == 0) continue;
         const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), lawful);
@@ -361,6 +395,34 @@ ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
     return task.counted ? scan_cells<true>(cells, n_bins, task) : scan_cells<false>(cells, n_bins, task);
 }
 
+template <bool Counted>
+void add_gains_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, float parent, float* sums) {
+    const EightSplits<Counted> splits(task);
+    const __m256 above_parent = _mm256_set1_ps(parent);
+    __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
+    Cell left_before = start;
+    for (int bin = 0; bin < n_bins; bin += 8) {
+        const EightLefts lefts = next_lefts(cells + bin, carry);
+        if (too_light<Counted>(task.total - left_before, task)) break;
+        left_before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
+        if (too_light<Counted>(left_before, task)) continue;
+        const EightGains gains = splits.gains(lefts);
+        const __m256 gain = _mm256_sub_ps(_mm256_div_ps(gains.above, gains.below), above_parent);
+        // The halves pair the lanes as 0 1 4 5 2 3 6 7: the middle pairs change places.
+        const __m256 ordered =
+            _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_and_ps(gain, gains.lawful)), 0xD8));
+        _mm256_storeu_ps(sums + bin, _mm256_add_ps(_mm256_loadu_ps(sums + bin), ordered));
+    }
+}
+
+void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent, bool missing_left, float* sums) {
+    const Cell start = missing_left ? cells[0] : 0;
+    if (task.counted)
+        add_gains_from<true>(start, cells, n_bins, task, parent, sums);
+    else
+        add_gains_from<false>(start, cells, n_bins, task, parent, sums);
+}
+
 }  // namespace
 
 const Kernels& avx2_kernels() {
@@ -372,6 +434,7 @@ const Kernels& avx2_kernels() {
                                .pack_rows = pack_rows,
                                .pack_records = pack_records,
                                .scan = scan,
+                               .add_gains = add_gains,
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,
                                .round_pairs = round_pairs,

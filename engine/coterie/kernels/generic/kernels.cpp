@@ -79,6 +79,15 @@ ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
     return best;
 }
 
+void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent, bool missing_left, float* sums) {
+    Cell left = missing_left ? cells[0] : 0;
+    for (int bin = 1; bin < n_bins; ++bin) {
+        left += cells[bin];
+        const float gain = gain_of_split(left, task);
+        if (gain >= 0) sums[bin] += gain - parent;
+    }
+}
+
 void route(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
     for (std::size_t s = 0; s < n_steps; ++s) {
         const RouteStep& step = steps[s];
@@ -105,6 +114,7 @@ const Kernels& generic_kernels() {
                                .pack_rows = pack_rows,
                                .pack_records = pack_records,
                                .scan = scan,
+                               .add_gains = add_gains,
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,
                                .round_pairs = round_pairs,

@@ -1,0 +1,62 @@
+"""How the trees of boosting grow: from public parameters, in the units of y, to the engine's options."""
+
+from typing import Any
+
+import coterie._engine as _engine
+from coterie.errors import InvalidParameter
+
+__all__ = ["set_growth", "set_penalties"]
+
+_GROWTH = {
+    "leaf": _engine.Growth.leaf,
+    "level": _engine.Growth.level,
+    "oblivious": _engine.Growth.oblivious,
+}
+_DEEPEST_OBLIVIOUS = 16
+_MOST = 2**31 - 1  # more than any tree can use
+
+
+def set_growth(options: Any, estimator: Any) -> None:
+    """The shape of a tree, and the features that it may use."""
+    options.growth = _GROWTH[estimator.growth]
+    options.max_leaf_nodes = min(estimator.max_leaf_nodes or 0, _MOST)
+    options.max_depth = min(estimator.max_depth or 0, _MOST)
+    options.max_features_per_tree = float(estimator.max_features_per_tree)
+    options.max_features_per_level = float(estimator.max_features_per_level)
+    if estimator.growth == "oblivious":
+        _check_depth(estimator.max_depth, estimator.max_leaf_nodes)
+
+
+def set_penalties(options: Any, estimator: Any, scale: float) -> None:
+    """What splits must gain and how far answers go, for a loss whose scores are measured in `scale`.
+
+    Steps and sums of gradients are in proportion to the scale, gains to its square.
+    """
+    options.min_gain = _least(float(estimator.min_gain_to_split) / scale / scale)
+    options.leaf_penalty = _least(float(estimator.leaf_penalty) / scale / scale)
+    options.l1 = _least(float(estimator.l1_regularization) / scale)
+    if estimator.max_step is not None:
+        options.max_step = max(_least(float(estimator.max_step) / scale), 1e-300)
+    options.split_noise = float(estimator.split_noise)
+    options.path_smoothing = float(estimator.path_smoothing)
+
+
+def _least(value: float) -> float:
+    return min(value, 1e300)
+
+
+def _check_depth(max_depth: int | None, max_leaf_nodes: int | None) -> None:
+    if max_depth is None and max_leaf_nodes is None:
+        raise InvalidParameter(
+            "growth='oblivious' needs a limit, and max_depth and max_leaf_nodes are both None. "
+            "Set max_depth, for example to 6."
+        )
+    depth = int(max_depth or int(max_leaf_nodes or 1).bit_length() - 1)
+    if depth > _DEEPEST_OBLIVIOUS:
+        name, value = (
+            ("max_depth", max_depth) if max_depth is not None else ("max_leaf_nodes", max_leaf_nodes)
+        )
+        raise InvalidParameter(
+            f"{name}={value} asks for {depth} levels, and growth='oblivious' doubles the leaves with each: "
+            f"expected at most {_DEEPEST_OBLIVIOUS} levels."
+        )
