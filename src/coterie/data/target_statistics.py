@@ -15,13 +15,15 @@ Every mean is drawn towards the overall mean, as if one more row of each level h
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from coterie._typing import AnyArray, CodeArray, FloatArray
 from coterie.data.encoding import Encoded
+from coterie.data.prepare import TrainingData
 
-__all__ = ["Source", "TargetStatistics", "find_sources", "target_components"]
+__all__ = ["Source", "TargetStatistics", "find_sources", "learned_statistics", "target_components"]
 
 _PRIOR_ROWS = 1.0
 _FEW_LEVELS = 10
@@ -55,7 +57,7 @@ class TargetStatistics:
     >>> towns = Encoded([np.array([0, 0, 1, -1], np.int32)], 4, 1, np.array([2], np.int32))
     >>> target = np.array([1.0, 3.0, 8.0, 4.0])
     >>> statistics = TargetStatistics(find_sources(towns, few=1), towns, [target], None)
-    >>> statistics.of_new_rows(towns)[0].round(2)
+    >>> statistics.extend(towns).values[1].round(2)
     array([2.67, 2.67, 6.  , 4.  ])
     """
 
@@ -67,6 +69,7 @@ class TargetStatistics:
         weight: FloatArray | None,
     ) -> None:
         self.sources = tuple(sources)
+        self._components = list(components)  # forgotten when the model is stored
         self._means = [
             [_means(source.codes(encoded), source.n_levels, component, weight) for component in components]
             for source in self.sources
@@ -77,31 +80,39 @@ class TargetStatistics:
         """For each column of statistics, the features that it was made from."""
         return [source.features for source, means in self._pairs() for _ in means]
 
-    def of_new_rows(self, encoded: Encoded) -> list[FloatArray]:
-        """A column for each source and component."""
+    def extend(self, encoded: Encoded) -> Encoded:
+        """The features of new rows, and a column for each source and component."""
         columns = []
         for source, means in self._pairs():
             codes = source.codes(encoded)
             columns += [mean[codes + 1] for mean in means]
-        return columns
+        return _with_columns(encoded, columns)
 
-    def of_training_rows(
-        self,
-        encoded: Encoded,
-        components: Sequence[FloatArray],
-        weight: FloatArray | None,
-        seed: int,
-    ) -> list[FloatArray]:
-        """The same columns for the rows of fit: ordered for rows with a weight, plain for those of weight zero."""
-        order = np.random.Generator(np.random.PCG64(seed)).permutation(encoded.n_rows)
-        return [
+    def extend_training(self, encoded: Encoded, weight: FloatArray | None, seed: int) -> Encoded:
+        """The same for the rows of fit: ordered for rows with a weight, plain for those of weight zero."""
+        order = np.random.Generator(np.random.PCG64(seed % 2**64)).permutation(encoded.n_rows)
+        columns = [
             _ordered_means(source.codes(encoded), source.n_levels, component, weight, order)
             for source in self.sources
-            for component in components
+            for component in self._components
         ]
+        return _with_columns(encoded, columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_components": []}
 
     def _pairs(self) -> list[tuple[Source, list[FloatArray]]]:
         return list(zip(self.sources, self._means, strict=True))
+
+
+def learned_statistics(
+    wanted: str, train: TrainingData, components: Sequence[FloatArray]
+) -> TargetStatistics | None:
+    """The statistics of "columns" or "pairs" of columns; None if they are not wanted or there is nothing to count."""
+    if wanted == "none":
+        return None
+    sources = find_sources(train.encoded, 2 if wanted == "pairs" else 1)
+    return TargetStatistics(sources, train.encoded, components, train.weight) if sources else None
 
 
 def find_sources(encoded: Encoded, n_columns: int = 1, few: int = _FEW_LEVELS) -> list[Source]:
@@ -127,6 +138,13 @@ def target_components(target: AnyArray, n_classes: int) -> list[FloatArray]:
         return [(target == n_classes - 1).astype(np.float64)]
     frequent = np.argsort(-np.bincount(target, minlength=n_classes), kind="stable")[:_MOST_COMPONENTS]
     return [(target == code).astype(np.float64) for code in np.sort(frequent)]
+
+
+def _with_columns(encoded: Encoded, columns: list[FloatArray]) -> Encoded:
+    values = encoded.values
+    assert isinstance(values, list)  # there is a nominal column, so they are
+    n_levels = np.append(encoded.n_levels, np.zeros(len(columns), dtype=np.int32))
+    return Encoded([*values, *columns], encoded.n_rows, len(n_levels), n_levels, encoded.fine_codes)
 
 
 def level_codes(encoded: Encoded, feature: int) -> CodeArray:

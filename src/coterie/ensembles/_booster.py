@@ -19,6 +19,7 @@ class Booster:
 
     Parameters
     ----------
+    encoded : the features, as the matrix has them.
     rows : row numbers to learn from; none means all of them.
     left_out : row numbers to measure on.
     seed : the first of the numbers that the trees take as seeds; the engine hashes them.
@@ -29,12 +30,14 @@ class Booster:
         loss: BoostingLoss,
         grower: Any,
         *,
+        encoded: Encoded,
         rows: RowArray,
         left_out: RowArray,
         seed: int,
         sampling: tuple[Any, float],
     ) -> None:
         self.loss = loss
+        self.encoded = encoded
         self.left_out = left_out
         self.rounds: list[list[Any]] = []
         self._grower = grower

@@ -1,5 +1,6 @@
 """Which features may meet on a path, as users write it, checked and by feature number."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from coterie._params import in_short
 from coterie.errors import InvalidParameter
 
-__all__ = ["interaction_sets"]
+__all__ = ["interaction_sets", "with_made_features"]
 
 
 def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
@@ -38,6 +39,24 @@ def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
     ]
     left_over = sorted(set(range(n_features)) - {feature for group in sets for feature in group})
     return [*sets, left_over] if left_over else sets
+
+
+def with_made_features(
+    sets: list[list[int]], n_features: int, made_from: Sequence[tuple[int, ...]]
+) -> list[list[int]]:
+    """The sets with features that were made from others: a set has those whose sources it has.
+
+    Examples
+    --------
+    Features 3 and 4 were made from feature 2, and from 0 and 1.
+
+    >>> with_made_features([[0, 1], [1, 2]], 3, [(2,), (0, 1)])
+    [[0, 1, 4], [1, 2, 3]]
+    """
+    return [
+        [*group, *(n_features + i for i, sources in enumerate(made_from) if set(sources) <= set(group))]
+        for group in sets
+    ]
 
 
 def _groups(interaction_cst: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import coterie._engine as _engine
+from coterie.ensembles._boosting_plan import Policy
 from coterie.errors import InvalidParameter
 
 __all__ = ["set_growth", "set_penalties"]
@@ -16,15 +17,17 @@ _DEEPEST_OBLIVIOUS = 16
 _MOST = 2**31 - 1  # more than any tree can use
 
 
-def set_growth(options: Any, estimator: Any) -> None:
+def set_growth(options: Any, estimator: Any, policy: Policy) -> None:
     """The shape of a tree, and the features that it may use."""
-    options.growth = _GROWTH[estimator.growth]
-    options.max_leaf_nodes = min(estimator.max_leaf_nodes or 0, _MOST)
-    options.max_depth = min(estimator.max_depth or 0, _MOST)
+    options.growth = _GROWTH[policy.growth]
+    options.max_leaf_nodes = min(policy.max_leaf_nodes or 0, _MOST)
+    options.max_depth = min(policy.max_depth or 0, _MOST)
+    options.min_samples_leaf = min(policy.min_samples_leaf, _MOST)
+    options.l2 = policy.l2
     options.max_features_per_tree = float(estimator.max_features_per_tree)
     options.max_features_per_level = float(estimator.max_features_per_level)
-    if estimator.growth == "oblivious":
-        _check_depth(estimator.max_depth, estimator.max_leaf_nodes)
+    if policy.growth == "oblivious":
+        _check_depth(policy.max_depth, policy.max_leaf_nodes)
 
 
 def set_penalties(options: Any, estimator: Any, scale: float) -> None:

@@ -1,49 +1,16 @@
-"""Gradient boosting: each tree takes a small Newton step down the loss, from where the trees before it left off.
+"""Gradient boosting: each tree takes a small Newton step down the loss, from where the trees before it left off."""
 
-The words of the loop: a *round* grows one tree for each output of the loss (one for regression and for two
-classes, K for K classes); a tree sees the *derivatives* of the loss at the current *scores* and answers with
-a step, of which the model takes the share `learning_rate`.
-"""
-
-import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.callback import with_callbacks
 
-import coterie._engine as _engine
-from coterie._params import (
-    ArrayLike,
-    EstimatorLike,
-    Flag,
-    Fraction,
-    Instance,
-    MappingLike,
-    OneOf,
-    Params,
-    Real,
-    SeedLike,
-    Whole,
-    check_params,
-    resolve_n_jobs,
-)
-from coterie._seeds import root_seed
-from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.data.holdout import fold_numbers, holdout_rows
-from coterie.data.offset import read_offset
-from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
-from coterie.ensembles._booster import Booster, add_scores, take_rows
-from coterie.ensembles._boosting_plan import Plan, plan_of
-from coterie.ensembles._crew import Crew
-from coterie.ensembles._early_stopping import EarlyStopping
-from coterie.ensembles._init_estimator import class_scores, fitted_init, number_scores
-from coterie.ensembles._interactions import interaction_sets
-from coterie.ensembles._row_sampling import sampling_of
-from coterie.ensembles._tree_options import set_growth, set_penalties
-from coterie.ensembles._watchers import RoundWatchers
+from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.prepare import TrainingData
+from coterie.ensembles._boosting_base import BOOSTING_PARAMS, BoostingBase, training_weight
+from coterie.ensembles._init_estimator import class_scores, number_scores
 from coterie.errors import InvalidParameter
 from coterie.losses import (
     CLASS_LOSS_NAMES,
@@ -58,313 +25,11 @@ from coterie.losses import (
     loss_of,
 )
 from coterie.losses.base import Float32Array, NewtonLoss
-from coterie.trees.limits import monotone_of
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
-_PARAMS: Params = {
-    "n_estimators": [Whole(1), OneOf("auto")],
-    "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],
-    "n_bags": [Whole(1), OneOf("auto")],
-    "growth": [OneOf("leaf", "level", "oblivious")],
-    "max_leaf_nodes": [Whole(2), None],
-    "max_depth": [Whole(1), None],
-    "min_samples_leaf": [Whole(1), OneOf("auto")],
-    "min_child_weight": [Real(0)],
-    "l2_regularization": [Real(0), OneOf("auto")],
-    "l1_regularization": [Real(0)],
-    "min_gain_to_split": [Real(0)],
-    "leaf_penalty": [Real(0)],
-    "max_step": [Real(0, None, closed="neither"), None],
-    "path_smoothing": [Real(0)],
-    "split_noise": [Real(0)],
-    "max_features": [Fraction(), OneOf("auto")],
-    "max_features_per_level": [Fraction()],
-    "max_features_per_tree": [Fraction()],
-    "subsample": [Fraction(), OneOf("auto")],
-    "sampling_method": [OneOf("auto", "uniform", "gradient_based", "bayesian")],
-    "max_bins": [Whole(2, 255)],
-    "monotonic_cst": [ArrayLike(), MappingLike(), None],
-    "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
-    "categorical_features": [ArrayLike(), OneOf("auto"), None],
-    "unknown_category": [OneOf("missing", "error")],
-    "init": [EstimatorLike(), OneOf("zero"), None],
-    "early_stopping": [Flag(), OneOf("auto")],
-    "validation_fraction": [Real(0, 1, closed="neither")],
-    "n_iter_no_change": [Whole(1), OneOf("auto")],
-    "tol": [Real(0)],
-    "random_state": [SeedLike()],
-    "n_jobs": [Whole(), None],
-}
 
-_MOST = 2**31 - 1  # more than any tree can use
-
-# Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
-_LEVEL_SMOOTHING = 10.0
-_LEVEL_L2 = 1.0
-
-
-class _GradientBoosting(CallbackSupportMixin, BaseEstimator):
-    """What the classifier and the regressor share: the loop, and the walk down the trees."""
-
-    PARAMS: ClassVar[Params] = _PARAMS
-    _task: ClassVar[Any]
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int | str = "auto",
-        learning_rate: float | str = "auto",
-        n_bags: int | str = "auto",
-        growth: str = "leaf",
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int | str = "auto",
-        min_child_weight: float = 1e-3,
-        l2_regularization: float | str = "auto",
-        l1_regularization: float = 0.0,
-        min_gain_to_split: float = 0.0,
-        leaf_penalty: float = 0.0,
-        max_step: float | None = None,
-        path_smoothing: float = 0.0,
-        split_noise: float = 0.0,
-        max_features: float | str = "auto",
-        max_features_per_level: float = 1.0,
-        max_features_per_tree: float = 1.0,
-        subsample: float | str = "auto",
-        sampling_method: str = "auto",
-        max_bins: int = 255,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        categorical_features: Any = "auto",
-        unknown_category: str = "missing",
-        init: Any = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | str = "auto",
-        tol: float = 1e-7,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.n_bags = n_bags
-        self.growth = growth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_child_weight = min_child_weight
-        self.l2_regularization = l2_regularization
-        self.l1_regularization = l1_regularization
-        self.min_gain_to_split = min_gain_to_split
-        self.leaf_penalty = leaf_penalty
-        self.max_step = max_step
-        self.path_smoothing = path_smoothing
-        self.split_noise = split_noise
-        self.max_features = max_features
-        self.max_features_per_level = max_features_per_level
-        self.max_features_per_tree = max_features_per_tree
-        self.subsample = subsample
-        self.sampling_method = sampling_method
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.categorical_features = categorical_features
-        self.unknown_category = unknown_category
-        self.init = init
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Self:
-        check_params(self)
-        n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        train = prepare_training(self, X, y, sample_weight, task=self._task)
-        seed = root_seed(self.random_state)
-        self._take_classes(train)
-        plan = plan_of(self, train.encoded.n_rows)
-        offset = self._read_offset(offset, train.encoded.n_rows)
-        boosters = self._boosters(train, X, offset, plan, seed, n_threads)
-        crew = Crew(boosters, train.target.values, train.weight, n_threads)
-        self.baseline_ = np.mean([booster.loss.start for booster in crew.boosters], axis=0)
-        self.n_bags_ = len(crew.boosters)
-        self._grow(crew, plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
-        self._keep_left_out(crew, train, n_threads)
-        return self
-
-    def _boosters(
-        self, train: TrainingData, X: Any, offset: FloatArray | None, plan: Plan, seed: int, n_threads: int
-    ) -> list[Booster]:
-        parts = self._parts(train, plan, seed)
-        threads_each = max(1, n_threads // len(parts))
-        matrix = self._matrix(train, seed, n_threads)
-        boosters = []
-        self.init_: list[Any] = []
-        for number, (rows, left_out) in enumerate(parts):
-            loss = self._make_loss(train, rows, threads_each, self._origin(train, X, rows, offset))
-            options = self._options(train, loss, plan, share=1 / len(parts))
-            n_rows = len(rows) or train.encoded.n_rows
-            booster = Booster(
-                loss,
-                _engine.TreeGrower(matrix, options, threads_each),
-                rows=rows,
-                left_out=left_out,
-                seed=seed + number * 2**40,  # further than any booster's trees reach
-                sampling=sampling_of(plan.sampling_method, plan.subsample, n_rows),
-            )
-            boosters.append(booster)
-        return boosters
-
-    def _grow(self, crew: Crew, plan: Plan, watchers: RoundWatchers) -> None:
-        n_outputs = crew.boosters[0].loss.n_outputs
-        forest = _engine.Forest(self.n_features_in_, max(1, n_outputs))
-        start_loss = crew.loss(0) if plan.stops_early else math.inf
-        stopping = EarlyStopping(plan.patience, self.tol, start_loss)
-
-        def after_round(number: int) -> bool:
-            watchers.begin_round()
-            for booster in crew.boosters:
-                for output, tree in enumerate(booster.rounds[number - 1]):
-                    forest.add(tree, output)
-            stop = watchers.end_round(forest_=forest, baseline_=self.baseline_)
-            if plan.stops_early:
-                stop |= stopping.reached(crew.loss(number))
-            return stop
-
-        crew.grow(plan.max_rounds if n_outputs else 0, after_round)
-        if plan.stops_early:
-            crew.truncate(stopping.best_round)
-            self.validation_losses_ = np.array(stopping.losses)
-        self.n_estimators_ = len(crew.boosters[0].rounds)
-        forest.truncate(self.n_estimators_ * n_outputs * len(crew.boosters))
-        self.forest_ = forest
-        watchers.end()
-
-    def _keep_left_out(self, crew: Crew, train: TrainingData, n_threads: int) -> None:
-        """What each booster says of the rows that it did not learn from."""
-        if self.n_bags_ == 1:
-            return
-        scores = np.full((train.encoded.n_rows, len(self.baseline_)), np.nan)
-        for booster in crew.boosters:
-            own = _engine.Forest(train.encoded.n_features, len(self.baseline_))
-            for trees in booster.rounds:
-                for output, tree in enumerate(trees):
-                    own.add(tree, output)
-            rows = take_rows(train.encoded, booster.left_out)
-            # A tree's values are its share of the mean over boosters.
-            added = add_scores(own, np.zeros(len(self.baseline_)), rows, n_threads) * self.n_bags_
-            scores[booster.left_out] = booster.loss.first_scores(booster.left_out) + added
-        self._take_left_out(scores)
-
-    def _matrix(self, train: TrainingData, seed: int, n_threads: int) -> Any:
-        encoded = train.encoded
-        weight = np.empty(0) if train.weight is None else train.weight
-        n_bins = min(self.max_bins, max(32, encoded.n_rows // 8))
-        mapper = _engine.BinMapper.fit(encoded.values, encoded.n_levels, weight, n_bins, seed, n_threads)
-        return _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
-
-    def _options(self, train: TrainingData, loss: BoostingLoss, plan: Plan, share: float) -> Any:
-        encoded = train.encoded
-        options = _engine.GrowOptions()
-        set_growth(options, self)
-        set_penalties(options, self, loss.scale)
-        options.min_samples_leaf = min(plan.min_samples_leaf, _MOST)
-        options.min_child_weight = float(self.min_child_weight)
-        options.l2 = plan.l2
-        options.max_features = plan.max_features
-        options.level_smoothing = _LEVEL_SMOOTHING
-        options.level_l2 = _LEVEL_L2
-        options.learning_rate = plan.learning_rate
-        options.answer_unit = loss.scale * share
-        if self._task == "classification" and loss.n_outputs > 1 and self.monotonic_cst is not None:
-            raise InvalidParameter(
-                f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
-                "constraints on the score of each would not order the probabilities. Fit one class against the rest."
-            )
-        options.monotone = monotone_of(self.monotonic_cst, train.schema, encoded.n_levels > 0).tolist()
-        options.interaction_sets = interaction_sets(self.interaction_cst, encoded.n_features)
-        return options
-
-    def _parts(self, train: TrainingData, plan: Plan, seed: int) -> list[tuple[RowArray, RowArray]]:
-        """For each booster, the rows to learn from (none: all of them) and the rows left out."""
-        n_rows = train.encoded.n_rows
-        kept = np.arange(n_rows) if train.weight is None else np.flatnonzero(train.weight > 0)
-        codes = train.target.values[kept] if self._task == "classification" else None
-        if plan.n_bags > 1:
-            fold = fold_numbers(len(kept), plan.n_bags, seed, codes)
-            return [(_as_rows(kept[fold != k]), kept[fold == k]) for k in range(plan.n_bags)]
-        if plan.stops_early:
-            learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
-            return [(_as_rows(kept[learn]), kept[aside])]
-        return [(_as_rows(kept if len(kept) < n_rows else kept[:0]), kept[:0])]
-
-    def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
-        if offset is None:
-            return None
-        return read_offset(offset, n_rows, max(1, self._n_outputs()), one_for_all=self._task == "regression")
-
-    def _origin(self, train: TrainingData, X: Any, rows: AnyArray, offset: FloatArray | None) -> Origin:
-        """Where a booster's scores begin: at the offset, and at what a copy of `init`, fitted to its rows, predicts."""
-        if self.init is None or isinstance(self.init, str) or self._n_outputs() == 0:
-            return Origin(offset, add_constant=self.init is None)
-        y = train.target.values if self._task == "regression" else self.classes_[train.target.values]
-        self.init_.append(fitted_init(self.init, X, y, train.weight, rows))
-        scores = self._init_scores(self.init_[-1], X, train.encoded.n_rows)
-        return Origin(scores if offset is None else offset + scores, add_constant=False)
-
-    def _raw_scores(self, X: Any, offset: Any) -> FloatArray:
-        check_is_fitted(self, "forest_")
-        encoded = prepare_prediction(self, X)
-        n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        start = self.baseline_
-        if (given := self._read_offset(offset, encoded.n_rows)) is not None:
-            start = start + given
-        if self.init_:
-            start = start + np.mean(
-                [self._init_scores(model, X, encoded.n_rows) for model in self.init_], axis=0
-            )
-        return add_scores(self.forest_, start, encoded, n_threads)
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of the total gain that each feature's splits brought; sums to 1, or to 0 without splits."""
-        check_is_fitted(self, "forest_")
-        gains = np.zeros(self.n_features_in_)
-        for i in range(len(self.forest_)):
-            tree = self.forest_.tree(i)
-            split = tree.feature >= 0
-            np.add.at(gains, tree.feature[split], tree.gain[split])
-        total = gains.sum()
-        return gains / total if total > 0 else gains
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-    def _take_classes(self, train: TrainingData) -> None:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
-    def _take_left_out(self, scores: FloatArray) -> None:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
-    def _n_outputs(self) -> int:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
-    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
-
-class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
+class GradientBoostingRegressor(RegressorMixin, BoostingBase):
     """Gradient boosting for numbers.
 
     Examples
@@ -380,7 +45,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
     PARAMS: ClassVar[Params] = {
         "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)],
         "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
-        **_PARAMS,
+        **BOOSTING_PARAMS,
     }
 
     def __init__(
@@ -391,8 +56,8 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
-        growth: str = "leaf",
-        max_leaf_nodes: int | None = 31,
+        growth: str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
@@ -413,6 +78,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
+        target_statistics: str = "auto",
         init: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -447,6 +113,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
             interaction_cst=interaction_cst,
             categorical_features=categorical_features,
             unknown_category=unknown_category,
+            target_statistics=target_statistics,
             init=init,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
@@ -474,7 +141,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
-        return self._loss().begin(train.target.values, _training_weight(train, rows), n_threads, origin)
+        return self._loss().begin(train.target.values, training_weight(train, rows), n_threads, origin)
 
     def _n_outputs(self) -> int:
         return self._loss().n_outputs
@@ -494,7 +161,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
         return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
 
 
-class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
+class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
     """Gradient boosting for classes.
 
     Examples
@@ -510,7 +177,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
     _task = "classification"
     PARAMS: ClassVar[Params] = {
         "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
-        **_PARAMS,
+        **BOOSTING_PARAMS,
         "class_weight": [MappingLike(), OneOf("balanced"), None],
     }
 
@@ -521,8 +188,8 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
-        growth: str = "leaf",
-        max_leaf_nodes: int | None = 31,
+        growth: str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
@@ -543,6 +210,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         interaction_cst: Any = None,
         categorical_features: Any = "auto",
         unknown_category: str = "missing",
+        target_statistics: str = "auto",
         init: Any = None,
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
@@ -578,6 +246,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
             interaction_cst=interaction_cst,
             categorical_features=categorical_features,
             unknown_category=unknown_category,
+            target_statistics=target_statistics,
             init=init,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
@@ -628,7 +297,7 @@ class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
         codes = train.target.values
         if len(self.classes_) == 1:
             return _OneClass(len(codes))
-        return self._loss().begin(codes, _training_weight(train, rows), n_threads, origin)
+        return self._loss().begin(codes, training_weight(train, rows), n_threads, origin)
 
     def _loss(self) -> ClassLoss:
         return class_loss_of(self.loss, len(self.classes_))
@@ -656,17 +325,3 @@ class _OneClass(NewtonLoss):
 
     def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
         return 0.0
-
-
-def _training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
-    """Weights of all rows, zero for those that do not take part."""
-    if len(rows) == 0:
-        return train.weight
-    weight = np.zeros(train.encoded.n_rows)
-    weight[rows] = 1.0 if train.weight is None else train.weight[rows]
-    return weight
-
-
-def _as_rows(rows: AnyArray) -> AnyArray:
-    """Row numbers as the engine takes them."""
-    return rows.astype(np.uint32)
