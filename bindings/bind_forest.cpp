@@ -78,6 +78,14 @@ void bind_tree(nb::module_& m) {
                      "A finished tree: parallel arrays, one entry per node, root at 0, right child = left + 1.")
         .def_static("from_state", &tree_from_state, nb::arg("state"), nb::arg("n_features"),
                     "Builds a tree from its arrays, after checking them.")
+        .def(
+            "scaled",
+            [](const Tree& self, double times) {
+                auto tree = std::make_shared<Tree>(self);
+                for (double& value : tree->value) value *= times;
+                return tree;
+            },
+            nb::arg("times"), "The same tree with every answer multiplied.")
         .def("__getstate__", &state_of_tree)
         .def("__setstate__",
              [](Tree& self, const nb::dict& state) {

@@ -182,7 +182,6 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             Squad(boosters[place :: len(plan.policies)], train.target.values, train.weight)
             for place in range(len(plan.policies))
         ]
-        self.baseline_ = np.mean([booster.loss.start for booster in boosters], axis=0)
         self.n_bags_ = len(boosters)
         self._grow(Crew(squads, n_threads), plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
         self._keep_left_out(boosters, train, n_threads)
@@ -206,7 +205,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
                 matrix = self._matrix(encoded, train, seed, n_threads)
             loss = self._make_loss(train, rows, threads_each, self._origin(train, X, rows, offset))
             policy = plan.policies[number % len(plan.policies)]
-            options = self._options(train, loss, plan, policy, share=1 / len(parts))
+            options = self._options(train, loss, plan, policy)
             n_rows = len(rows) or train.encoded.n_rows
             booster = Booster(
                 loss,
@@ -228,18 +227,22 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             for squad in crew.squads:
                 squad.stop_early(plan.patience, self.tol, plan.least_progress)
 
-        def after_round(trees: list[tuple[int, Any]]) -> bool:
+        def after_round(trees: list[tuple[Booster, int, Any]]) -> bool:
             if not watchers.listening:
                 return False
             watchers.begin_round()
-            for output, tree in trees:
-                so_far.add(tree, output)
-            return watchers.end_round(forest_=so_far, baseline_=self.baseline_)
+            for _, output, tree in trees:
+                so_far.add(tree.scaled(1 / self.n_bags_), output)
+            return watchers.end_round(
+                forest_=so_far, baseline_=_mean_start(dict.fromkeys(crew.boosters, 1 / self.n_bags_))
+            )
 
         crew.grow(plan.max_rounds if n_outputs else 0, after_round)
+        weights = crew.weights()
+        self.baseline_ = _mean_start(weights)
         self.forest_ = _engine.Forest(n_features, max(1, n_outputs))
-        for output, tree in crew.trees():
-            self.forest_.add(tree, output)
+        for booster, output, tree in crew.trees():
+            self.forest_.add(tree if self.n_bags_ == 1 else tree.scaled(weights[booster]), output)
         self.n_estimators_ = max(len(booster.rounds) for booster in crew.boosters)
         if plan.stops_early:
             self.validation_losses_ = crew.mean_losses()
@@ -256,8 +259,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
                 for output, tree in enumerate(trees):
                     own.add(tree, output)
             rows = take_rows(booster.encoded, booster.left_out)
-            # A tree's values are its share of the mean over boosters.
-            added = add_scores(own, np.zeros(len(self.baseline_)), rows, n_threads) * self.n_bags_
+            added = add_scores(own, np.zeros(len(self.baseline_)), rows, n_threads)
             scores[booster.left_out] = booster.loss.first_scores(booster.left_out) + added
         self._take_left_out(scores)
 
@@ -267,9 +269,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         mapper = _engine.BinMapper.fit(encoded.values, encoded.n_levels, weight, n_bins, seed, n_threads)
         return _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
 
-    def _options(
-        self, train: TrainingData, loss: BoostingLoss, plan: Plan, policy: Policy, share: float
-    ) -> Any:
+    def _options(self, train: TrainingData, loss: BoostingLoss, plan: Plan, policy: Policy) -> Any:
         encoded = train.encoded
         options = _engine.GrowOptions()
         set_growth(options, self, policy)
@@ -279,7 +279,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         options.level_smoothing = _LEVEL_SMOOTHING
         options.level_l2 = _LEVEL_L2
         options.learning_rate = policy.learning_rate
-        options.answer_unit = loss.scale * share
+        options.answer_unit = loss.scale
         if self._task == "classification" and loss.n_outputs > 1 and self.monotonic_cst is not None:
             raise InvalidParameter(
                 f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
@@ -387,3 +387,7 @@ def training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
 def _as_rows(rows: AnyArray) -> AnyArray:
     """Row numbers as the engine takes them."""
     return rows.astype(np.uint32)
+
+
+def _mean_start(weights: dict[Booster, float]) -> FloatArray:
+    return np.asarray(sum(weight * booster.loss.start for booster, weight in weights.items()))

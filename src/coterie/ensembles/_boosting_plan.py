@@ -88,7 +88,7 @@ _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
         "learning_rate": 0.08,
         "max_leaf_nodes": 64,
         "min_samples_leaf": 1,
-        "l2_regularization": 3.0,
+        "l2_regularization": 1.0,
     },
 }
 _RECIPE_POLICIES["level"] = _RECIPE_POLICIES["leaf"]

@@ -20,6 +20,7 @@ from coterie.ensembles._early_stopping import EarlyStopping
 __all__ = ["Crew", "Squad"]
 
 _ROUNDS_AT_ONCE = 10
+_TRUST = 4  # in the differences between squads
 
 
 class Squad:
@@ -57,6 +58,12 @@ class Squad:
     def best_loss(self) -> float:
         return self.stopping.best_loss if self.stopping else math.nan
 
+    def remaining_loss(self) -> float:
+        """What is left of the constant's loss, at least a hundredth; 0 if that has no meaning."""
+        if self.stopping is None or not 0 < self.best_loss < math.inf or not 0 < self.loss(0) < math.inf:
+            return 0.0
+        return max(self.best_loss / self.loss(0), 0.01)
+
     def look_at(self, number: int) -> None:
         """Stop here if the round was the last that was needed."""
         if self.stopping is not None and not self.done and self.stopping.reached(self.loss(number)):
@@ -81,7 +88,7 @@ class Crew:
         self.boosters = [booster for squad in squads for booster in squad.boosters]
         self._n_threads = min(n_threads, len(self.boosters))
 
-    def grow(self, max_rounds: int, after_round: Callable[[list[Any]], bool]) -> None:
+    def grow(self, max_rounds: int, after_round: Callable[[list[tuple[Booster, int, Any]]], bool]) -> None:
         """Grow until every squad is done, or `after_round`, told of the new trees of each round, asks to stop.
 
         Boosters grow some rounds before they meet again; rounds beyond the last one that counts are dropped.
@@ -105,8 +112,24 @@ class Crew:
             if not squad.done:
                 squad.finish()
 
-    def trees(self) -> Iterable[tuple[int, Any]]:
-        """Output and tree, round by round."""
+    def weights(self) -> dict[Booster, float]:
+        """The share of each booster in the mean; squads whose loss fell further count more.
+
+        The rows left out by one squad are not those of another, so each is measured by what remains of the loss of the
+        constant. The fourth power hardly tells squads apart that are within a few percent, and all but drops one
+        that is left with twice the loss.
+        """
+        fallen = [squad.remaining_loss() for squad in self.squads]
+        worth = [remaining**-_TRUST for remaining in fallen] if all(fallen) else [1.0] * len(fallen)
+        total = sum(each * len(squad.boosters) for each, squad in zip(worth, self.squads, strict=True))
+        return {
+            booster: each / total
+            for each, squad in zip(worth, self.squads, strict=True)
+            for booster in squad.boosters
+        }
+
+    def trees(self) -> Iterable[tuple[Booster, int, Any]]:
+        """Booster, output and tree, round by round."""
         for number in range(max(len(booster.rounds) for booster in self.boosters)):
             yield from _trees(self.boosters, number)
 
@@ -148,9 +171,9 @@ def _grow_one(squad: Squad, place: int, n_rounds: int, interrupted: threading.Ev
             squad.measure(place)
 
 
-def _trees(boosters: Iterable[Booster], number: int) -> list[tuple[int, Any]]:
+def _trees(boosters: Iterable[Booster], number: int) -> list[tuple[Booster, int, Any]]:
     return [
-        (output, tree)
+        (booster, output, tree)
         for booster in boosters
         if number < len(booster.rounds)
         for output, tree in enumerate(booster.rounds[number])
