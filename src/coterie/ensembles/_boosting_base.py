@@ -173,7 +173,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         train = prepare_training(self, X, y, sample_weight, task=self._task)
         seed = root_seed(self.random_state)
         self._take_classes(train)
-        plan = plan_of(self, train.encoded.n_rows)
+        plan = plan_of(self, train.encoded.n_rows, self._n_outputs())
         offset = self._read_offset(offset, train.encoded.n_rows)
         components = target_components(train.target.values, len(getattr(self, "classes_", ())))
         self.statistics_ = learned_statistics(plan.target_statistics, train, components)

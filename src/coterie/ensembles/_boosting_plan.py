@@ -98,10 +98,10 @@ _MOST_BAGS = 8
 _LEAST_PROGRESS = 1e-3
 
 
-def plan_of(estimator: Any, n_rows: int) -> Plan:
-    """The plan of one fit on so many rows."""
+def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1) -> Plan:
+    """The plan of one fit on so many rows, with so many trees in a round."""
     recipe = is_auto(estimator.n_estimators) and n_rows >= _ROWS_FOR_RECIPE
-    manner = _RECIPE | {"n_bags": automatic_bags(n_rows)} if recipe else _EXACT
+    manner = _RECIPE | {"n_bags": automatic_bags(n_rows * max(1, n_outputs))} if recipe else _EXACT
 
     def settled(name: str) -> Any:
         given = getattr(estimator, name)
@@ -117,7 +117,7 @@ def plan_of(estimator: Any, n_rows: int) -> Plan:
         growth = "leaf"
     return Plan(
         policies=tuple(
-            _policy(estimator, each, recipe)
+            _policy(estimator, each, recipe, n_outputs)
             for each in (["leaf", "oblivious"] if growth == "mixed" else [growth])
         ),
         max_rounds=int(settled("n_estimators")),
@@ -132,8 +132,11 @@ def plan_of(estimator: Any, n_rows: int) -> Plan:
     )
 
 
-def _policy(estimator: Any, growth: str, recipe: bool) -> Policy:
-    manner = _RECIPE_POLICIES[growth] if recipe else _EXACT_POLICY
+def _policy(estimator: Any, growth: str, recipe: bool, n_outputs: int) -> Policy:
+    manner = _EXACT_POLICY
+    if recipe:
+        manner = _RECIPE_POLICIES[growth]
+        manner = manner | {"learning_rate": manner["learning_rate"] * _haste(n_outputs)}
 
     def settled(name: str) -> Any:
         given = getattr(estimator, name)
@@ -153,12 +156,19 @@ def is_auto(given: Any) -> bool:
     return isinstance(given, str) and given == "auto"
 
 
-def automatic_bags(n_rows: int) -> int:
+def automatic_bags(n_scores: int) -> int:
     """How many boosters the recipe averages: fewer where each costs more and gains less.
+
+    `n_scores` is what a round works on: the rows, times the trees of a round.
 
     Examples
     --------
     >>> [automatic_bags(n) for n in (1_000, 100_000, 1_000_000)]
     [8, 4, 1]
     """
-    return max(1, min(_MOST_BAGS, round(_MOST_BAGS * math.sqrt(25_000 / n_rows))))
+    return max(1, min(_MOST_BAGS, round(_MOST_BAGS * math.sqrt(25_000 / n_scores))))
+
+
+def _haste(n_outputs: int) -> float:
+    """Larger steps where a round has many trees: up to twice as large from 20 classes on."""
+    return min(2.0, max(1.0, math.sqrt(n_outputs / 5)))
