@@ -61,7 +61,6 @@ _EXACT: dict[str, Any] = {
     "target_statistics": "none",
 }
 _RECIPE: dict[str, Any] = {
-    "n_estimators": 1000,
     "growth": "mixed",
     "early_stopping": True,
     "n_iter_no_change": 30,
@@ -95,13 +94,20 @@ _RECIPE_POLICIES["level"] = _RECIPE_POLICIES["leaf"]
 
 _ROWS_FOR_RECIPE = 40  # fewer are too few to be left out
 _MOST_BAGS = 8
+_MOST_ROUNDS = 1000
 _LEAST_PROGRESS = 1e-3
 
 
 def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1) -> Plan:
     """The plan of one fit on so many rows, with so many trees in a round."""
     recipe = is_auto(estimator.n_estimators) and n_rows >= _ROWS_FOR_RECIPE
-    manner = _RECIPE | {"n_bags": automatic_bags(n_rows * max(1, n_outputs))} if recipe else _EXACT
+    manner = _EXACT
+    if recipe:
+        n_trees = max(1, n_outputs)
+        manner = _RECIPE | {
+            "n_bags": automatic_bags(n_rows * n_trees),
+            "n_estimators": min(_MOST_ROUNDS, max(200, 10 * _MOST_ROUNDS // n_trees)),
+        }
 
     def settled(name: str) -> Any:
         given = getattr(estimator, name)
