@@ -1,12 +1,64 @@
-// bindings/bind_growth.cpp: GrowOptions and TreeGrower.
+// bindings/bind_growth.cpp: GrowOptions, TreeGrower and JointGrower.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "coterie/growth/grow_joint.hpp"
 #include "coterie/growth/grow_tree.hpp"
 
 namespace coterie::python {
+namespace {
+
+// Gradients of several outputs, flat: those of the first output, then those of the second.
+JointDerivatives joint_derivatives(std::span<const float> gradients, std::span<const float> hessian,
+                                   std::span<const RowIndex> rows, std::size_t n_outputs) {
+    require(gradients.size() % n_outputs == 0, "There must be as many gradients for each output.");
+    const std::size_t n_rows = gradients.size() / n_outputs;
+    JointDerivatives derivatives{.gradients = {}, .hessian = hessian, .rows = rows};
+    for (std::size_t k = 0; k < n_outputs; ++k) derivatives.gradients.push_back(gradients.subspan(k * n_rows, n_rows));
+    return derivatives;
+}
+
+void bind_joint_grower(nb::module_& m) {
+    nb::class_<JointGrower>(m, "JointGrower", "Grows trees whose splits serve several outputs.")
+        .def(
+            "__init__",
+            [](JointGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options,
+               const Column<double>& units, int n_threads) {
+                const std::span<const double> given = look(units);
+                new (self) JointGrower(std::move(matrix), options, {given.begin(), given.end()}, n_threads);
+            },
+            nb::arg("matrix"), nb::arg("options"), nb::arg("units"), nb::arg("n_threads"),
+            "The values of an output's trees are its answers times its unit.")
+        .def(
+            "grow",
+            [](JointGrower& self, const Column<float>& gradients, const Column<float>& hessian,
+               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share) {
+                const nb::gil_scoped_release unlock;
+                std::vector<std::shared_ptr<Tree>> trees;
+                const auto derivatives =
+                    joint_derivatives(look(gradients), look(hessian), look(rows), self.n_outputs());
+                for (Tree& tree :
+                     self.grow(derivatives, seed, stop_on_keyboard_interrupt(), {.method = sampling, .share = share}))
+                    trees.push_back(std::make_shared<Tree>(std::move(tree)));
+                return trees;
+            },
+            nb::arg("gradients"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
+            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0,
+            "One tree, once for each output: the same splits, other values. Gradients are flat, output after output; "
+            "an empty hessian means 1 for every row; empty rows mean all.")
+        .def(
+            "add_answers",
+            [](const JointGrower& self, std::size_t output, Output<float> scores) {
+                const nb::gil_scoped_release unlock;
+                self.add_answers(output, look(scores));
+            },
+            nb::arg("output"), nb::arg("scores").noconvert(),
+            "Adds the last tree's answers for one output to the scores of all rows.");
+}
+
+}  // namespace
 
 void bind_growth(nb::module_& m) {
     nb::enum_<Growth>(m, "Growth", "Which leaf is split next.")
@@ -81,6 +133,8 @@ void bind_growth(nb::module_& m) {
             },
             nb::arg("scores").noconvert(),
             "Adds the last tree's answers to the scores of all rows, also of those that took no part.");
+
+    bind_joint_grower(m);
 }
 
 }  // namespace coterie::python

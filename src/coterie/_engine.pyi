@@ -327,6 +327,20 @@ class TreeGrower:
         Adds the last tree's answers to the scores of all rows, also of those that took no part.
         """
 
+class JointGrower:
+    """Grows trees whose splits serve several outputs."""
+
+    def __init__(self, matrix: BinnedMatrix, options: GrowOptions, units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
+        """The values of an output's trees are its answers times its unit."""
+
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0) -> list[Tree]:
+        """
+        One tree, once for each output: the same splits, other values. Gradients are flat, output after output; an empty hessian means 1 for every row; empty rows mean all.
+        """
+
+    def add_answers(self, output: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Adds the last tree's answers for one output to the scores of all rows."""
+
 class CriterionOptions:
     """How a criterion tree grows; 0 means no limit."""
 

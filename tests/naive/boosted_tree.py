@@ -79,7 +79,12 @@ def random_normal(seed: int, purpose: int, position: int) -> np.float32:
     return np.float32(total - 1020) * (np.float32(1) / np.float32(209.02153))
 
 
-def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], seed: int) -> Pairs:
+def round_pairs(
+    gradient: NDArray[np.float32],
+    hessian: NDArray[np.float32],
+    seed: int,
+    gradient_scale: np.float32 | None = None,
+) -> Pairs:
     """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
     n_rows = len(gradient)
     counted = n_rows < COUNTED_BELOW
@@ -89,7 +94,7 @@ def round_pairs(gradient: NDArray[np.float32], hessian: NDArray[np.float32], see
     x = (x ^ x >> np.uint32(13)) * np.uint32(0xC2B2AE35)
     x = x ^ x >> np.uint32(16)
     up, up_too = ((x >> np.uint32(16)).astype(np.float32), (x & np.uint32(0xFFFF)).astype(np.float32))
-    scale = _scale(gradient, 32767, (2**25 if counted else 2**31) - 1 - n_rows)
+    scale = gradient_scale or _scale(gradient, 32767, (2**25 if counted else 2**31) - 1 - n_rows)
     g = np.floor(gradient * scale + up * np.float32(2**-16)).astype(np.int64)
     if len(hessian) == 0:
         return Pairs(g, np.ones_like(g), 1 / float(scale), 1.0)

@@ -3,20 +3,14 @@
 // All leaves of a level are split, also those that gain nothing or have no rows. Leaves that cannot gain have no
 // histogram.
 #include <algorithm>
-#include <bit>
 
 #include "coterie/base/parallel.hpp"
 #include "coterie/growth/grow_tree.hpp"
 
 namespace coterie {
 
-std::uint32_t TreeGrower::oblivious_depth() const {
-    if (options_.max_depth > 0) return options_.max_depth;
-    return static_cast<std::uint32_t>(std::bit_width(options_.max_leaf_nodes)) - 1;
-}
-
 void TreeGrower::grow_oblivious(OpenLeaf root, TreeBuilder& builder, StopRequest& stop) {
-    const std::uint32_t max_depth = oblivious_depth();
+    const std::uint32_t max_depth = oblivious_depth(options_);
     OpenLeaf all;
     all.rows = root.rows;
     all.total = root.total;
@@ -34,7 +28,10 @@ void TreeGrower::grow_oblivious(OpenLeaf root, TreeBuilder& builder, StopRequest
         for (OpenLeaf& leaf : level)
             if (leaf.slot >= 0) gaining.push_back({&leaf, cells(leaf.slot)});
         if (gaining.empty()) break;
-        const Split shared = search_.find_shared(gaining, level[0], {&all, cells(all.slot)}, desks_[0], n_threads_);
+        const LeafCells whole[] = {{&all, cells(all.slot)}};
+        const double level_cost[] = {facts_.noise};
+        const Split shared = search_.find_shared(
+            {.leaves = gaining, .first = level[0], .sorters = whole, .level_costs = level_cost}, desks_[0], n_threads_);
         if (!(shared.gain > options_.min_gain)) break;
         split_level(level, shared, depth + 1 == max_depth);
         std::vector<OpenLeaf> next;

@@ -21,16 +21,6 @@ constexpr std::size_t kMostKeptCodes = 65'536;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
 constexpr std::size_t kLeavesPerThread = 3;
 
-// Order of splitting: most gain first, then the older leaf; by level, the upper level before that.
-struct Later {
-    Growth growth;
-
-    bool operator()(const OpenLeaf& a, const OpenLeaf& b) const {
-        if (growth == Growth::level && a.depth != b.depth) return a.depth > b.depth;
-        return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
-    }
-};
-
 }  // namespace
 
 TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads)
@@ -43,33 +33,7 @@ TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions o
       search_(*matrix_, layout_, options_, partition_),
       router_(*matrix_),
       desks_(1) {
-    check_options();
-}
-
-void TreeGrower::check_options() const {
-    const std::size_t n_features = matrix_->n_features();
-    require(options_.monotone.empty() || options_.monotone.size() == n_features,
-            "There are " + std::to_string(options_.monotone.size()) + " monotone constraints for " +
-                std::to_string(n_features) + " features.");
-    for (const auto& set : options_.interaction_sets)
-        for (const FeatureIndex feature : set)
-            require(feature < n_features, "An interaction set names feature " + std::to_string(feature) +
-                                              "; there are " + std::to_string(n_features) + " features.");
-    require(n_features > 0, "A tree needs at least one feature.");
-    for (const double value : {options_.l1, options_.l2, options_.max_step, options_.min_child_weight,
-                               options_.min_gain, options_.leaf_penalty, options_.level_l2, options_.level_smoothing,
-                               options_.split_noise, options_.path_smoothing})
-        require(value >= 0, "Growth options must not be negative.");
-    for (const double share : {options_.max_features, options_.max_features_per_level, options_.max_features_per_tree})
-        require(share > 0, "The share of features must be more than 0.");
-    if (options_.growth == Growth::oblivious) {
-        require(options_.max_depth > 0 || options_.max_leaf_nodes > 0,
-                "An oblivious tree needs a limit of depth or of leaves; both are 0, no limit.");
-        require(oblivious_depth() <= 16, "An oblivious tree has at most 16 levels; it was asked to have " +
-                                             std::to_string(oblivious_depth()) + ".");
-    }
-    require(std::isfinite(options_.learning_rate) && std::isfinite(options_.answer_unit),
-            "The learning rate and the unit of answers must be finite numbers.");
+    check_options(options_, matrix_->n_features());
 }
 
 Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop, RowSampling sampling) {

@@ -55,13 +55,11 @@ private:
         double answer;  // the step times the learning rate
     };
 
-    void check_options() const;
     double noise_of_pairs(Cell total) const;
     void choose_rows(std::uint64_t seed, const RowSampling& sampling);
     OpenLeaf make_root(TreeBuilder& builder);
     void grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
     void grow_oblivious(OpenLeaf root, TreeBuilder& builder, StopRequest& stop);
-    std::uint32_t oblivious_depth() const;
     void split_level(std::span<OpenLeaf> level, const Split& shared, bool last);
     void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, Desk& desk, int n_threads);
     void undo_unworthy_splits(Tree& tree);

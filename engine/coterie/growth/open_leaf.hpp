@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "coterie/growth/options.hpp"
 #include "coterie/growth/row_partition.hpp"
 #include "coterie/split/split.hpp"
 
@@ -20,6 +21,16 @@ struct OpenLeaf {
     std::vector<std::uint32_t> sets;  // interaction sets that the path still fits
     Split split;
     std::unique_ptr<std::array<OpenLeaf, 2>> children;  // once they are prepared; they have no node yet
+};
+
+/// Order of splitting: most gain first, then the older leaf; by level, the upper level before that.
+struct Later {
+    Growth growth;
+
+    bool operator()(const OpenLeaf& a, const OpenLeaf& b) const {
+        if (growth == Growth::level && a.depth != b.depth) return a.depth > b.depth;
+        return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
+    }
 };
 
 }  // namespace coterie

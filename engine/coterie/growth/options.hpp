@@ -1,6 +1,7 @@
 // growth/options.hpp: how a tree may grow.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -40,5 +41,11 @@ struct GrowOptions {
     std::vector<std::int8_t> monotone;  // per feature: 1 increasing, -1 decreasing, 0 free; empty: all free
     std::vector<std::vector<FeatureIndex>> interaction_sets;  // a path stays inside one of them; empty: no limit
 };
+
+/// How many levels an oblivious tree may have.
+std::uint32_t oblivious_depth(const GrowOptions& options);
+
+/// Throws InvalidInput unless a tree on so many features can grow like this.
+void check_options(const GrowOptions& options, std::size_t n_features);
 
 }  // namespace coterie

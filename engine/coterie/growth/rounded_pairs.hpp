@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "coterie/base/buffer.hpp"
 #include "coterie/split/split.hpp"
@@ -15,5 +16,9 @@ namespace coterie {
 /// have smaller fields. Returns the units of the rounded numbers.
 Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, bool counted, std::uint64_t seed,
                       int n_threads, Buffer<Pair>& pairs);
+
+/// The same for several gradients of each row, which have one unit, and one hessian, which is rounded alike for all.
+Units round_joint_pairs(std::span<const std::span<const float>> gradients, std::span<const float> hessian, bool counted,
+                        std::uint64_t seed, int n_threads, std::vector<Buffer<Pair>>& pairs);
 
 }  // namespace coterie

@@ -1,7 +1,9 @@
-// growth/shared_split.cpp: one split for all leaves of a level, by the sum of what it gains in each.
+// growth/shared_split.cpp: one split by the sum of what it gains: for all leaves of a level, or for all outputs of a
+// leaf.
 //
 // A leaf where a child would be too light gains nothing, and does not stop the others. Levels of a nominal feature are
-// sorted once for all leaves, by their sums over all of them, which are the sums of the whole tree.
+// sorted once. For the leaves of a level that is by their sums over all of them, which are the sums of the whole tree;
+// for outputs, by the sums of the one output whose levels differ most.
 #include <algorithm>
 #include <limits>
 
@@ -24,6 +26,8 @@ struct GainSums {
     std::array<float, 2 * kRoom> gains{};
     std::array<Bin, kMaxBins> order{};
     std::size_t n_levels = 0;
+    double contrast = -1;      // between the levels, in the histogram that gave the order
+    std::uint16_t sorter = 0;  // which of the histograms that was
     bool has_missing = false;
 };
 
@@ -71,8 +75,22 @@ void add_thresholds(const Cell* cells, int n_bins, const SplitTask& task, float 
     }
 }
 
+// What parting all levels from one another would gain, rare ones counting less.
+double contrast_of(const Cell* cells, int n_bins, const SplitTask& task) {
+    const Sums total = task.sums(task.total);
+    const auto all = static_cast<double>(total.gradient);
+    double sum = -all * all / std::max(1.0, static_cast<double>(total.hessian));
+    for (int bin = 0; bin < n_bins; ++bin) {
+        const Sums level = task.sums(cells[bin]);
+        const auto gradient = static_cast<double>(level.gradient);
+        const double hessian = static_cast<double>(level.hessian) + static_cast<double>(task.level_smoothing);
+        sum += gradient * gradient / std::max(1.0, hessian);
+    }
+    return sum;
+}
+
 // The first of the best; a sum of zero is none.
-Candidate best_of(const GainSums& sums, const FeatureBins& bins, float level_cost) {
+Candidate best_sum(const GainSums& sums, const FeatureBins& bins, float level_cost) {
     Candidate best;
     best.gain = 0;
     if (bins.nominal) {
@@ -84,6 +102,7 @@ Candidate best_of(const GainSums& sums, const FeatureBins& bins, float level_cos
                 best.n_levels_left = static_cast<std::uint16_t>(n);
             }
         best.gain -= level_cost * static_cast<float>(best.n_levels - 1);
+        best.sorter = sums.sorter;
     } else {
         for (const bool missing_left : {false, true}) {
             if (missing_left && !sums.has_missing) break;
@@ -102,25 +121,24 @@ Candidate best_of(const GainSums& sums, const FeatureBins& bins, float level_cos
 }  // namespace
 
 struct SplitSearch::Level {
-    std::span<const LeafCells> leaves;
+    const SharedLeaves& shared;
     std::vector<SplitTask> tasks;
-    std::vector<float> parents;  // what each leaf gains by itself
-    const Cell* all;
-    Contest contest;  // its task is about all rows
+    std::vector<float> parents;      // what each leaf gains by itself
+    std::vector<SplitTask> sorters;  // of the histograms that sort levels
+    Contest contest;
 };
 
-Split SplitSearch::find_shared(std::span<const LeafCells> leaves, const OpenLeaf& first, const LeafCells& all,
-                               Desk& desk, int n_threads) const {
-    Level level{.leaves = leaves, .tasks = {}, .parents = {}, .all = all.cells, .contest = contest_of(first)};
-    for (const LeafCells& leaf : leaves) {
+Split SplitSearch::find_shared(const SharedLeaves& shared, Desk& desk, int n_threads) const {
+    Level level{.shared = shared, .tasks = {}, .parents = {}, .sorters = {}, .contest = contest_of(shared.first)};
+    for (const LeafCells& leaf : shared.leaves) {
         level.tasks.push_back(task_of(*leaf.leaf));
         level.parents.push_back(static_cast<float>(gain_of_node(level.tasks.back())));
     }
-    level.contest.task = task_of(*all.leaf);
+    for (const LeafCells& sorter : shared.sorters) level.sorters.push_back(task_of(*sorter.leaf));
     level.contest.parent = 0;
-    level.contest.noise *= static_cast<float>(leaves.size());
+    level.contest.noise *= static_cast<float>(shared.leaves.size());
     desk.candidates.assign(matrix_.n_features(), {});
-    const bool small = layout_.n_cells() * leaves.size() < kCellsPerThread;
+    const bool small = layout_.n_cells() * shared.leaves.size() < kCellsPerThread;
     parallel_for(matrix_.lanes().size(), small ? 1 : n_threads,
                  [&](std::size_t lane) { sum_lane(static_cast<std::uint32_t>(lane), level, desk.candidates); });
     std::vector<std::uint8_t> counted(matrix_.n_features(), facts_.counted || facts_.flat_hessian);
@@ -129,8 +147,9 @@ Split SplitSearch::find_shared(std::span<const LeafCells> leaves, const OpenLeaf
         const auto best = std::ranges::max_element(desk.candidates, {}, &Candidate::rank);
         if (best->gain < 0) return {};
         const auto feature = static_cast<FeatureIndex>(best - desk.candidates.begin());
-        Split split = spell_out(*best, feature, matrix_.feature(feature), feature_cells(all.cells, feature, room),
-                                level.contest.task, facts_.units);
+        const Cell* const own = feature_cells(shared.sorters[best->sorter].cells, feature, room);
+        Split split =
+            spell_out(*best, feature, matrix_.feature(feature), own, level.sorters[best->sorter], facts_.units);
         split.gain = facts_.units.gain(static_cast<double>(best->gain));
         if (counted[feature] || keeps_enough_rows(split, level, desk, n_threads)) return split;
         *best = count_feature(feature, level);
@@ -153,36 +172,52 @@ void SplitSearch::sum_lane(std::uint32_t lane_index, const Level& level, std::sp
                 each(feature, lane.fused() ? room.of(place) : lane_cells, sums[place]);
         }
     };
-    add(level.all, [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, level, to); });
-    for (std::size_t k = 0; k < level.leaves.size(); ++k)
-        add(level.leaves[k].cells,
+    for (std::size_t k = 0; k < level.sorters.size(); ++k)
+        add(level.shared.sorters[k].cells,
+            [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, level, to); });
+    for (std::size_t k = 0; k < level.tasks.size(); ++k)
+        add(level.shared.leaves[k].cells,
             [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, level, {}, to); });
-    add(level.all, [&](FeatureIndex feature, const Cell*, GainSums& to) {
-        candidates[feature] = best_of(to, matrix_.feature(feature), contest.task.level_cost);
-        rank(candidates[feature], contest, contest.noise == 0 ? 0.0f : noise_of(contest, feature));
-    });
+    for (std::size_t place = 0; place < lane.features.size(); ++place) {
+        const FeatureIndex feature = lane.features[place];
+        if (!contest.allowed.empty() && !contest.allowed[feature]) continue;
+        candidates[feature] = best_of(sums[place], feature, level);
+    }
 }
 
 // The sums of one feature with rows counted in every leaf, because the cells do not tell how many there are.
 Candidate SplitSearch::count_feature(FeatureIndex feature, const Level& level) const {
     GainSums sums;
     LaneCells room;
-    start_sums(feature, feature_cells(level.all, feature, room), level, sums);
-    for (std::size_t k = 0; k < level.leaves.size(); ++k) {
-        const LeafCells& leaf = level.leaves[k];
+    for (std::size_t k = 0; k < level.sorters.size(); ++k)
+        start_sums(feature, feature_cells(level.shared.sorters[k].cells, feature, room), k, level, sums);
+    for (std::size_t k = 0; k < level.tasks.size(); ++k) {
+        const LeafCells& leaf = level.shared.leaves[k];
         const std::vector<std::uint32_t> counts = partition_.count_bins(leaf.leaf->rows, feature);
         add_leaf(feature, feature_cells(leaf.cells, feature, room), k, level,
                  {.counts = counts, .least = options_.min_samples_leaf}, sums);
     }
-    Candidate best = best_of(sums, matrix_.feature(feature), level.contest.task.level_cost);
+    return best_of(sums, feature, level);
+}
+
+Candidate SplitSearch::best_of(const GainSums& sums, FeatureIndex feature, const Level& level) const {
+    const float level_cost = static_cast<float>(level.shared.level_costs[sums.sorter]);
+    Candidate best = best_sum(sums, matrix_.feature(feature), level_cost);
     rank(best, level.contest, level.contest.noise == 0 ? 0.0f : noise_of(level.contest, feature));
     return best;
 }
 
-void SplitSearch::start_sums(FeatureIndex feature, const Cell* all, const Level& level, GainSums& sums) const {
+// Looks at one of the histograms that may sort the levels.
+void SplitSearch::start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level,
+                             GainSums& sums) const {
     const FeatureBins& bins = matrix_.feature(feature);
-    sums.has_missing = all[0] != 0;
-    if (bins.nominal) sums.n_levels = order_of_levels(all, bins.n_bins, level.contest.task, sums.order);
+    sums.has_missing |= own[0] != 0;
+    if (!bins.nominal) return;
+    const double contrast = level.sorters.size() == 1 ? 0 : contrast_of(own, bins.n_bins, level.sorters[k]);
+    if (k > 0 && !(contrast > sums.contrast)) return;
+    sums.contrast = contrast;
+    sums.sorter = static_cast<std::uint16_t>(k);
+    sums.n_levels = order_of_levels(own, bins.n_bins, level.sorters[k], sums.order);
 }
 
 void SplitSearch::add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level,
@@ -198,7 +233,7 @@ void SplitSearch::add_leaf(FeatureIndex feature, const Cell* own, std::size_t k,
 
 // No leaf would add a gain to the sum that it may not add because a child has too few rows.
 bool SplitSearch::keeps_enough_rows(const Split& split, const Level& level, Desk& desk, int n_threads) const {
-    for (const LeafCells& leaf : level.leaves) {
+    for (const LeafCells& leaf : level.shared.leaves) {
         const Cell left = own_part(split, leaf).left_total;
         const Cell right = leaf.leaf->total - left;
         if (surely_enough_rows(left) && surely_enough_rows(right)) continue;

@@ -46,6 +46,14 @@ struct LeafCells {
     Cell* cells;
 };
 
+/// Leaves, or the outputs of one leaf, that are to have one split.
+struct SharedLeaves {
+    std::span<const LeafCells> leaves;
+    const OpenLeaf& first;                // stands for all of them when features and noise are drawn
+    std::span<const LeafCells> sorters;   // one of them sorts the levels of a nominal feature
+    std::span<const double> level_costs;  // per sorter: what sorting one more level by noise alone would gain
+};
+
 struct GainSums;
 
 class SplitSearch {
@@ -63,11 +71,8 @@ public:
     /// in the cache when it is scanned.
     void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const;
 
-    /// The split that gains most when all leaves of a level share it; its gain is the sum of theirs, and nothing if
-    /// there is none. `all`: the cells of all rows of the tree, whose sum is `total`. `first`: the first leaf of the
-    /// level, which stands for the level when features and noise are drawn.
-    Split find_shared(std::span<const LeafCells> leaves, const OpenLeaf& first, const LeafCells& all, Desk& desk,
-                      int n_threads) const;
+    /// The split that gains most when all leaves share it; its gain is the sum of theirs, and nothing if there is none.
+    Split find_shared(const SharedLeaves& shared, Desk& desk, int n_threads) const;
 
     /// The shared split as one leaf sees it: what it sends left, and what it gains.
     Split own_part(const Split& shared, const LeafCells& leaf) const;
@@ -76,7 +81,8 @@ private:
     struct Level;
     void sum_lane(std::uint32_t lane, const Level& level, std::span<Candidate> candidates) const;
     Candidate count_feature(FeatureIndex feature, const Level& level) const;
-    void start_sums(FeatureIndex feature, const Cell* all, const Level& level, GainSums& sums) const;
+    void start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level, GainSums& sums) const;
+    Candidate best_of(const GainSums& sums, FeatureIndex feature, const Level& level) const;
     void add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level, const RowCounts& rows,
                   GainSums& sums) const;
     bool keeps_enough_rows(const Split& split, const Level& level, Desk& desk, int n_threads) const;

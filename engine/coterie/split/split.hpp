@@ -76,6 +76,7 @@ struct Candidate {
     bool nominal = false;
     std::uint16_t n_levels = 0;       // nominal: how many bins the node has
     std::uint16_t n_levels_left = 0;  // nominal: how many of the sorted bins go left
+    std::uint16_t sorter = 0;         // nominal: which of several histograms sorted them
 };
 
 using LevelSet = std::array<std::uint64_t, 4>;  // of bins, 256 bits
