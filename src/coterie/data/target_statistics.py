@@ -133,7 +133,8 @@ def find_sources(encoded: Encoded, n_columns: int = 1, few: int = _FEW_LEVELS) -
 def target_components(target: AnyArray, n_classes: int) -> list[FloatArray]:
     """The numbers to average: the target itself, or indicators of classes, the most frequent if there are many."""
     if n_classes == 0:
-        return [np.asarray(target, dtype=np.float64)]
+        columns = np.atleast_2d(np.asarray(target, dtype=np.float64).T)
+        return list(columns[:_MOST_COMPONENTS])
     if n_classes <= 2:
         return [(target == n_classes - 1).astype(np.float64)]
     frequent = np.argsort(-np.bincount(target, minlength=n_classes), kind="stable")[:_MOST_COMPONENTS]

@@ -14,8 +14,8 @@ __all__ = ["Booster", "add_scores", "take_rows"]
 class Booster:
     """Grows round after round on one binned matrix, from some of its rows.
 
-    A *round* is one tree for each output of the loss. The scores of the loss follow, for all rows of the
-    matrix: those that took part and those that were left out.
+    A *round* is one tree for each output of the loss; those of outputs that share their trees have the same splits.
+    The scores of the loss follow, for all rows of the matrix: those that took part and those that were left out.
 
     Parameters
     ----------
@@ -49,6 +49,9 @@ class Booster:
         """One more tree for each output."""
         loss, number = self.loss, len(self.rounds)
         loss.begin_round()
+        if loss.joint_units is not None:
+            self.rounds.append(self._joint_trees())
+            return
         trees = []
         for output in range(loss.n_outputs):
             gradient, hessian = loss.derivatives(output)
@@ -59,6 +62,15 @@ class Booster:
             self._grower.add_answers(loss.scores[output])
             trees.append(tree)
         self.rounds.append(trees)
+
+    def _joint_trees(self) -> list[Any]:
+        """One tree with the answers of each output."""
+        gradients, hessian = self.loss.joint_derivatives()
+        seed = (self._seed + len(self.rounds)) % 2**64
+        trees = self._grower.grow(gradients.reshape(-1), hessian, self._rows, seed, *self._sampling)
+        for output in range(self.loss.n_outputs):
+            self._grower.add_answers(output, self.loss.scores[output])
+        return list(trees)
 
     def loss_of_left_out(self, y: AnyArray, weight: FloatArray | None) -> float:
         """The sum of the losses of the rows left out, after the rounds so far."""

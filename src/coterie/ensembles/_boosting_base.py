@@ -170,10 +170,14 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Self:
         check_params(self)
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        train = prepare_training(self, X, y, sample_weight, task=self._task)
+        train = prepare_training(
+            self, X, y, sample_weight, task=self._task, multi_output=self._task == "regression"
+        )
         seed = root_seed(self.random_state)
         self._take_classes(train)
-        plan = plan_of(self, train.encoded.n_rows, self._n_outputs())
+        plan = plan_of(
+            self, train.encoded.n_rows, self._n_outputs(), several_targets=train.target.values.ndim > 1
+        )
         offset = self._read_offset(offset, train.encoded.n_rows)
         components = target_components(train.target.values, len(getattr(self, "classes_", ())))
         self.statistics_ = learned_statistics(plan.target_statistics, train, components)
@@ -209,7 +213,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             n_rows = len(rows) or train.encoded.n_rows
             booster = Booster(
                 loss,
-                _engine.TreeGrower(matrix, options, threads_each),
+                _grower(matrix, options, loss, threads_each),
                 encoded=encoded,
                 rows=rows,
                 left_out=left_out,
@@ -284,6 +288,11 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             raise InvalidParameter(
                 f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "
                 "constraints on the score of each would not order the probabilities. Fit one class against the rest."
+            )
+        if loss.joint_units is not None and self.monotonic_cst is not None:
+            raise InvalidParameter(
+                f"monotonic_cst is not supported with several targets: y has {loss.n_outputs} columns, and their trees "
+                "are shared. Fit one model per column."
             )
         made_from = self.statistics_.features if self.statistics_ else []
         monotone = monotone_of(self.monotonic_cst, train.schema, encoded.n_levels > 0).tolist()
@@ -373,6 +382,12 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
 
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
         raise AssertionError("the classifier and the regressor each say what to do")
+
+
+def _grower(matrix: Any, options: Any, loss: BoostingLoss, n_threads: int) -> Any:
+    if loss.joint_units is None:
+        return _engine.TreeGrower(matrix, options, n_threads)
+    return _engine.JointGrower(matrix, options, loss.joint_units, n_threads)
 
 
 def training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:

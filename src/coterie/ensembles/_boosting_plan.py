@@ -98,8 +98,8 @@ _MOST_ROUNDS = 1000
 _LEAST_PROGRESS = 1e-3
 
 
-def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1) -> Plan:
-    """The plan of one fit on so many rows, with so many trees in a round."""
+def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1, *, several_targets: bool = False) -> Plan:
+    """The plan of one fit on so many rows, with so many trees in a round; those of several targets share splits."""
     recipe = is_auto(estimator.n_estimators) and n_rows >= _ROWS_FOR_RECIPE
     manner = _EXACT
     if recipe:
@@ -114,6 +114,8 @@ def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1) -> Plan:
         return manner[name] if is_auto(given) else given
 
     n_bags, growth = int(settled("n_bags")), settled("growth")
+    if several_targets:
+        growth = _growth_of_shared_trees(estimator.growth)
     if growth == "mixed" and n_bags == 1:
         if not is_auto(estimator.growth):
             raise InvalidParameter(
@@ -136,6 +138,15 @@ def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1) -> Plan:
         sampling_method=settled("sampling_method"),
         target_statistics=settled("target_statistics"),
     )
+
+
+def _growth_of_shared_trees(given: str) -> str:
+    if given in ("oblivious", "mixed"):
+        raise InvalidParameter(
+            f"growth={given!r} grows symmetric trees, which serve one target only, and y has several columns. Choose "
+            "'leaf' or 'level', or fit one model per column."
+        )
+    return "leaf" if is_auto(given) else given
 
 
 def _policy(estimator: Any, growth: str, recipe: bool, n_outputs: int) -> Policy:

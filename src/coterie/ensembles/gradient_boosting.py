@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.callback import with_callbacks
+from sklearn.utils import Tags
 
 from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real
 from coterie._typing import AnyArray, FloatArray
@@ -127,15 +128,19 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
-        """Fit to a table and its target; a weight of 2 counts a row twice, an offset is a row's score to start from."""
+        """Fit to a table and its target, or a table of targets, one in each column.
+
+        A weight of 2 counts a row twice, an offset is a row's score to start from.
+        """
         return self._fit(X, y, sample_weight, offset)
 
     def predict(self, X: Any, *, offset: Any = None) -> FloatArray:
-        """The predicted number of each row, or its quantiles in ascending order if several were asked for."""
-        return self._loss().answers(self._raw_scores(X, offset))
+        """The predicted number of each row; of several targets or quantiles, which ascend, a column for each."""
+        scores = self._raw_scores(X, offset)
+        return self._loss().answers(scores)
 
     def _take_classes(self, train: TrainingData) -> None:
-        pass
+        self.n_outputs_ = train.target.n_outputs
 
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
@@ -149,7 +154,16 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
         return number_scores(model, X, self._loss(), n_rows)
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def _loss(self) -> LossChoice:
+        choice = self._loss_of_one()
+        return choice if self.n_outputs_ == 1 else choice.of_targets(self.n_outputs_)
+
+    def _loss_of_one(self) -> LossChoice:
         if self.quantile is None:
             return loss_of(self.loss)
         if not isinstance(self.loss, str) or self.loss != "quantile":

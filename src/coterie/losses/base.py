@@ -82,6 +82,13 @@ class BoostingLoss(Protocol):
     def derivatives(self, output: int) -> Derivatives:
         """Gradient and hessian of each row for one output; an empty hessian means 1 for every row."""
 
+    @property
+    def joint_units(self) -> FloatArray | None:
+        """For outputs that share their trees: what a score of the loop's is worth in the user's units, for each."""
+
+    def joint_derivatives(self) -> Derivatives:
+        """For outputs that share their trees: gradients, one row per output, and the hessian of all of them."""
+
     def leaf_quantile(self, output: int) -> LeafQuantile | None:
         """The quantile that leaves answer with, for losses whose derivatives do not say how far to go."""
 
@@ -102,6 +109,7 @@ class NewtonLoss:
     scale: float
     scores: Float32Array
     offset: FloatArray | None = None
+    joint_units: FloatArray | None = None
 
     def first_scores(self, rows: RowArray) -> FloatArray:
         start = np.tile(self.start, (len(rows), 1))
@@ -112,6 +120,9 @@ class NewtonLoss:
 
     def begin_round(self) -> None:
         pass
+
+    def joint_derivatives(self) -> Derivatives:
+        raise AssertionError("each output has trees of its own")
 
     def leaf_quantile(self, output: int) -> LeafQuantile | None:
         return None

@@ -13,7 +13,7 @@ from coterie.losses.base import BEST_CONSTANT, BoostingLoss, Origin
 from coterie.losses.log_link import TweedieDeviance
 from coterie.losses.optimum import LEAST_SHARE
 from coterie.losses.probability import CrossEntropyOfShares
-from coterie.losses.regression import ExpectileError, HuberError, QuantileError, SquaredError
+from coterie.losses.regression import ExpectileError, HuberError, QuantileError, SquaredError, SquaredErrors
 
 __all__ = [
     "LOSS_NAMES",
@@ -67,6 +67,13 @@ class LossChoice(ABC):
     def answers(self, scores: FloatArray) -> FloatArray:
         """From scores, shape (n_rows, n_outputs), to what `predict` returns."""
 
+    def of_targets(self, n_targets: int) -> "LossChoice":
+        """The same loss of several targets at once; only squared error has one."""
+        raise InvalidParameter(
+            f"loss={self.name!r} takes one target, and y has {n_targets} columns. Several targets at once are learned "
+            "with loss='squared_error'; for another loss fit one model per column."
+        )
+
     def scores_of(self, answers: FloatArray) -> FloatArray:
         """From answers of another model, any shape, to scores of this loss; refuses those that no score gives."""
         return answers
@@ -87,6 +94,29 @@ class Squared(_ScoreIsAnswer):
         self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
     ) -> BoostingLoss:
         return SquaredError(y, weight, n_threads, origin)
+
+    def of_targets(self, n_targets: int) -> LossChoice:
+        return SquaredOfSeveral(n_targets)
+
+
+@dataclass(frozen=True)
+class SquaredOfSeveral(LossChoice):
+    """Squared error of several targets, each in units of its spread: predicts the mean of each."""
+
+    n_targets: int
+    name: ClassVar[str] = "squared_error"
+
+    @property
+    def n_outputs(self) -> int:
+        return self.n_targets
+
+    def begin(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> BoostingLoss:
+        return SquaredErrors(y, weight, n_threads, origin)
+
+    def answers(self, scores: FloatArray) -> FloatArray:
+        return scores
 
 
 @dataclass(frozen=True)

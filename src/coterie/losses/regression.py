@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 import coterie._engine as _engine
-from coterie._typing import FloatArray
+from coterie._typing import FloatArray, RowArray
 from coterie.errors import InvalidInput
 from coterie.losses.base import (
     BEST_CONSTANT,
@@ -26,7 +26,14 @@ from coterie.losses.base import (
     weighted,
 )
 
-__all__ = ["ExpectileError", "HuberError", "QuantileError", "SquaredError", "weighted_quantile"]
+__all__ = [
+    "ExpectileError",
+    "HuberError",
+    "QuantileError",
+    "SquaredError",
+    "SquaredErrors",
+    "weighted_quantile",
+]
 
 
 class _Residuals(NewtonLoss):
@@ -75,6 +82,57 @@ class SquaredError(_Residuals):
     def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
         with np.errstate(over="ignore"):
             return float(np.average((scores[:, 0] - y) ** 2, weights=weight)) / 2
+
+
+class SquaredErrors(NewtonLoss):
+    """Half the squared differences of several targets, whose trees are shared.
+
+    Each target counts in units of its own spread, so that none dominates the splits because its numbers are large.
+    """
+
+    scale = 1.0
+
+    def __init__(
+        self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
+    ) -> None:
+        self.n_outputs = y.shape[1]
+        targets = [_without_offset(y[:, output], origin, output) for output in range(self.n_outputs)]
+        self.start = np.zeros(self.n_outputs)
+        if origin.add_constant:
+            self.start[:] = [safe_mean(target, weight) for target in targets]
+        rests = [target - constant for target, constant in zip(targets, self.start, strict=True)]
+        self.joint_units: FloatArray = np.array([_spread(rest, weight) for rest in rests])
+        self.offset = origin.offset
+        self.scores = np.zeros((self.n_outputs, len(y)), dtype=np.float32)
+        # Rows without weight may be anywhere, and float32 ends at 3e38.
+        self._y = np.stack(
+            [
+                np.clip(rest / unit, -1e30, 1e30).astype(np.float32)
+                for rest, unit in zip(rests, self.joint_units, strict=True)
+            ]
+        )
+        self._weight = float32_weight(weight)
+        self._gradients = np.empty_like(self._y)
+        self._n_threads = n_threads
+
+    def joint_derivatives(self) -> Derivatives:
+        for score, y, gradient in zip(self.scores, self._y, self._gradients, strict=True):
+            _engine.squared_error_derivatives(score, y, self._weight, gradient, self._n_threads)
+        return self._gradients, self._weight if len(self._weight) else no_hessian()
+
+    def derivatives(self, output: int) -> Derivatives:
+        gradients, hessian = self.joint_derivatives()
+        return gradients[output], hessian
+
+    def users_scores(self, rows: RowArray) -> FloatArray:
+        added = self.scores[:, rows].T.astype(np.float64) * self.joint_units
+        return np.asarray(self.first_scores(rows) + added)
+
+    def value(self, scores: FloatArray, y: FloatArray, weight: FloatArray | None) -> float:
+        """The mean over rows and targets, in units of their spread."""
+        with np.errstate(over="ignore"):
+            squares = ((scores - y) / self.joint_units) ** 2
+            return float(np.average(squares.mean(axis=1), weights=weight)) / 2
 
 
 class QuantileError(_Residuals):
@@ -169,6 +227,14 @@ class ExpectileError(_Residuals):
         residual = y - scores[:, 0]
         asymmetry = np.where(residual > 0, self._level, 1 - self._level)
         return float(np.average(asymmetry * residual**2, weights=weight))
+
+
+def _spread(rest: FloatArray, weight: FloatArray | None) -> float:
+    """The root of the mean square, also of numbers whose squares are too large for a float; 1 if all are zero."""
+    taking_part = rest if weight is None else rest[weight > 0]
+    scale = power_of_two_above(float(np.abs(taking_part).max(initial=0.0)))
+    counts = None if weight is None else weight[weight > 0]
+    return scale * float(np.sqrt(np.average((taking_part / scale) ** 2, weights=counts))) or 1.0
 
 
 def _without_offset(y: FloatArray, origin: Origin, output: int) -> FloatArray:
