@@ -72,6 +72,10 @@ class Booster:
             self._grower.add_answers(output, self.loss.scores[output])
         return list(trees)
 
+    def trees_after(self, n_rounds: int) -> list[list[Any]]:
+        """The model of so many rounds: their trees."""
+        return self.rounds[:n_rounds]
+
     def loss_of_left_out(self, y: AnyArray, weight: FloatArray | None) -> float:
         """The sum of the losses of the rows left out, after the rounds so far."""
         rows, loss = self.left_out, self.loss

@@ -5,6 +5,8 @@ classes, K for K classes); a tree sees the *derivatives* of the loss at the curr
 a step, of which the model takes the share `learning_rate`.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +40,7 @@ from coterie.data.target_statistics import learned_statistics, target_components
 from coterie.ensembles._booster import Booster, add_scores, take_rows
 from coterie.ensembles._boosting_plan import Plan, Policy, plan_of
 from coterie.ensembles._crew import Crew, Squad
+from coterie.ensembles._dropout import DroppingBooster, check_dropout
 from coterie.ensembles._init_estimator import fitted_init
 from coterie.ensembles._interactions import interaction_sets, with_made_features
 from coterie.ensembles._row_sampling import sampling_of
@@ -70,6 +73,8 @@ BOOSTING_PARAMS: Params = {
     "max_features_per_tree": [Fraction()],
     "subsample": [Fraction(), OneOf("auto")],
     "sampling_method": [OneOf("auto", "uniform", "gradient_based", "bayesian")],
+    "dropout_rate": [Real(0, 1)],
+    "dropout_skip": [Real(0, 1)],
     "max_bins": [Whole(2, 255)],
     "monotonic_cst": [ArrayLike(), MappingLike(), None],
     "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
@@ -119,6 +124,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         max_features_per_tree: float = 1.0,
         subsample: float | str = "auto",
         sampling_method: str = "auto",
+        dropout_rate: float = 0.0,
+        dropout_skip: float = 0.5,
         max_bins: int = 255,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
@@ -153,6 +160,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         self.max_features_per_tree = max_features_per_tree
         self.subsample = subsample
         self.sampling_method = sampling_method
+        self.dropout_rate = dropout_rate
+        self.dropout_skip = dropout_skip
         self.max_bins = max_bins
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
@@ -178,6 +187,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         plan = plan_of(
             self, train.encoded.n_rows, self._n_outputs(), several_targets=train.target.values.ndim > 1
         )
+        check_dropout(self, stops_early=plan.stops_early)
         offset = self._read_offset(offset, train.encoded.n_rows)
         components = target_components(train.target.values, len(getattr(self, "classes_", ())))
         self.statistics_ = learned_statistics(plan.target_statistics, train, components)
@@ -211,7 +221,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             policy = plan.policies[number % len(plan.policies)]
             options = self._options(train, loss, plan, policy)
             n_rows = len(rows) or train.encoded.n_rows
-            booster = Booster(
+            booster = self._booster_kind(policy, threads_each)(
                 loss,
                 _grower(matrix, options, loss, threads_each),
                 encoded=encoded,
@@ -222,6 +232,17 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             )
             boosters.append(booster)
         return boosters
+
+    def _booster_kind(self, policy: Policy, n_threads: int) -> Callable[..., Booster]:
+        if self.dropout_rate == 0:
+            return Booster
+        return partial(
+            DroppingBooster,
+            rate=float(self.dropout_rate),
+            skip=float(self.dropout_skip),
+            learning_rate=policy.learning_rate,
+            n_threads=n_threads,
+        )
 
     def _grow(self, crew: Crew, plan: Plan, watchers: RoundWatchers) -> None:
         n_outputs = crew.boosters[0].loss.n_outputs
@@ -235,6 +256,9 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             if not watchers.listening:
                 return False
             watchers.begin_round()
+            if self.dropout_rate > 0:  # earlier trees have other weights now
+                trees = crew.trees_after(len(so_far) // max(1, n_outputs * self.n_bags_) + 1)
+                so_far.truncate(0)
             for _, output, tree in trees:
                 so_far.add(tree.scaled(1 / self.n_bags_), output)
             return watchers.end_round(
@@ -242,6 +266,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             )
 
         crew.grow(plan.max_rounds if n_outputs else 0, after_round)
+        for booster in crew.boosters:
+            booster.rounds = booster.trees_after(len(booster.rounds))
         weights = crew.weights()
         self.baseline_ = _mean_start(weights)
         self.forest_ = _engine.Forest(n_features, max(1, n_outputs))

@@ -133,6 +133,15 @@ class Crew:
         for number in range(max(len(booster.rounds) for booster in self.boosters)):
             yield from _trees(self.boosters, number)
 
+    def trees_after(self, n_rounds: int) -> list[tuple[Booster, int, Any]]:
+        """Booster, output and tree of the model of the first rounds."""
+        return [
+            (booster, output, tree)
+            for booster in self.boosters
+            for trees in booster.trees_after(n_rounds)
+            for output, tree in enumerate(trees)
+        ]
+
     def mean_losses(self) -> FloatArray:
         """The loss of the rows left out after each round, over all squads; a squad that is done keeps its best."""
         longest = max(len(squad.losses) for squad in self.squads)
