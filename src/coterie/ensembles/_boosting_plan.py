@@ -19,7 +19,7 @@ from typing import Any
 from coterie.ensembles._row_sampling import automatic_share
 from coterie.errors import InvalidParameter
 
-__all__ = ["Plan", "Policy", "automatic_bags", "plan_of"]
+__all__ = ["Plan", "Policy", "automatic_bags", "is_auto", "plan_of"]
 
 
 @dataclass(frozen=True)
