@@ -198,12 +198,11 @@ def test_more_bags_than_rows_is_refused() -> None:
 def test_an_error_in_one_booster_ends_the_fit() -> None:
     class Broken:
         rounds: list[Any] = []
-        left_out = np.empty(0, np.int64)
 
         def grow_round(self) -> None:
             raise RuntimeError("no")
 
-    squad: Any = Squad([Broken(), Broken()], np.zeros(3), None)  # type: ignore[list-item]
+    squad: Any = Squad([Broken(), Broken()])  # type: ignore[list-item]
     with pytest.raises(RuntimeError, match="no"):
         Crew([squad], 2).grow(10, lambda _: False)
 

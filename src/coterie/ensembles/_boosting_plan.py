@@ -18,7 +18,7 @@ from typing import Any
 
 from coterie.errors import InvalidParameter
 
-__all__ = ["Plan", "Policy", "automatic_bags", "plan_of"]
+__all__ = ["Plan", "Policy", "automatic_bags", "is_auto", "plan_of"]
 
 
 @dataclass(frozen=True)
