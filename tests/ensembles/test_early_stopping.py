@@ -379,6 +379,8 @@ def test_refit_of_several_bags_grows_each_of_them_on_all_rows() -> None:
     model = GradientBoostingRegressor(refit=True, **settings).fit(X, NUMBERS)
 
     assert_array_equal(model.rounds_, stopped.rounds_)
+    assert_array_equal(model.bag_weights_, stopped.bag_weights_)
+    assert len(set(model.bag_weights_)) == 2
     assert_array_equal(model.oob_prediction_, stopped.oob_prediction_)
     assert [len(spy.seen_) for spy in stopped.init_] == [300] * 4
     assert [len(spy.seen_) for spy in model.init_] == [N] * 4
