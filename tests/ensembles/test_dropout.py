@@ -79,14 +79,14 @@ def test_weights_of_a_round_that_leaves_some_out() -> None:
 
 
 def test_the_scores_of_the_training_rows_are_those_of_the_model() -> None:
-    """The last tree was grown at scores that differ from the model's by what was left out, and by nothing else."""
+    """What is taken out and put back 150 times comes back as it was."""
     X, y = make_regression(400, 6, random_state=0)
     scores: list[AnyArray] = []
 
     class Listening(GradientBoostingRegressor):
-        def _keep_left_out(self, boosters: Any, train: Any, n_threads: int) -> None:
-            scores.append(boosters[0].loss.users_scores(np.arange(400)))
-            super()._keep_left_out(boosters, train, n_threads)
+        def _take_trees(self, crew: Any, weights: Any) -> None:
+            scores.append(crew.boosters[0].loss.users_scores(np.arange(400)))
+            super()._take_trees(crew, weights)
 
     model = Listening(**{**SETTINGS, "n_estimators": 150}).fit(X, y)
     np.testing.assert_allclose(scores[0][:, 0], model.predict(X), rtol=1e-5, atol=1e-5 * np.ptp(y))
@@ -184,6 +184,7 @@ def test_a_callback_sees_the_model_of_each_round(n_bags: int) -> None:
     [
         ({"n_estimators": "auto"}, "dropout_rate=0.3 needs a number of rounds"),
         ({"early_stopping": True}, "dropout_rate=0.3 does not go with early_stopping"),
+        ({"warm_start": True}, "dropout_rate=0.3 does not go with warm_start"),
         ({"dropout_rate": 1.5}, "dropout_rate"),
         ({"dropout_skip": -0.1}, "dropout_skip"),
     ],
@@ -192,3 +193,20 @@ def test_what_dropout_cannot_do_is_refused(settings: dict[str, Any], message: st
     X, y = load_diabetes(return_X_y=True)
     with pytest.raises(InvalidParameter, match=message):
         GradientBoostingRegressor(**{**SETTINGS, **settings}).fit(X, y)
+
+
+def test_stages_and_eval_sets_of_dropout_are_refused() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(InvalidParameter, match=r"dropout_rate=0\.3 does not go with eval_set"):
+        GradientBoostingRegressor(**SETTINGS, early_stopping=False).fit(X, y, eval_set=(X, y))
+    with pytest.raises(InvalidParameter, match=r"dropout_rate=0\.3 leaves no stages"):
+        GradientBoostingRegressor(**SETTINGS).fit(X, y).staged_predict(X)
+
+
+def test_boosters_with_dropout_can_be_refitted_to_all_rows() -> None:
+    X, y = make_regression(300, 5, random_state=0)
+    model = GradientBoostingRegressor(**SETTINGS, n_bags=3, refit=True).fit(X, y)
+    once = GradientBoostingRegressor(**SETTINGS, n_bags=3).fit(X, y)
+
+    assert model.score(X, y) > once.score(X, y)
+    np.testing.assert_array_equal(model.oob_prediction_, once.oob_prediction_)

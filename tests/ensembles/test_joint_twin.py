@@ -12,6 +12,8 @@ from tests.ensembles.test_naive_twin import NO_WEIGHT, Problem, assert_same_tree
 from tests.naive.boosted_tree import SlowTree
 from tests.naive.joint_tree import SlowJointGrower
 
+FLOAT32 = 1e-7  # answers of joint trees are float32
+
 
 def joint_problem(seed: int, n_rows: int | None = None) -> tuple[Problem, NDArray[np.float32]]:
     """A problem and gradients of one to five outputs: some go with the first, one may be all zero."""
@@ -66,7 +68,7 @@ def test_joint_trees_are_those_of_the_twin(first: int) -> None:
 
         assert len(trees) == len(slow)
         for tree, twin in zip(trees, slow, strict=True):
-            assert_same_tree(tree, twin, leaves)
+            assert_same_tree(tree, twin, leaves, rtol=FLOAT32)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -78,7 +80,7 @@ def test_joint_trees_of_many_rows_are_those_of_the_twin(seed: int) -> None:
     trees, slow, leaves = grow_both(problem, gradients)
 
     for tree, twin in zip(trees, slow, strict=True):
-        assert_same_tree(tree, twin, leaves)
+        assert_same_tree(tree, twin, leaves, rtol=FLOAT32)
 
 
 def test_the_problems_are_not_all_easy() -> None:
@@ -119,7 +121,7 @@ def test_one_output_has_the_tree_of_the_ordinary_grower() -> None:
         one = grower.grow(gradients[0], problem.hessian, problem.rows, problem.seed)
         np.testing.assert_array_equal(joint.feature, one.feature)
         is_leaf = joint.feature < 0
-        np.testing.assert_allclose(joint.value[is_leaf], one.value[is_leaf], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(joint.value[is_leaf], one.value[is_leaf], rtol=FLOAT32, atol=1e-12)
         agreed += joint.n_nodes > 1
     assert agreed > 20
 

@@ -129,14 +129,14 @@ def grow_both(problem: Problem) -> tuple[Any, SlowTree, NDArray[np.uint32]]:
     )
 
 
-def assert_same_tree(tree: Any, slow: SlowTree, leaves: NDArray[np.uint32]) -> None:
+def assert_same_tree(tree: Any, slow: SlowTree, leaves: NDArray[np.uint32], rtol: float = 1e-9) -> None:
     np.testing.assert_array_equal(tree.feature, slow.feature)
     np.testing.assert_array_equal(tree.left, slow.left)
     np.testing.assert_allclose(tree.gain, slow.gain, rtol=1e-9)
     part = slow.leaf >= 0
     np.testing.assert_array_equal(leaves[part], slow.leaf[part])
     is_leaf = tree.feature < 0
-    np.testing.assert_allclose(tree.value[is_leaf, 0], np.array(slow.value)[is_leaf], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(tree.value[is_leaf, 0], np.array(slow.value)[is_leaf], rtol=rtol, atol=1e-12)
 
 
 @pytest.mark.parametrize("first", range(0, 320, 20))

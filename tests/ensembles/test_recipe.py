@@ -66,6 +66,27 @@ def test_few_rows_are_boosted_without_leaving_any_out() -> None:
     assert plan_of(GradientBoostingRegressor(), 40).n_bags == 8
 
 
+def test_smaller_steps_may_take_more_rounds() -> None:
+    assert plan_of(GradientBoostingRegressor(), 1000).max_rounds == 1000
+    assert plan_of(GradientBoostingRegressor(learning_rate=0.01), 1000).max_rounds == 5000
+    assert plan_of(GradientBoostingRegressor(learning_rate=0.5), 1000).max_rounds == 1000
+
+
+def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
+    few, many = (plan_of(GradientBoostingClassifier(), 10_000, n_outputs) for n_outputs in (1, 26))
+
+    assert many.n_bags < few.n_bags
+    assert many.max_rounds < few.max_rounds
+    assert many.policies[0].learning_rate == 2 * few.policies[0].learning_rate
+
+
+def test_large_tables_are_sampled_by_gradients() -> None:
+    plan = plan_of(GradientBoostingClassifier(), 3_200_000)
+
+    assert (plan.n_bags, plan.sampling_method, plan.subsample) == (1, "gradient_based", 0.25)
+    assert plan.policies[0].growth == "leaf"
+
+
 def test_more_rows_never_mean_more_boosters() -> None:
     bags = [automatic_bags(int(n)) for n in np.geomspace(40, 1e8, 100)]
 
@@ -198,12 +219,11 @@ def test_more_bags_than_rows_is_refused() -> None:
 def test_an_error_in_one_booster_ends_the_fit() -> None:
     class Broken:
         rounds: list[Any] = []
-        left_out = np.empty(0, np.int64)
 
         def grow_round(self) -> None:
             raise RuntimeError("no")
 
-    squad: Any = Squad([Broken(), Broken()], np.zeros(3), None)  # type: ignore[list-item]
+    squad: Any = Squad([Broken(), Broken()])  # type: ignore[list-item]
     with pytest.raises(RuntimeError, match="no"):
         Crew([squad], 2).grow(10, lambda _: False)
 

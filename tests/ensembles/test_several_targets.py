@@ -155,6 +155,35 @@ def test_a_model_of_several_targets_survives_a_pickle(table: Any) -> None:
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
+def test_warm_start_continues_several_targets_to_the_bit(table: Any) -> None:
+    X, Y = table
+    model = GradientBoostingRegressor(n_estimators=12, warm_start=True, random_state=0).fit(X, Y)
+    model.set_params(n_estimators=30).fit(X, Y)
+
+    assert fingerprint(model) == fingerprint(GradientBoostingRegressor(**SETTINGS).fit(X, Y))
+
+
+def test_an_eval_set_of_several_targets_says_when_to_stop(table: Any) -> None:
+    X, Y = table
+    model = GradientBoostingRegressor(n_estimators=400, random_state=0, n_iter_no_change=5)
+    model.fit(X[:400], Y[:400], eval_set=(X[400:], Y[400:]))
+    stages = [((stage - Y[400:]) / Y[:400].std(axis=0)) ** 2 for stage in model.staged_predict(X[400:])]
+
+    assert 10 < model.n_estimators_ < 400
+    np.testing.assert_allclose(
+        model.validation_losses_[: model.n_estimators_], [stage.mean() / 2 for stage in stages], rtol=1e-6
+    )
+    with pytest.raises(InvalidInput, match=r"eval_set: y has the shape \(200, 2\); expected 3 columns"):
+        model.fit(X[:400], Y[:400], eval_set=(X[400:], Y[400:, :2]))
+
+
+def test_a_score_of_several_targets_may_decide(table: Any) -> None:
+    X, Y = table
+    model = GradientBoostingRegressor(**SETTINGS, scoring="r2", early_stopping=True).fit(X, Y)
+
+    assert model.validation_scores_[-1] > 0.5
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

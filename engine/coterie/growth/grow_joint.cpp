@@ -357,10 +357,11 @@ std::vector<Tree> JointGrower::answer(const Tree& tree) {
     if (tree.n_nodes() == 1) return trees;
     for (std::size_t k = 0; k < n_outputs(); ++k) {
         const std::vector<double> steps = smoothed_answers(tree, nodes_[k], options_);
+        const auto answer = [&](NodeIndex node) { return static_cast<float>(steps[node] * options_.learning_rate); };
         for (NodeIndex node = 0; node < tree.n_nodes(); ++node)
-            trees[k].value[node] = steps[node] * options_.learning_rate * units_[k];
+            trees[k].value[node] = static_cast<double>(answer(node)) * units_[k];
         for (std::size_t number = 0; number < answers_[k].size(); ++number)
-            answers_[k][number] = static_cast<float>(steps[router_.leaves()[number]] * options_.learning_rate);
+            answers_[k][number] = answer(router_.leaves()[number]);
     }
     return trees;
 }

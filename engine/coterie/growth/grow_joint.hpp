@@ -38,6 +38,7 @@ struct JointDerivatives {
 class JointGrower {
 public:
     /// `units`: what an answer is worth in the values of the trees, for each output; options.answer_unit is not used.
+    /// Answers are float32, so a unit of at most 29 binary digits gives them back when a value is divided by it.
     JointGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, std::vector<double> units,
                 int n_threads);
 

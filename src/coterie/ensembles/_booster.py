@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
+from coterie.ensembles._holdouts import Part
+from coterie.ensembles._known_rounds import KnownRounds
 from coterie.losses import BoostingLoss
 
-__all__ = ["Booster", "add_scores", "take_rows"]
+__all__ = ["Booster", "add_scores", "take_rows", "units_of"]
 
 
 class Booster:
@@ -20,9 +22,9 @@ class Booster:
     Parameters
     ----------
     encoded : the features, as the matrix has them.
-    rows : row numbers to learn from; none means all of them.
-    left_out : row numbers to measure on.
+    part : the rows to learn from, and those to measure on.
     seed : the first of the numbers that the trees take as seeds; the engine hashes them.
+    known : rounds of an earlier fit, which need not be grown again.
     """
 
     def __init__(
@@ -31,24 +33,28 @@ class Booster:
         grower: Any,
         *,
         encoded: Encoded,
-        rows: RowArray,
-        left_out: RowArray,
+        part: Part,
         seed: int,
         sampling: tuple[Any, float],
+        known: KnownRounds | None = None,
     ) -> None:
         self.loss = loss
         self.encoded = encoded
-        self.left_out = left_out
+        self.left_out = part.left_out
         self.rounds: list[list[Any]] = []
         self._grower = grower
-        self._rows = rows
+        self._rows = part.rows
         self._seed = seed
         self._sampling = sampling
+        self._known = known
 
     def grow_round(self) -> None:
         """One more tree for each output."""
         loss, number = self.loss, len(self.rounds)
         loss.begin_round()
+        if self._known is not None and number < len(self._known):
+            self.rounds.append(self._known.repeat(number, loss.scores))
+            return
         if loss.joint_units is not None:
             self.rounds.append(self._joint_trees())
             return
@@ -76,14 +82,13 @@ class Booster:
         """The model of so many rounds: their trees."""
         return self.rounds[:n_rounds]
 
-    def loss_of_left_out(self, y: AnyArray, weight: FloatArray | None) -> float:
-        """The sum of the losses of the rows left out, after the rounds so far."""
-        rows, loss = self.left_out, self.loss
-        if len(rows) == 0:
-            return 0.0
-        own_weight = None if weight is None else weight[rows]
-        mass = len(rows) if own_weight is None else float(own_weight.sum())
-        return loss.value(loss.users_scores(rows), y[rows], own_weight) * mass
+    def settle(self) -> None:
+        """Give the trees their final answers; no round comes after that."""
+
+
+def units_of(loss: BoostingLoss) -> FloatArray:
+    """What a score of the loop's is worth in the user's units, for each output."""
+    return np.full(loss.n_outputs, loss.scale) if loss.joint_units is None else loss.joint_units
 
 
 def add_scores(forest: Any, start: FloatArray, encoded: Encoded, n_threads: int) -> FloatArray:

@@ -5,7 +5,8 @@ classes, K for K classes); a tree sees the *derivatives* of the loss at the curr
 a step, of which the model takes the share `learning_rate`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from coterie._params import (
     EstimatorLike,
     Flag,
     Fraction,
+    Function,
     MappingLike,
     OneOf,
     Params,
@@ -33,18 +35,32 @@ from coterie._params import (
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.encoding import Encoded
-from coterie.data.holdout import fold_numbers, holdout_rows
+from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.target_statistics import learned_statistics, target_components
-from coterie.ensembles._booster import Booster, add_scores, take_rows
-from coterie.ensembles._boosting_plan import Plan, Policy, plan_of
+from coterie.data.weight import read_weight
+from coterie.ensembles._booster import Booster, add_scores, take_rows, units_of
+from coterie.ensembles._boosting_plan import Plan, Policy, is_auto, plan_of
 from coterie.ensembles._crew import Crew, Squad
-from coterie.ensembles._dropout import DroppingBooster, check_dropout
-from coterie.ensembles._init_estimator import fitted_init
+from coterie.ensembles._dropout import DroppingBooster, check_dropout, check_staged
+from coterie.ensembles._eval_set import EvalSet, read_eval_set
+from coterie.ensembles._holdouts import Part, all_rows, divide_rows
+from coterie.ensembles._init_estimator import fitted_init, rows_of
 from coterie.ensembles._interactions import interaction_sets, with_made_features
+from coterie.ensembles._judges import EvalSetJudge, Judge, LeftOutJudge
+from coterie.ensembles._known_rounds import KnownRounds
 from coterie.ensembles._row_sampling import sampling_of
+from coterie.ensembles._scoring import RoundScorer, ScorerName
+from coterie.ensembles._staged import staged_scores
 from coterie.ensembles._tree_options import set_growth, set_penalties
+from coterie.ensembles._warm_start import (
+    check_same,
+    check_warm_start,
+    known_rounds,
+    left_as_it_was,
+    trace_of,
+)
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidParameter
 from coterie.losses import BoostingLoss, Origin
@@ -83,9 +99,13 @@ BOOSTING_PARAMS: Params = {
     "target_statistics": [OneOf("auto", "none", "columns", "pairs")],
     "init": [EstimatorLike(), OneOf("zero"), None],
     "early_stopping": [Flag(), OneOf("auto")],
+    "holdout": [OneOf("random", "last_rows")],
     "validation_fraction": [Real(0, 1, closed="neither")],
+    "scoring": [ScorerName(), Function(), None],
     "n_iter_no_change": [Whole(1), OneOf("auto")],
     "tol": [Real(0)],
+    "refit": [Flag()],
+    "warm_start": [Flag()],
     "random_state": [SeedLike()],
     "n_jobs": [Whole(), None],
 }
@@ -93,6 +113,29 @@ BOOSTING_PARAMS: Params = {
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
 _LEVEL_SMOOTHING = 10.0
 _LEVEL_L2 = 1.0
+
+
+# What a fit leaves behind only if it was asked for.
+_OF_SOME_FITS = (
+    "validation_losses_",
+    "validation_scores_",
+    "oob_prediction_",
+    "oob_decision_function_",
+    "_as_grown",
+    "_trace",
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the boosters of one fit have in common."""
+
+    X: Any
+    train: TrainingData
+    offset: FloatArray | None
+    plan: Plan
+    seed: int
+    n_threads: int
 
 
 class BoostingBase(CallbackSupportMixin, BaseEstimator):
@@ -134,9 +177,13 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         target_statistics: str = "auto",
         init: Any = None,
         early_stopping: bool | str = "auto",
+        holdout: str = "random",
         validation_fraction: float = 0.1,
+        scoring: Any = None,
         n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
+        refit: bool = False,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -170,65 +217,114 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         self.target_statistics = target_statistics
         self.init = init
         self.early_stopping = early_stopping
+        self.holdout = holdout
         self.validation_fraction = validation_fraction
+        self.scoring = scoring
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.refit = refit
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, eval_set: Any, groups: Any) -> Self:
         check_params(self)
+        check_warm_start(self)
+        if self.warm_start and hasattr(self, "_trace"):
+            with left_as_it_was(self) as before:
+                return self._fit_from(before, X, y, sample_weight, offset, eval_set, groups)
+        for name in _OF_SOME_FITS:
+            self.__dict__.pop(name, None)
+        return self._fit_from(None, X, y, sample_weight, offset, eval_set, groups)
+
+    def _fit_from(
+        self,
+        before: dict[str, Any] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        eval_set: Any,
+        groups: Any,
+    ) -> Self:
+        """Fit anew, or go on from what the estimator held before."""
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
         train = prepare_training(
             self, X, y, sample_weight, task=self._task, multi_output=self._task == "regression"
         )
-        seed = root_seed(self.random_state)
+        seed = before["_trace"].seed if before else root_seed(self.random_state)
         self._take_classes(train)
-        plan = plan_of(
-            self, train.encoded.n_rows, self._n_outputs(), several_targets=train.target.values.ndim > 1
-        )
-        check_dropout(self, stops_early=plan.stops_early)
-        offset = self._read_offset(offset, train.encoded.n_rows)
+        n_rows, judged = train.encoded.n_rows, eval_set is not None
+        own_offset = self._read_offset(offset, n_rows)
+        own_groups = None if groups is None else read_groups(groups, n_rows)
+        trace = trace_of(self, train, seed, offset=own_offset, groups=own_groups, has_eval_set=judged)
+        if before:
+            check_same(before["_trace"], trace, before, self)
         components = target_components(train.target.values, len(getattr(self, "classes_", ())))
+        plan = self._plan(n_rows, judged, several_targets=train.target.values.ndim > 1)
+        check_dropout(self, stops_early=plan.stops_early, has_eval_set=judged)
         self.statistics_ = learned_statistics(plan.target_statistics, train, components)
-        boosters = self._boosters(train, X, offset, plan, seed, n_threads)
-        squads = [
-            Squad(boosters[place :: len(plan.policies)], train.target.values, train.weight)
-            for place in range(len(plan.policies))
-        ]
-        self.n_bags_ = len(boosters)
-        self._grow(Crew(squads, n_threads), plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
-        self._keep_left_out(boosters, train, n_threads)
+        task = Task(X, train, own_offset, plan, seed, n_threads)
+        parts = divide_rows(self, train, plan, seed, groups=own_groups, has_eval_set=judged)
+        own_eval_set = read_eval_set(eval_set, self, train, needs_offset=offset is not None)
+        crew = self._crew(task, parts, before)
+        if plan.stops_early or judged:
+            own_weight = None if self.scoring is None else read_weight(sample_weight, n_rows)
+            self._appoint_judges(crew, task, own_weight, own_eval_set)
+        self._grow(crew, plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
+        if any(len(part.left_out) for part in parts):
+            self._keep_left_out(crew.boosters, train, n_threads)
+            if self.refit:
+                self._grow_on_all_rows(crew, task)
+        self._trace = trace
         return self
 
-    def _boosters(
-        self, train: TrainingData, X: Any, offset: FloatArray | None, plan: Plan, seed: int, n_threads: int
-    ) -> list[Booster]:
-        parts = self._parts(train, plan, seed)
-        threads_each = max(1, n_threads // len(parts))
-        shared = None if self.statistics_ else self._matrix(train.encoded, train, seed, n_threads)
+    def _plan(self, n_rows: int, judged: bool, *, several_targets: bool) -> Plan:
+        plan = plan_of(self, n_rows, self._n_outputs(), several_targets=several_targets)
+        if judged and is_auto(self.early_stopping):
+            plan = replace(plan, stops_early=True)
+        # Scores have their own scale, on which a thousandth of the score may be far.
+        return plan if self.scoring is None else replace(plan, least_progress=0.0)
+
+    def _crew(self, task: Task, parts: list[Part], before: dict[str, Any] | None = None) -> Crew:
+        """Boosters in squads; those of an earlier fit begin with the rounds that they had."""
+        n_squads = len(task.plan.policies)
+        # Squad by squad, as the crew and its forest have them.
+        order = [number for place in range(n_squads) for number in range(place, len(parts), n_squads)]
+        known = dict(zip(order, known_rounds(before, self._n_outputs()), strict=True)) if before else {}
+        boosters = self._boosters(task, parts, known)
+        self.n_bags_ = len(boosters)
+        return Crew([Squad(boosters[place::n_squads]) for place in range(n_squads)], task.n_threads)
+
+    def _boosters(self, task: Task, parts: list[Part], known: dict[int, list[list[Any]]]) -> list[Booster]:
+        train, plan, seed = task.train, task.plan, task.seed
+        threads_each = max(1, task.n_threads // len(parts))
+        shared = None if self.statistics_ else self._matrix(train.encoded, train, seed, task.n_threads)
         boosters = []
         self.init_: list[Any] = []
-        for number, (rows, left_out) in enumerate(parts):
+        for number, part in enumerate(parts):
             encoded: Encoded = train.encoded
             matrix: Any = shared
             if self.statistics_:
                 encoded = self.statistics_.extend_training(
-                    train.encoded, training_weight(train, rows), seed + number
+                    train.encoded, training_weight(train, part.rows), seed + number
                 )
-                matrix = self._matrix(encoded, train, seed, n_threads)
-            loss = self._make_loss(train, rows, threads_each, self._origin(train, X, rows, offset))
+                matrix = self._matrix(encoded, train, seed, task.n_threads)
+            origin = self._origin(train, task.X, part.rows, task.offset)
+            loss = self._make_loss(train, part.rows, threads_each, origin)
             policy = plan.policies[number % len(plan.policies)]
             options = self._options(train, loss, plan, policy)
-            n_rows = len(rows) or train.encoded.n_rows
+            n_rows = len(part.rows) or train.encoded.n_rows
             booster = self._booster_kind(policy, threads_each)(
                 loss,
                 _grower(matrix, options, loss, threads_each),
                 encoded=encoded,
-                rows=rows,
-                left_out=left_out,
+                part=part,
                 seed=seed + number * 2**40,  # further than any booster's trees reach
                 sampling=sampling_of(plan.sampling_method, plan.subsample, n_rows),
+                known=KnownRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
+                if known
+                else None,
             )
             boosters.append(booster)
         return boosters
@@ -244,54 +340,104 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             n_threads=n_threads,
         )
 
+    def _appoint_judges(
+        self, crew: Crew, task: Task, weight: FloatArray | None, eval_set: EvalSet | None
+    ) -> None:
+        """Each squad is judged by the eval set, or by the rows that its boosters left out."""
+        if self._n_outputs() == 0:
+            return  # one class, and nothing to judge
+        train, n_squads = task.train, len(crew.squads)
+        judge: Judge
+        for place, squad in enumerate(crew.squads):
+            if eval_set is not None:
+                start = self._first_scores(
+                    eval_set.X, eval_set.encoded.n_rows, eval_set.offset, self.init_[place::n_squads]
+                )
+                scorer = self._scorer(eval_set.X, eval_set.target, eval_set.given_weight)
+                judge = EvalSetJudge(eval_set, squad.boosters, start, scorer, task.n_threads)
+            else:
+                scorer = None
+                if self.scoring is not None:
+                    rows = np.concatenate([booster.left_out for booster in squad.boosters])
+                    own_weight = None if weight is None else weight[rows]
+                    scorer = self._scorer(rows_of(task.X, rows), train.target.values[rows], own_weight)
+                judge = LeftOutJudge(squad.boosters, train.target.values, train.weight, scorer)
+            squad.watch(judge)
+            if task.plan.stops_early:
+                squad.stop_early(task.plan.patience, self.tol, task.plan.least_progress)
+
+    def _scorer(self, X: Any, target: AnyArray, weight: FloatArray | None) -> RoundScorer | None:
+        if self.scoring is None:
+            return None
+        return RoundScorer(self, X, self._users_target(target), weight)
+
     def _grow(self, crew: Crew, plan: Plan, watchers: RoundWatchers) -> None:
         n_outputs = crew.boosters[0].loss.n_outputs
-        n_features = crew.boosters[0].encoded.n_features
-        so_far = _engine.Forest(n_features, max(1, n_outputs))
-        if plan.stops_early:
-            for squad in crew.squads:
-                squad.stop_early(plan.patience, self.tol, plan.least_progress)
+        so_far = _engine.Forest(crew.boosters[0].encoded.n_features, max(1, n_outputs))
+        alike = np.full(self.n_bags_, 1 / self.n_bags_)
 
-        def after_round(trees: list[tuple[Booster, int, Any]]) -> bool:
+        def after_round(trees: list[tuple[int, Any]]) -> bool:
             if not watchers.listening:
                 return False
             watchers.begin_round()
             if self.dropout_rate > 0:  # earlier trees have other weights now
                 trees = crew.trees_after(len(so_far) // max(1, n_outputs * self.n_bags_) + 1)
                 so_far.truncate(0)
-            for _, output, tree in trees:
-                so_far.add(tree.scaled(1 / self.n_bags_), output)
-            return watchers.end_round(
-                forest_=so_far, baseline_=_mean_start(dict.fromkeys(crew.boosters, 1 / self.n_bags_))
-            )
+            for output, tree in trees:
+                so_far.add(tree.scaled(alike[0]), output)
+            return watchers.end_round(forest_=so_far, baseline_=crew.mean_start(alike))
 
         crew.grow(plan.max_rounds if n_outputs else 0, after_round)
-        for booster in crew.boosters:
-            booster.rounds = booster.trees_after(len(booster.rounds))
-        weights = crew.weights()
-        self.baseline_ = _mean_start(weights)
-        self.forest_ = _engine.Forest(n_features, max(1, n_outputs))
-        for booster, output, tree in crew.trees():
-            self.forest_.add(tree if self.n_bags_ == 1 else tree.scaled(weights[booster]), output)
-        self.n_estimators_ = max(len(booster.rounds) for booster in crew.boosters)
-        if plan.stops_early:
+        self._take_trees(crew, crew.weights())
+        if crew.is_judged:
             self.validation_losses_ = crew.mean_losses()
+            if self.scoring is not None:
+                self.validation_scores_ = crew.mean_scores()
         watchers.end()
 
+    def _take_trees(self, crew: Crew, weights: FloatArray) -> None:
+        for booster in crew.boosters:
+            booster.settle()
+        self.bag_weights_ = weights
+        self.baseline_ = crew.mean_start(weights)
+        self.forest_ = self._forest_of(crew, weights)
+        if self.warm_start and self.n_bags_ > 1:
+            self._as_grown = self._forest_of(crew, np.ones(self.n_bags_))
+        self.rounds_: RowArray = np.array([len(booster.rounds) for booster in crew.boosters])
+        self.n_estimators_ = int(self.rounds_.max())
+
+    def _forest_of(self, crew: Crew, weights: FloatArray) -> Any:
+        first = crew.boosters[0]
+        forest = _engine.Forest(first.encoded.n_features, max(1, first.loss.n_outputs))
+        for output, tree in crew.trees(weights):
+            forest.add(tree, output)
+        return forest
+
+    def _grow_on_all_rows(self, found: Crew, task: Task) -> None:
+        """The same boosters once more, with no row left out, as many rounds as were found."""
+        crew = self._crew(task, [all_rows(task.train)] * self.n_bags_)
+        for squad, before in zip(crew.squads, found.squads, strict=True):
+            squad.grow_to(len(before.boosters[0].rounds))
+        crew.grow(self.n_estimators_, lambda _: False)
+        self._take_trees(crew, self.bag_weights_)
+
     def _keep_left_out(self, boosters: list[Booster], train: TrainingData, n_threads: int) -> None:
-        """What each booster says of the rows that it did not learn from."""
+        """What the boosters say of the rows that they did not learn from."""
         if self.n_bags_ == 1:
             return
-        scores = np.full((train.encoded.n_rows, len(self.baseline_)), np.nan)
+        n_rows, n_outputs = train.encoded.n_rows, len(self.baseline_)
+        scores, counts = np.zeros((n_rows, n_outputs)), np.zeros(n_rows)
         for booster in boosters:
-            own = _engine.Forest(booster.encoded.n_features, len(self.baseline_))
+            own = _engine.Forest(booster.encoded.n_features, n_outputs)
             for trees in booster.rounds:
                 for output, tree in enumerate(trees):
                     own.add(tree, output)
             rows = take_rows(booster.encoded, booster.left_out)
-            added = add_scores(own, np.zeros(len(self.baseline_)), rows, n_threads)
-            scores[booster.left_out] = booster.loss.first_scores(booster.left_out) + added
-        self._take_left_out(scores)
+            added = add_scores(own, np.zeros(n_outputs), rows, n_threads)
+            scores[booster.left_out] += booster.loss.first_scores(booster.left_out) + added
+            counts[booster.left_out] += 1
+        scores[counts == 0] = np.nan
+        self._take_left_out(scores / np.maximum(counts, 1)[:, None])
 
     def _matrix(self, encoded: Encoded, train: TrainingData, seed: int, n_threads: int) -> Any:
         weight = np.empty(0) if train.weight is None else train.weight
@@ -328,19 +474,6 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         )
         return options
 
-    def _parts(self, train: TrainingData, plan: Plan, seed: int) -> list[tuple[RowArray, RowArray]]:
-        """For each booster, the rows to learn from (none: all of them) and the rows left out."""
-        n_rows = train.encoded.n_rows
-        kept = np.arange(n_rows) if train.weight is None else np.flatnonzero(train.weight > 0)
-        codes = train.target.values[kept] if self._task == "classification" else None
-        if plan.n_bags > 1:
-            fold = fold_numbers(len(kept), plan.n_bags, seed, codes)
-            return [(_as_rows(kept[fold != k]), kept[fold == k]) for k in range(plan.n_bags)]
-        if plan.stops_early:
-            learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
-            return [(_as_rows(kept[learn]), kept[aside])]
-        return [(_as_rows(kept if len(kept) < n_rows else kept[:0]), kept[:0])]
-
     def _read_offset(self, offset: Any, n_rows: int) -> FloatArray | None:
         if offset is None:
             return None
@@ -350,25 +483,40 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         """Where a booster's scores begin: at the offset, and at what a copy of `init`, fitted to its rows, predicts."""
         if self.init is None or isinstance(self.init, str) or self._n_outputs() == 0:
             return Origin(offset, add_constant=self.init is None)
-        y = train.target.values if self._task == "regression" else self.classes_[train.target.values]
+        y = self._users_target(train.target.values)
         self.init_.append(fitted_init(self.init, X, y, train.weight, rows))
         scores = self._init_scores(self.init_[-1], X, train.encoded.n_rows)
         return Origin(scores if offset is None else offset + scores, add_constant=False)
 
     def _raw_scores(self, X: Any, offset: Any) -> FloatArray:
+        start, encoded, n_threads = self._start_of(X, offset)
+        return add_scores(self.forest_, start, encoded, n_threads)
+
+    def _staged_scores(self, X: Any, offset: Any) -> Iterator[FloatArray]:
+        check_staged(self)
+        start, encoded, n_threads = self._start_of(X, offset)
+        return staged_scores(self.forest_, self.rounds_, start, encoded, n_threads)
+
+    def _start_of(self, X: Any, offset: Any) -> tuple[FloatArray, Encoded, int]:
+        """The scores of new rows before the first tree, their features, and how many threads may walk them."""
         check_is_fitted(self, "forest_")
         encoded = prepare_prediction(self, X)
         if self.statistics_:
             encoded = self.statistics_.extend(encoded)
-        n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
+        given = self._read_offset(offset, encoded.n_rows)
         start = self.baseline_
-        if (given := self._read_offset(offset, encoded.n_rows)) is not None:
-            start = start + given
-        if self.init_:
-            start = start + np.mean(
-                [self._init_scores(model, X, encoded.n_rows) for model in self.init_], axis=0
-            )
-        return add_scores(self.forest_, start, encoded, n_threads)
+        if given is not None or self.init_:
+            start = start + self._first_scores(X, encoded.n_rows, given, self.init_)
+        return start, encoded, _engine.usable_threads(resolve_n_jobs(self.n_jobs))
+
+    def _first_scores(self, X: Any, n_rows: int, offset: FloatArray | None, models: list[Any]) -> FloatArray:
+        """What the offset and the mean of the fitted `init` say of each row."""
+        scores = np.zeros((n_rows, max(1, self._n_outputs())))
+        if offset is not None:
+            scores = scores + offset
+        if models:
+            scores = scores + np.mean([self._init_scores(model, X, n_rows) for model in models], axis=0)
+        return scores
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -397,6 +545,9 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
     def _take_classes(self, train: TrainingData) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")
 
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
     def _take_left_out(self, scores: FloatArray) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")
 
@@ -423,12 +574,3 @@ def training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:
     weight = np.zeros(train.encoded.n_rows)
     weight[rows] = 1.0 if train.weight is None else train.weight[rows]
     return weight
-
-
-def _as_rows(rows: AnyArray) -> AnyArray:
-    """Row numbers as the engine takes them."""
-    return rows.astype(np.uint32)
-
-
-def _mean_start(weights: dict[Booster, float]) -> FloatArray:
-    return np.asarray(sum(weight * booster.loss.start for booster, weight in weights.items()))

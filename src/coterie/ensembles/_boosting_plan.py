@@ -16,9 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from coterie.ensembles._row_sampling import automatic_share
 from coterie.errors import InvalidParameter
 
-__all__ = ["Plan", "Policy", "automatic_bags", "plan_of"]
+__all__ = ["Plan", "Policy", "automatic_bags", "is_auto", "plan_of"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,6 @@ _RECIPE: dict[str, Any] = {
     "early_stopping": True,
     "n_iter_no_change": 30,
     "max_features": 0.5,
-    "subsample": 0.8,
-    "sampling_method": "uniform",
     "target_statistics": "columns",
 }
 
@@ -101,13 +100,7 @@ _LEAST_PROGRESS = 1e-3
 def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1, *, several_targets: bool = False) -> Plan:
     """The plan of one fit on so many rows, with so many trees in a round; those of several targets share splits."""
     recipe = is_auto(estimator.n_estimators) and n_rows >= _ROWS_FOR_RECIPE
-    manner = _EXACT
-    if recipe:
-        n_trees = max(1, n_outputs)
-        manner = _RECIPE | {
-            "n_bags": automatic_bags(n_rows * n_trees),
-            "n_estimators": min(_MOST_ROUNDS, max(200, 10 * _MOST_ROUNDS // n_trees)),
-        }
+    manner = _recipe_for(estimator, n_rows, max(1, n_outputs)) if recipe else _EXACT
 
     def settled(name: str) -> Any:
         given = getattr(estimator, name)
@@ -147,6 +140,21 @@ def _growth_of_shared_trees(given: str) -> str:
             "'leaf' or 'level', or fit one model per column."
         )
     return "leaf" if is_auto(given) else given
+
+
+def _recipe_for(estimator: Any, n_rows: int, n_outputs: int) -> dict[str, Any]:
+    """The part of the recipe that depends on the size of the table, and on the steps if they are given."""
+    n_rounds = min(_MOST_ROUNDS, max(200, 10 * _MOST_ROUNDS // n_outputs))
+    if not is_auto(estimator.learning_rate):
+        usual = _RECIPE_POLICIES["leaf"]["learning_rate"]
+        n_rounds = math.ceil(n_rounds * max(1.0, usual / estimator.learning_rate))
+    share = automatic_share(n_rows)
+    return _RECIPE | {
+        "n_bags": automatic_bags(n_rows * n_outputs),
+        "n_estimators": n_rounds,
+        "subsample": min(0.8, share),
+        "sampling_method": "uniform" if share == 1 else "gradient_based",
+    }
 
 
 def _policy(estimator: Any, growth: str, recipe: bool, n_outputs: int) -> Policy:

@@ -1,8 +1,8 @@
 """A crew: boosters that learn from different rows of one table, side by side, in squads that stop together.
 
-Each booster leaves some rows out. A *squad* is the boosters whose trees grow alike. After every round a squad knows the
-loss of all rows that its boosters left out, and that sum decides for the squad when to stop: a loss over many rows is
-far less noisy than one over a tenth of them, and growth of one kind needs fewer rounds than another.
+A *squad* is the boosters whose trees grow alike. After every round a *judge* says how good the squad is, on all rows
+that its boosters left out or on an eval set, and that decides for the squad when to stop: a loss over many rows is far
+less noisy than one over a tenth of them, and growth of one kind needs fewer rounds than another.
 """
 
 import math
@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import FloatArray
 from coterie.ensembles._booster import Booster
 from coterie.ensembles._early_stopping import EarlyStopping
+from coterie.ensembles._judges import Judge, Verdict
 
 __all__ = ["Crew", "Squad"]
 
@@ -24,56 +25,62 @@ _TRUST = 4  # in the differences between squads
 
 
 class Squad:
-    """Boosters of one kind; without `stopping` they grow as long as they are asked to."""
+    """Boosters of one kind; without a judge nobody looks on, and without `stopping` they grow as long as asked to."""
 
-    def __init__(self, boosters: list[Booster], y: AnyArray, weight: FloatArray | None) -> None:
+    def __init__(self, boosters: list[Booster]) -> None:
         self.boosters = boosters
-        self.stopping: EarlyStopping | None = None
         self.done = False
-        self._y = y
-        self._weight = weight
-        self._losses: list[list[float]] = [[] for _ in boosters]
-        left_out = [booster.left_out for booster in boosters]
-        self.mass = float(sum(len(rows) if weight is None else weight[rows].sum() for rows in left_out))
+        self.judge: Judge | None = None
+        self.verdicts: list[Verdict] = []  # before the first round, and after each that was looked at
+        self._stopping: EarlyStopping | None = None
+        self._limit: int | None = None  # of rounds, if it is not the crew's
+
+    def grow_to(self, n_rounds: int) -> None:
+        """Stop after so many rounds, whatever the others do."""
+        self._limit = n_rounds
+        self.done = n_rounds == 0
+
+    def watch(self, judge: Judge) -> None:
+        """Let the judge look at every round from now on."""
+        self.judge = judge
+        for place in range(len(self.boosters)):
+            judge.measure(place)
+        self.verdicts = [judge.verdict(0)]
 
     def stop_early(self, patience: int, tolerance: float, least_progress: float) -> None:
-        """Watch the rows left out from now on."""
-        for place in range(len(self.boosters)):
-            self.measure(place)
-        self.stopping = EarlyStopping(patience, tolerance, self.loss(0), least_progress)
-
-    def measure(self, place: int) -> None:
-        self._losses[place].append(self.boosters[place].loss_of_left_out(self._y, self._weight))
-
-    def loss(self, n_rounds: int) -> float:
-        """The mean loss of the rows left out, after so many rounds."""
-        return sum(losses[n_rounds] for losses in self._losses) / self.mass
+        """Stop when the judge sees no more progress."""
+        self._stopping = EarlyStopping(patience, tolerance, self.verdicts[0].to_minimise, least_progress)
 
     @property
-    def losses(self) -> list[float]:
-        """After each round that was looked at."""
-        return self.stopping.losses if self.stopping else []
-
-    @property
-    def best_loss(self) -> float:
-        return self.stopping.best_loss if self.stopping else math.nan
+    def final_verdict(self) -> Verdict:
+        """Of the rounds that are kept."""
+        return self.verdicts[self._stopping.best_round if self._stopping else -1]
 
     def remaining_loss(self) -> float:
         """What is left of the constant's loss, at least a hundredth; 0 if that has no meaning."""
-        if self.stopping is None or not 0 < self.best_loss < math.inf or not 0 < self.loss(0) < math.inf:
+        if self._stopping is None:
             return 0.0
-        return max(self.best_loss / self.loss(0), 0.01)
+        first, final = self.verdicts[0].loss, self.final_verdict.loss
+        if not 0 < final < math.inf or not 0 < first < math.inf:
+            return 0.0
+        return max(final / first, 0.01)
 
     def look_at(self, number: int) -> None:
         """Stop here if the round was the last that was needed."""
-        if self.stopping is not None and not self.done and self.stopping.reached(self.loss(number)):
+        if number == self._limit:
+            self.finish()
+        if self.judge is None or self.done:
+            return
+        self.verdicts.append(self.judge.verdict(number))
+        if self._stopping is not None and self._stopping.reached(self.verdicts[-1].to_minimise):
             self.finish()
 
     def finish(self) -> None:
         """Keep the rounds up to the best one."""
         self.done = True
-        if self.stopping is not None:
-            self.truncate(self.stopping.best_round)
+        kept = self._limit if self._stopping is None else self._stopping.best_round
+        if kept is not None:
+            self.truncate(kept)
 
     def truncate(self, n_rounds: int) -> None:
         for booster in self.boosters:
@@ -88,7 +95,7 @@ class Crew:
         self.boosters = [booster for squad in squads for booster in squad.boosters]
         self._n_threads = min(n_threads, len(self.boosters))
 
-    def grow(self, max_rounds: int, after_round: Callable[[list[tuple[Booster, int, Any]]], bool]) -> None:
+    def grow(self, max_rounds: int, after_round: Callable[[list[tuple[int, Any]]], bool]) -> None:
         """Grow until every squad is done, or `after_round`, told of the new trees of each round, asks to stop.
 
         Boosters grow some rounds before they meet again; rounds beyond the last one that counts are dropped.
@@ -112,8 +119,8 @@ class Crew:
             if not squad.done:
                 squad.finish()
 
-    def weights(self) -> dict[Booster, float]:
-        """The share of each booster in the mean; squads whose loss fell further count more.
+    def weights(self) -> FloatArray:
+        """The share of each booster in the mean, in the order of `boosters`; squads whose loss fell further count more.
 
         The rows left out by one squad are not those of another, so each is measured by what remains of the loss of the
         constant. The fourth power hardly tells squads apart that are within a few percent, and all but drops one
@@ -122,34 +129,62 @@ class Crew:
         fallen = [squad.remaining_loss() for squad in self.squads]
         worth = [remaining**-_TRUST for remaining in fallen] if all(fallen) else [1.0] * len(fallen)
         total = sum(each * len(squad.boosters) for each, squad in zip(worth, self.squads, strict=True))
-        return {
-            booster: each / total
-            for each, squad in zip(worth, self.squads, strict=True)
-            for booster in squad.boosters
-        }
+        shares = [
+            each / total for each, squad in zip(worth, self.squads, strict=True) for _ in squad.boosters
+        ]
+        return np.array(shares)
 
-    def trees(self) -> Iterable[tuple[Booster, int, Any]]:
-        """Booster, output and tree, round by round."""
+    def mean_start(self, weights: FloatArray) -> FloatArray:
+        """The constant scores of all boosters, averaged."""
+        return np.asarray(
+            sum(w * booster.loss.start for w, booster in zip(weights, self.boosters, strict=True))
+        )
+
+    def trees(self, weights: FloatArray) -> Iterable[tuple[int, Any]]:
+        """Output and tree, round by round, with answers that are a booster's share; of one booster as they grew."""
         for number in range(max(len(booster.rounds) for booster in self.boosters)):
-            yield from _trees(self.boosters, number)
+            for weight, booster in zip(weights, self.boosters, strict=True):
+                for output, tree in _trees([booster], number):
+                    yield output, tree if weight == 1 else tree.scaled(weight)
 
-    def trees_after(self, n_rounds: int) -> list[tuple[Booster, int, Any]]:
-        """Booster, output and tree of the model of the first rounds."""
+    @property
+    def is_judged(self) -> bool:
+        return all(squad.judge is not None for squad in self.squads)
+
+    def trees_after(self, n_rounds: int) -> list[tuple[int, Any]]:
+        """Output and tree of the model of the first rounds."""
         return [
-            (booster, output, tree)
+            (output, tree)
             for booster in self.boosters
             for trees in booster.trees_after(n_rounds)
             for output, tree in enumerate(trees)
         ]
 
     def mean_losses(self) -> FloatArray:
-        """The loss of the rows left out after each round, over all squads; a squad that is done keeps its best."""
-        longest = max(len(squad.losses) for squad in self.squads)
-        mass = sum(squad.mass for squad in self.squads)
-        total = np.zeros(longest)
-        for squad in self.squads:
-            total += squad.mass * np.append(squad.losses, [squad.best_loss] * (longest - len(squad.losses)))
-        return total / mass
+        """The loss after each round, over all squads; a squad that is done keeps that of its best round."""
+        return self._mean([[verdict.loss for verdict in each] for each in self._histories()])
+
+    def mean_scores(self) -> FloatArray | None:
+        """The same for the score, if there is one."""
+        histories = [[verdict.score for verdict in each] for each in self._histories()]
+        if any(score is None for history in histories for score in history):
+            return None
+        return self._mean(histories)
+
+    def _histories(self) -> list[list[Verdict]]:
+        """The verdicts of each squad, the first aside, all equally long."""
+        longest = max(len(squad.verdicts) for squad in self.squads)
+        return [
+            squad.verdicts[1:] + [squad.final_verdict] * (longest - len(squad.verdicts))
+            for squad in self.squads
+        ]
+
+    def _mean(self, histories: list[list[Any]]) -> FloatArray:
+        masses = [squad.judge.mass for squad in self.squads if squad.judge is not None]
+        total = np.zeros(len(histories[0]))
+        for mass, history in zip(masses, histories, strict=True):
+            total += mass * np.array(history, dtype=np.float64)
+        return total / sum(masses)
 
     def _advance(self, n_rounds: int) -> None:
         work = [
@@ -176,13 +211,13 @@ def _grow_one(squad: Squad, place: int, n_rounds: int, interrupted: threading.Ev
         if interrupted is not None and interrupted.is_set():
             return
         squad.boosters[place].grow_round()
-        if squad.stopping is not None:
-            squad.measure(place)
+        if squad.judge is not None:
+            squad.judge.measure(place)
 
 
-def _trees(boosters: Iterable[Booster], number: int) -> list[tuple[Booster, int, Any]]:
+def _trees(boosters: Iterable[Booster], number: int) -> list[tuple[int, Any]]:
     return [
-        (booster, output, tree)
+        (output, tree)
         for booster in boosters
         if number < len(booster.rounds)
         for output, tree in enumerate(booster.rounds[number])

@@ -17,10 +17,10 @@ import numpy as np
 import coterie._engine as _engine
 from coterie._seeds import spawn_seeds
 from coterie._typing import FloatArray
-from coterie.ensembles._booster import Booster, add_scores
+from coterie.ensembles._booster import Booster, add_scores, units_of
 from coterie.errors import InvalidParameter
 
-__all__ = ["DroppingBooster", "check_dropout", "dart_weights"]
+__all__ = ["DroppingBooster", "check_dropout", "check_staged", "dart_weights"]
 
 
 class DroppingBooster(Booster):
@@ -59,6 +59,10 @@ class DroppingBooster(Booster):
             for trees, weight in zip(self.rounds[:n_rounds], weights, strict=True)
         ]
 
+    def settle(self) -> None:
+        self.rounds = self.trees_after(len(self.rounds))
+        self._weights = [np.ones(number + 1) for number in range(len(self.rounds))]
+
     def _drawn(self, n_rounds: int) -> list[int]:
         """Numbers of the rounds to leave out: one at least, unless this round leaves none out."""
         if self._draws.random() < self._skip or n_rounds == 0:
@@ -76,7 +80,7 @@ class DroppingBooster(Booster):
             for output, tree in enumerate(self.rounds[number]):
                 forest.add(tree.scaled(weight), output)
         added = add_scores(forest, np.zeros(loss.n_outputs), self.encoded, self._n_threads)
-        return np.asarray(added / (loss.scale if loss.joint_units is None else loss.joint_units))
+        return np.asarray(added / units_of(loss))
 
 
 def dart_weights(n_dropped: int, learning_rate: float) -> tuple[float, float]:
@@ -95,7 +99,7 @@ def dart_weights(n_dropped: int, learning_rate: float) -> tuple[float, float]:
     return n_dropped / whole, 1 / whole
 
 
-def check_dropout(estimator: Any, *, stops_early: bool) -> None:
+def check_dropout(estimator: Any, *, stops_early: bool, has_eval_set: bool) -> None:
     """Refuse what needs the model of a part of the rounds to be a part of the model."""
     rate = estimator.dropout_rate
     if rate == 0:
@@ -105,9 +109,26 @@ def check_dropout(estimator: Any, *, stops_early: bool) -> None:
             f"dropout_rate={rate} needs a number of rounds, and n_estimators={estimator.n_estimators!r} stops by "
             "itself. Set n_estimators, for example to 200."
         )
-    if stops_early:
+    reasons = {
+        "early_stopping": (
+            stops_early,
+            "Set early_stopping=False, and choose n_estimators by cross-validation.",
+        ),
+        "eval_set": (has_eval_set, "Leave eval_set out, and score the model after the fit."),
+        "warm_start": (estimator.warm_start, "Set warm_start=False, and fit anew with more rounds."),
+    }
+    for name, (asked, instead) in reasons.items():
+        if asked:
+            raise InvalidParameter(
+                f"dropout_rate={rate} does not go with {name}: every round changes the weights of earlier ones, so the "
+                f"first rounds of a model are not a model that was ever grown. {instead}"
+            )
+
+
+def check_staged(estimator: Any) -> None:
+    """Refuse to take a model of dropout apart."""
+    if estimator.dropout_rate > 0:
         raise InvalidParameter(
-            f"dropout_rate={rate} does not go with early_stopping: every round changes the weights of earlier ones, so "
-            "the first rounds of a model are not the model that was measured. Set early_stopping=False, and choose "
-            "n_estimators by cross-validation."
+            f"dropout_rate={estimator.dropout_rate} leaves no stages to predict: every round changed the weights of "
+            "earlier ones. Fit models of fewer rounds to compare them."
         )

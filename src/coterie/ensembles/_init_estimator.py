@@ -14,7 +14,7 @@ from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.losses import LossChoice
 from coterie.losses.class_choices import ClassLoss
 
-__all__ = ["class_scores", "fitted_init", "number_scores"]
+__all__ = ["class_scores", "fitted_init", "number_scores", "rows_of"]
 
 
 def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows: AnyArray) -> Any:
@@ -25,7 +25,7 @@ def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows:
             "them, or leave sample_weight and class_weight out."
         )
     if len(rows):
-        X, y = _rows_of(X, rows), y[rows]
+        X, y = rows_of(X, rows), y[rows]
         weight = None if weight is None else weight[rows]
     weights = {} if weight is None else {"sample_weight": weight}
     return _asked("be fitted to the training rows", lambda: clone(init).fit(X, y, **weights), init)
@@ -110,7 +110,8 @@ def _floats(given: Any, method: str, model: Any) -> FloatArray:
     return array
 
 
-def _rows_of(X: Any, rows: AnyArray) -> Any:
+def rows_of(X: Any, rows: AnyArray) -> Any:
+    """Some rows of a table as the user gave it."""
     if isinstance(X, Mapping):
         return {name: _safe_indexing(column, rows) for name, column in X.items()}
     return _safe_indexing(X, rows)

@@ -1,5 +1,6 @@
 """Gradient boosting: each tree takes a small Newton step down the loss, from where the trees before it left off."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -84,9 +85,13 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         target_statistics: str = "auto",
         init: Any = None,
         early_stopping: bool | str = "auto",
+        holdout: str = "random",
         validation_fraction: float = 0.1,
+        scoring: Any = None,
         n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
+        refit: bool = False,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -121,9 +126,13 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
             target_statistics=target_statistics,
             init=init,
             early_stopping=early_stopping,
+            holdout=holdout,
             validation_fraction=validation_fraction,
+            scoring=scoring,
             n_iter_no_change=n_iter_no_change,
             tol=tol,
+            refit=refit,
+            warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -131,20 +140,39 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         self.quantile = quantile
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Fit to a table and its target, or a table of targets, one in each column.
 
-        A weight of 2 counts a row twice, an offset is a row's score to start from.
+        A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
+        weight) or (X, y, weight, offset), is measured after each round and says when to stop; no row of the table is
+        left out then. Rows of one of `groups` are left out together or not at all.
         """
-        return self._fit(X, y, sample_weight, offset)
+        return self._fit(X, y, sample_weight, offset, eval_set, groups)
 
     def predict(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The predicted number of each row; of several targets or quantiles, which ascend, a column for each."""
         scores = self._raw_scores(X, offset)
         return self._loss().answers(scores)
 
+    def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+        """What `predict` would say after each round."""
+        scores = self._staged_scores(X, offset)
+        return map(self._loss().answers, scores)
+
     def _take_classes(self, train: TrainingData) -> None:
         self.n_outputs_ = train.target.n_outputs
+
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        return target
 
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
@@ -234,9 +262,13 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         init: Any = None,
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
+        holdout: str = "random",
         validation_fraction: float = 0.1,
+        scoring: Any = None,
         n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
+        refit: bool = False,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -271,9 +303,13 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
             target_statistics=target_statistics,
             init=init,
             early_stopping=early_stopping,
+            holdout=holdout,
             validation_fraction=validation_fraction,
+            scoring=scoring,
             n_iter_no_change=n_iter_no_change,
             tol=tol,
+            refit=refit,
+            warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -281,14 +317,26 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         self.class_weight = class_weight
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
-        """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from."""
-        return self._fit(X, y, sample_weight, offset)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from.
+
+        `eval_set`, a tuple (X, y), (X, y, weight) or (X, y, weight, offset), is measured after each round and says when
+        to stop; no row of the table is left out then. Rows of one of `groups` are left out together or not at all.
+        """
+        return self._fit(X, y, sample_weight, offset, eval_set, groups)
 
     def decision_function(self, X: Any, *, offset: Any = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class."""
-        scores = self._raw_scores(X, offset)
-        return scores[:, 0] if len(self.classes_) <= 2 else scores
+        return self._margins(self._raw_scores(X, offset))
 
     def predict_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The probability of each class, in the order of `classes_`."""
@@ -301,7 +349,24 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
 
     def predict(self, X: Any, *, offset: Any = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
-        scores = self._raw_scores(X, offset)
+        return self._labels(self._raw_scores(X, offset))
+
+    def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+        """What `decision_function` would say after each round."""
+        return map(self._margins, self._staged_scores(X, offset))
+
+    def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+        """What `predict_proba` would say after each round."""
+        return map(self._probabilities, self._staged_scores(X, offset))
+
+    def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[AnyArray]:
+        """What `predict` would say after each round."""
+        return map(self._labels, self._staged_scores(X, offset))
+
+    def _margins(self, scores: FloatArray) -> FloatArray:
+        return scores[:, 0] if len(self.classes_) <= 2 else scores
+
+    def _labels(self, scores: FloatArray) -> AnyArray:
         one = len(self.classes_) == 1
         chosen = np.zeros(len(scores), np.intp) if one else self._loss().chosen(scores)
         return np.asarray(self.classes_[chosen])
@@ -311,6 +376,9 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
 
     def _take_classes(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)
+
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        return np.asarray(self.classes_[target])
 
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_decision_function_: FloatArray = self._probabilities(scores)

@@ -38,11 +38,14 @@ def _check_between(loss: str, parameter: str, value: object) -> None:
         )
 
 
-def _refuse_below(y: FloatArray, weight: FloatArray | None, name: str, *, zero_is_fine: bool) -> None:
+def _refuse_below(y: FloatArray, name: str, *, zero_is_fine: bool) -> None:
     wrong = np.flatnonzero(y < 0 if zero_is_fine else y <= 0)
     if len(wrong):
         allowed = "that are not negative" if zero_is_fine else "above zero"
         raise InvalidInput(f"loss='{name}' needs targets {allowed}; y is {y[wrong[0]]:g} in row {wrong[0]}.")
+
+
+def _refuse_zeros(y: FloatArray, weight: FloatArray | None, name: str) -> None:
     if not (y if weight is None else y * weight).any():
         raise InvalidInput(f"loss='{name}' needs at least one target above zero; all of y is zero.")
 
@@ -73,6 +76,9 @@ class LossChoice(ABC):
             f"loss={self.name!r} takes one target, and y has {n_targets} columns. Several targets at once are learned "
             "with loss='squared_error'; for another loss fit one model per column."
         )
+
+    def check_targets(self, y: FloatArray) -> None:  # noqa: B027  most losses take any number
+        """Refuse targets that the loss has no value for."""
 
     def scores_of(self, answers: FloatArray) -> FloatArray:
         """From answers of another model, any shape, to scores of this loss; refuses those that no score gives."""
@@ -197,6 +203,11 @@ class Expectile(_ScoreIsAnswer):
 
 
 class _LogLink(LossChoice):
+    _zero_is_fine: ClassVar[bool] = True
+
+    def check_targets(self, y: FloatArray) -> None:
+        _refuse_below(y, self.name, zero_is_fine=self._zero_is_fine)
+
     def answers(self, scores: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(scores[:, 0]))
@@ -221,7 +232,8 @@ class Poisson(_LogLink):
     def begin(
         self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
     ) -> BoostingLoss:
-        _refuse_below(y, weight, self.name, zero_is_fine=True)
+        self.check_targets(y)
+        _refuse_zeros(y, weight, self.name)
         return TweedieDeviance(y, weight, 1.0, origin)
 
 
@@ -230,11 +242,13 @@ class Gamma(_LogLink):
     """For amounts above zero: errors count in proportion."""
 
     name: ClassVar[str] = "gamma"
+    _zero_is_fine: ClassVar[bool] = False
 
     def begin(
         self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
     ) -> BoostingLoss:
-        _refuse_below(y, weight, self.name, zero_is_fine=False)
+        self.check_targets(y)
+        _refuse_zeros(y, weight, self.name)
         return TweedieDeviance(y, weight, 2.0, origin)
 
 
@@ -252,7 +266,8 @@ class Tweedie(_LogLink):
     def begin(
         self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
     ) -> BoostingLoss:
-        _refuse_below(y, weight, self.name, zero_is_fine=True)
+        self.check_targets(y)
+        _refuse_zeros(y, weight, self.name)
         return TweedieDeviance(y, weight, float(self.power), origin)
 
 
@@ -265,12 +280,15 @@ class CrossEntropy(LossChoice):
     def begin(
         self, y: FloatArray, weight: FloatArray | None, n_threads: int, origin: Origin = BEST_CONSTANT
     ) -> BoostingLoss:
+        self.check_targets(y)
+        return CrossEntropyOfShares(y, weight, origin)
+
+    def check_targets(self, y: FloatArray) -> None:
         wrong = np.flatnonzero((y < 0) | (y > 1))
         if len(wrong):
             raise InvalidInput(
                 f"loss='cross_entropy' needs targets from 0 to 1; y is {y[wrong[0]]:g} in row {wrong[0]}."
             )
-        return CrossEntropyOfShares(y, weight, origin)
 
     def answers(self, scores: FloatArray) -> FloatArray:
         return np.asarray(expit(scores[:, 0]))

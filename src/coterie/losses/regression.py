@@ -230,11 +230,15 @@ class ExpectileError(_Residuals):
 
 
 def _spread(rest: FloatArray, weight: FloatArray | None) -> float:
-    """The root of the mean square, also of numbers whose squares are too large for a float; 1 if all are zero."""
+    """The root of the mean square, also of numbers whose squares are too large for a float; 1 if all are zero.
+
+    It has the digits of a float32, so that a float32 can be multiplied by it and divided again without a trace.
+    """
     taking_part = rest if weight is None else rest[weight > 0]
     scale = power_of_two_above(float(np.abs(taking_part).max(initial=0.0)))
     counts = None if weight is None else weight[weight > 0]
-    return scale * float(np.sqrt(np.average((taking_part / scale) ** 2, weights=counts))) or 1.0
+    spread = float(np.sqrt(np.average((taking_part / scale) ** 2, weights=counts)))
+    return scale * float(np.float32(spread)) or 1.0
 
 
 def _without_offset(y: FloatArray, origin: Origin, output: int) -> FloatArray:

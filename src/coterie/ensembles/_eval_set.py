@@ -1,0 +1,131 @@
+"""`eval_set=`: rows of their own to measure on, so that none of the table's need to be left out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.encoding import Encoded
+from coterie.data.prepare import TrainingData, prepare_prediction
+from coterie.data.target import read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.errors import CoterieError, InvalidInput, InvalidType
+
+__all__ = ["EvalSet", "read_eval_set"]
+
+
+@dataclass(frozen=True)
+class EvalSet:
+    """Rows to measure on, as the model sees them.
+
+    Attributes
+    ----------
+    X : the table as it came
+    encoded : its features, statistics included
+    target : numbers, or codes of the model's classes
+    weight : what each row counts in the loss, class weights included
+    given_weight : what each row counts in a score
+    offset : shape (n_rows, n_outputs), or None
+    """
+
+    X: Any
+    encoded: Encoded
+    target: AnyArray
+    weight: FloatArray | None
+    given_weight: FloatArray | None
+    offset: FloatArray | None
+
+
+def read_eval_set(
+    eval_set: Any, estimator: Any, train: TrainingData, *, needs_offset: bool
+) -> EvalSet | None:
+    """(X, y), (X, y, weight) or (X, y, weight, offset), or a list of one of them; None stays None.
+
+    The estimator knows its schema, its classes and its statistics already.
+    """
+    if eval_set is None:
+        return None
+    X, y, given_weight, offset = _pieces(eval_set)
+    if needs_offset and offset is None:
+        raise InvalidInput(
+            "fit was given an offset, and eval_set was not: its rows would be measured from another start. Give "
+            "eval_set=(X, y, weight, offset), where weight may be None."
+        )
+    with _named():
+        encoded = prepare_prediction(estimator, X)
+        weight = read_weight(given_weight, encoded.n_rows)
+        target = read_target(
+            y,
+            task=train.target.task,
+            estimator_name=type(estimator).__name__,
+            n_rows=encoded.n_rows,
+            multi_output=train.target.n_outputs > 1,
+        )
+        if target.n_outputs != train.target.n_outputs:
+            raise InvalidInput(
+                f"y has the shape {target.values.shape}; expected {train.target.n_outputs} columns, one for each "
+                "target of fit."
+            )
+        if target.task == "classification":
+            values: AnyArray = _known_codes(np.asarray(target.classes)[target.values], estimator.classes_)
+            total = combined_weight(weight, _class_weight(train, values))
+        else:
+            values, total = target.values, weight
+            estimator._loss().check_targets(values)
+        own_offset = estimator._read_offset(offset, encoded.n_rows)
+        if estimator.statistics_:
+            encoded = estimator.statistics_.extend(encoded)
+    return EvalSet(X, encoded, values, total, weight, own_offset)
+
+
+def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
+    pieces = eval_set
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        pieces = eval_set[0]
+    elif (
+        isinstance(eval_set, list) and len(eval_set) > 1 and all(isinstance(each, tuple) for each in eval_set)
+    ):
+        raise InvalidInput(
+            f"eval_set is a list of {len(eval_set)} sets; expected one. Only one can say when to stop; look at others "
+            "with staged_predict after the fit."
+        )
+    if not isinstance(pieces, tuple) or not 2 <= len(pieces) <= 4:
+        raise InvalidType(
+            f"eval_set={in_short(eval_set)}: expected a tuple (X, y), (X, y, weight) or (X, y, weight, offset)."
+        )
+    X, y, weight, offset = (*pieces, None, None)[:4]
+    return X, y, weight, offset
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Errors about X, y and weights say that those of eval_set are meant."""
+    try:
+        yield
+    except CoterieError as error:
+        raise type(error)(f"eval_set: {error}") from error
+
+
+def _known_codes(labels: AnyArray, classes: AnyArray) -> AnyArray:
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    codes = [code_of.get(label, -1) for label in labels.tolist()]
+    if -1 in codes:
+        row = codes.index(-1)
+        raise InvalidInput(
+            f"y holds the label {labels.tolist()[row]!r} in row {row}, which fit has not seen; its classes are "
+            f"{in_short(classes.tolist())}. Drop such rows: no model can say them."
+        )
+    return np.array(codes, dtype=np.int32)
+
+
+def _class_weight(train: TrainingData, codes: AnyArray) -> FloatArray | None:
+    """What `class_weight` gave to rows of the same class in training."""
+    if train.target.row_weight is None:
+        return None
+    by_class = np.zeros(int(train.target.values.max()) + 1)
+    by_class[train.target.values] = train.target.row_weight
+    return by_class[codes]

@@ -1,0 +1,64 @@
+"""Rounds of an earlier fit: their answers are added to the scores again, to the last bit, instead of growing them.
+
+A tree's values are its answers in the user's units, which differ from the loop's by a power of two, or, of several
+targets, are float32 answers times a unit of so few digits that nothing is rounded. Growing adds the answers to the
+scores as float32, so dividing the values by the unit and rounding gives the same number, and the leaf that a row
+reaches is the one that it was put into.
+"""
+
+from typing import Any
+
+import numpy as np
+
+import coterie._engine as _engine
+from coterie._typing import FloatArray
+from coterie.data.encoding import Encoded
+from coterie.losses.base import Float32Array
+
+__all__ = ["KnownRounds"]
+
+_ROUNDS_AT_ONCE = 16  # the table is read once for so many
+
+
+class KnownRounds:
+    """The trees of one booster.
+
+    Parameters
+    ----------
+    rounds : a tree for each output, round by round.
+    encoded : the rows whose scores are added to.
+    units : what an answer of 1 is in a tree's values, for each output.
+    """
+
+    def __init__(
+        self, rounds: list[list[Any]], encoded: Encoded, *, units: FloatArray, n_threads: int
+    ) -> None:
+        self._rounds = rounds
+        self._encoded = encoded
+        self._units = units
+        self._n_threads = n_threads
+        self._leaves = np.empty((0, 0), dtype=np.uint32)
+
+    def __len__(self) -> int:
+        return len(self._rounds)
+
+    def repeat(self, number: int, scores: Float32Array) -> list[Any]:
+        """Add the answers of one round to the scores, a row for each output; rounds come in order from the first."""
+        place = number % _ROUNDS_AT_ONCE
+        if place == 0:
+            self._find_leaves(number)
+        trees = self._rounds[number]
+        for output, tree in enumerate(trees):
+            answers = (tree.value.reshape(-1) / self._units[output]).astype(np.float32)
+            scores[output] += answers[self._leaves[:, place * len(trees) + output]]
+        return trees
+
+    def _find_leaves(self, first: int) -> None:
+        forest: Any = _engine.Forest(self._encoded.n_features, 1)
+        for trees in self._rounds[first : first + _ROUNDS_AT_ONCE]:
+            for tree in trees:
+                forest.add(tree)
+        self._leaves = np.empty((self._encoded.n_rows, len(forest)), dtype=np.uint32)
+        forest.find_leaves(
+            self._encoded.values, self._encoded.n_levels, self._leaves.reshape(-1), self._n_threads
+        )
