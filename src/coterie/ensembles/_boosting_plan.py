@@ -144,7 +144,7 @@ def _growth_of_shared_trees(given: str) -> str:
 
 def _recipe_for(estimator: Any, n_rows: int, n_outputs: int) -> dict[str, Any]:
     """The part of the recipe that depends on the size of the table, and on the steps if they are given."""
-    n_rounds = min(_MOST_ROUNDS, max(200, 10 * _MOST_ROUNDS // n_outputs))
+    n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // n_outputs))
     if not is_auto(estimator.learning_rate):
         usual = _RECIPE_POLICIES["leaf"]["learning_rate"]
         n_rounds = math.ceil(n_rounds * max(1.0, usual / estimator.learning_rate))
