@@ -12,6 +12,7 @@ from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Rea
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.prepare import TrainingData
 from coterie.ensembles._boosting_base import BOOSTING_PARAMS, BoostingBase, training_weight
+from coterie.ensembles._boosting_docs import documented
 from coterie.ensembles._init_estimator import class_scores, number_scores
 from coterie.errors import InvalidParameter
 from coterie.losses import (
@@ -31,6 +32,16 @@ from coterie.losses.base import Float32Array, NewtonLoss
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
+@documented(
+    first="""
+    loss : str or LossChoice
+        What is minimised, and so what the answer is: the mean for "squared_error", the default of nearly everyone.
+    quantile : float, sequence of floats or None
+        The level or levels of loss="quantile".
+""",
+    own="",
+    oob="oob_prediction_",
+)
 class GradientBoostingRegressor(RegressorMixin, BoostingBase):
     """Gradient boosting for numbers.
 
@@ -207,6 +218,17 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
 
 
+@documented(
+    first="""
+    loss : {"log_loss", "exponential"} or CustomLoss
+        What is minimised. Log loss, because its scores are probabilities that can be believed.
+""",
+    own="""
+    class_weight : mapping, "balanced" or None
+        Weights of the classes, times the weights of the rows.
+""",
+    oob="oob_decision_function_",
+)
 class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
     """Gradient boosting for classes.
 

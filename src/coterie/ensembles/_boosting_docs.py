@@ -1,0 +1,124 @@
+"""The parameters of gradient boosting in words, for the docstrings of both estimators.
+
+"auto" has two meanings: the one of the recipe that n_estimators="auto" follows, and the one that holds beside a number
+of rounds. They are given in this order.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["documented"]
+
+_SHARED = """
+    n_estimators : int or "auto"
+        Rounds. "auto" follows the recipe: several boosters, stopped by the rows that each leaves out, and averaged. A
+        number is one booster of so many rounds from all rows.
+    learning_rate : float or "auto"
+        The share of each tree's answer that is taken. Small steps need more rounds and generalise better: 0.05 (0.08
+        for symmetric trees, up to twice that with many classes); or 0.1.
+    n_bags : int or "auto"
+        Boosters that are averaged; each leaves out one part of the rows. 8, fewer on large tables; or 1.
+    growth : {"auto", "leaf", "level", "oblivious", "mixed"}
+        Which leaf is split next: the best one, all of a level, all by one shared split, or leaf and oblivious from
+        booster to booster. "mixed"; or "leaf".
+    max_leaf_nodes : int, "auto" or None
+        31, and 64 in symmetric trees; or 31. None: no limit.
+    max_depth : int or None
+        Longest path. None: no limit, because the number of leaves is one already.
+    min_samples_leaf : int or "auto"
+        Rows that a leaf must keep: 5, and 1 in symmetric trees; or 20.
+    min_child_weight : float
+        Sum of hessians that a leaf must keep. Next to nothing, enough to avoid divisions by zero.
+    l2_regularization : float or "auto"
+        Added to the hessians of a leaf, which shortens its answer: 1; or 0.
+    l1_regularization : float
+        Taken off the sum of gradients of a leaf. 0, because L2 does the same more smoothly.
+    min_gain_to_split : float
+        A split that gains less is not made. 0: the limits above do that work.
+    leaf_penalty : float
+        After a tree is grown, branches that gain less than this for each leaf are undone. 0, as above.
+    max_step : float or None
+        The furthest that a tree moves a score, before the learning rate. None: only losses with tiny hessians need it.
+    path_smoothing : float
+        Rows' worth of the parent's answer that a leaf takes over. 0: no gain was found beside L2 and averaging.
+    split_noise : float
+        Noise in the choice between features, in units of a split by chance. 0: averaging is a better use of chance.
+    max_features : float or "auto"
+        Share of the features drawn for each node: 0.5, so that boosters differ; or 1.
+    max_features_per_level, max_features_per_tree : float
+        Shares drawn for each level and each tree. 1: drawing by node is enough.
+    subsample : float or "auto"
+        Share of the rows that each tree sees: 0.8; or all of up to 200,000. Of larger tables both take fewer.
+    sampling_method : {"auto", "uniform", "gradient_based", "bayesian"}
+        How they are drawn: "uniform", and "gradient_based" on large tables; or "gradient_based".
+    dropout_rate : float
+        Share of earlier rounds left out when a tree is grown (DART). 0: it is slow and rarely better.
+    dropout_skip : float
+        Chance that a round leaves none out. 0.5, as the authors of DART found useful.
+    max_bins : int
+        Bins of a numeric feature. 255, which fit a byte; small tables have fewer.
+    monotonic_cst : array, mapping or None
+        1, -1 or 0 for each feature: answers only rise, only fall, or are free.
+    interaction_cst : list of sets, "pairwise", "no_interactions" or None
+        Features that may meet in one path.
+    categorical_features : array, "auto" or None
+        Columns that are nominal. "auto": text and categories; an array adds others; None refuses text.
+    unknown_category : {"missing", "error"}
+        What a category is that fit did not see.
+    target_statistics : {"auto", "none", "columns", "pairs"}
+        Means of the target in other rows of a category, for columns of more than ten levels, and for pairs of columns.
+        "columns"; or "none".
+    init : estimator, "zero" or None
+        Where scores start: at another model's predictions, at zero, or at the best constant.
+<own>    early_stopping : bool or "auto"
+        Whether rows left out, or an eval set, decide how many rounds are kept. True; or False without an eval set.
+    validation_fraction : float
+        Share of the rows left out if there is one booster. A tenth is enough to see the loss turn.
+    holdout : {"random", "last_rows"}
+        Which rows: by chance (and class), or the last ones, for tables in the order of time.
+    n_iter_no_change : int or "auto"
+        Rounds without progress before growth stops: 30, as steps are small; or 10.
+    tol : float
+        Progress smaller than this is none. The recipe also asks for 0.1 % of the loss.
+    scoring : str, callable or None
+        What is judged: None is the loss, which is the least noisy; or any scorer of scikit-learn.
+    refit : bool
+        Grow the rounds that were found once more, on all rows. False: with several boosters no row is lost anyway.
+    warm_start : bool
+        Continue from the last fit with more rounds.
+    random_state : int, RandomState, Generator or None
+        One number gives one model, for any number of threads.
+    n_jobs : int or None
+        Threads. None: every core that the process may use, or `COTERIE_NUM_THREADS`.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        Rounds that were kept, the most of any booster.
+    n_bags_ : int
+    forest_ : Forest
+        The trees, round by round.
+    baseline_ : array
+        The score that every row starts from.
+    feature_importances_ : array of shape (n_features_in_,)
+        Share of the total gain.
+    validation_losses_ : array
+        After each round, if rows were left out or given.
+    <oob> : array
+        What each row is told by the booster that did not see it, if there are several.
+"""
+
+_Estimator = TypeVar("_Estimator", bound=type)
+
+
+def documented(*, first: str, own: str, oob: str) -> Callable[[_Estimator], _Estimator]:
+    """A decorator that puts the parameters into a docstring, between its opening and its examples."""
+
+    def document(estimator: _Estimator) -> _Estimator:
+        opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
+        shared = _SHARED.replace("<own>", own.removeprefix("\n")).replace("<oob>", oob)
+        heading = "\n    Parameters\n    ----------\n"
+        estimator.__doc__ = opening + heading + first.strip("\n") + shared + "\n    Examples\n" + examples
+        return estimator
+
+    return document
