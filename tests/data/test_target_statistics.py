@@ -27,9 +27,9 @@ def test_ordered_statistics_are_those_of_the_slow_twin(seed: int) -> None:
     target = rng.normal(size=n_rows)
     weight = rng.integers(0, 3, n_rows).astype(float)
     weight[rng.integers(n_rows)] = 1.0
-    statistics = TargetStatistics(find_sources(encoded, few=-1), encoded, [target], weight)
+    statistics = TargetStatistics(find_sources(encoded, few=-1), encoded, target, weight)
 
-    told = statistics.extend_training(encoded, weight, seed).values[1]
+    told = statistics.extend_training(encoded, target, weight, seed).values[1]
 
     order = np.random.Generator(np.random.PCG64(seed)).permutation(n_rows)
     expected = naive_ordered_means(
@@ -48,8 +48,8 @@ def test_a_row_is_not_told_its_own_target() -> None:
     weight[17] = 0.0  # left out: then no row is told
 
     told = [
-        TargetStatistics(find_sources(encoded), encoded, [y], None)
-        .extend_training(encoded, weight, 1)
+        TargetStatistics(find_sources(encoded), encoded, y, None)
+        .extend_training(encoded, y, weight, 1)
         .values[1]
         for y in (target, changed)
     ]
@@ -60,7 +60,7 @@ def test_a_row_is_not_told_its_own_target() -> None:
 def test_new_rows_are_told_the_mean_of_all_rows_of_their_level() -> None:
     encoded = one_column([0, 0, 1, 2, -1])
     statistics = TargetStatistics(
-        find_sources(encoded, few=2), encoded, [np.array([2.0, 4.0, 9.0, 0.0, 5.0])], None
+        find_sources(encoded, few=2), encoded, np.array([2.0, 4.0, 9.0, 0.0, 5.0]), None
     )
 
     told = statistics.extend(one_column([0, 1, 2, -1])).values[1]
@@ -76,8 +76,8 @@ def test_a_weight_of_two_is_a_row_twice() -> None:
     new = one_column([0, 1, 2, 3])
 
     told = [
-        TargetStatistics(find_sources(weighted, few=1), weighted, [target], weight.astype(float)).extend(new),
-        TargetStatistics(find_sources(weighted, few=1), repeated, [target[again]], None).extend(new),
+        TargetStatistics(find_sources(weighted, few=1), weighted, target, weight.astype(float)).extend(new),
+        TargetStatistics(find_sources(weighted, few=1), repeated, target[again], None).extend(new),
     ]
 
     np.testing.assert_allclose(told[0].values[1], told[1].values[1])
@@ -96,7 +96,7 @@ def test_a_pair_is_told_the_mean_of_its_combination() -> None:
     first, second = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
     encoded = Encoded([first, second], 4, 2, np.array([2, 2], np.int32))
     target = np.array([0.0, 1.0, 1.0, 0.0])
-    statistics = TargetStatistics(find_sources(encoded, 2), encoded, [target], None)
+    statistics = TargetStatistics(find_sources(encoded, 2), encoded, target, None)
     unseen = Encoded([np.array([1], np.int32), np.array([-1], np.int32)], 1, 2, encoded.n_levels)
 
     assert statistics.features == [(0, 1)]
@@ -110,7 +110,7 @@ def test_levels_that_share_a_group_are_counted_one_by_one() -> None:
     table = read_table({"town": towns})
     encoder = Encoder()
     encoded = encoder.fit_transform(table, target)
-    statistics = TargetStatistics(find_sources(encoded), encoded, [target], None)
+    statistics = TargetStatistics(find_sources(encoded), encoded, target, None)
 
     told = statistics.extend(encoder.transform(table)).values[1]
 

@@ -15,7 +15,6 @@ Every mean is drawn towards the overall mean, as if one more row of each level h
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class TargetStatistics:
 
     >>> towns = Encoded([np.array([0, 0, 1, -1], np.int32)], 4, 1, np.array([2], np.int32))
     >>> target = np.array([1.0, 3.0, 8.0, 4.0])
-    >>> statistics = TargetStatistics(find_sources(towns, few=1), towns, [target], None)
+    >>> statistics = TargetStatistics(find_sources(towns, few=1), towns, target, None)
     >>> statistics.extend(towns).values[1].round(2)
     array([2.67, 2.67, 6.  , 4.  ])
     """
@@ -65,11 +64,13 @@ class TargetStatistics:
         self,
         sources: Sequence[Source],
         encoded: Encoded,
-        components: Sequence[FloatArray],
+        target: AnyArray,
         weight: FloatArray | None,
+        n_classes: int = 0,
     ) -> None:
         self.sources = tuple(sources)
-        self._components = list(components)  # forgotten when the model is stored
+        self._n_classes = n_classes
+        components = target_components(target, n_classes)
         self._means = [
             [_means(source.codes(encoded), source.n_levels, component, weight) for component in components]
             for source in self.sources
@@ -88,31 +89,31 @@ class TargetStatistics:
             columns += [mean[codes + 1] for mean in means]
         return _with_columns(encoded, columns)
 
-    def extend_training(self, encoded: Encoded, weight: FloatArray | None, seed: int) -> Encoded:
+    def extend_training(
+        self, encoded: Encoded, target: AnyArray, weight: FloatArray | None, seed: int
+    ) -> Encoded:
         """The same for the rows of fit: ordered for rows with a weight, plain for those of weight zero."""
         order = np.random.Generator(np.random.PCG64(seed % 2**64)).permutation(encoded.n_rows)
+        components = target_components(target, self._n_classes)
         columns = [
             _ordered_means(source.codes(encoded), source.n_levels, component, weight, order)
             for source in self.sources
-            for component in self._components
+            for component in components
         ]
         return _with_columns(encoded, columns)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_components": []}
 
     def _pairs(self) -> list[tuple[Source, list[FloatArray]]]:
         return list(zip(self.sources, self._means, strict=True))
 
 
-def learned_statistics(
-    wanted: str, train: TrainingData, components: Sequence[FloatArray]
-) -> TargetStatistics | None:
+def learned_statistics(wanted: str, train: TrainingData, n_classes: int) -> TargetStatistics | None:
     """The statistics of "columns" or "pairs" of columns; None if they are not wanted or there is nothing to count."""
     if wanted == "none":
         return None
     sources = find_sources(train.encoded, 2 if wanted == "pairs" else 1)
-    return TargetStatistics(sources, train.encoded, components, train.weight) if sources else None
+    if not sources:
+        return None
+    return TargetStatistics(sources, train.encoded, train.target.values, train.weight, n_classes)
 
 
 def find_sources(encoded: Encoded, n_columns: int = 1, few: int = _FEW_LEVELS) -> list[Source]:

@@ -38,7 +38,7 @@ from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
-from coterie.data.target_statistics import learned_statistics, target_components
+from coterie.data.target_statistics import learned_statistics
 from coterie.data.weight import read_weight
 from coterie.ensembles._booster import Booster, add_scores, take_rows, units_of
 from coterie.ensembles._boosting_plan import Plan, Policy, is_auto, plan_of
@@ -260,10 +260,11 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         trace = trace_of(self, train, seed, offset=own_offset, groups=own_groups, has_eval_set=judged)
         if before:
             check_same(before["_trace"], trace, before, self)
-        components = target_components(train.target.values, len(getattr(self, "classes_", ())))
         plan = self._plan(n_rows, judged, several_targets=train.target.values.ndim > 1)
         check_dropout(self, stops_early=plan.stops_early, has_eval_set=judged)
-        self.statistics_ = learned_statistics(plan.target_statistics, train, components)
+        self.statistics_ = learned_statistics(
+            plan.target_statistics, train, len(getattr(self, "classes_", ()))
+        )
         task = Task(X, train, own_offset, plan, seed, n_threads)
         parts = divide_rows(self, train, plan, seed, groups=own_groups, has_eval_set=judged)
         own_eval_set = read_eval_set(eval_set, self, train, needs_offset=offset is not None)
@@ -307,7 +308,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             matrix: Any = shared
             if self.statistics_:
                 encoded = self.statistics_.extend_training(
-                    train.encoded, training_weight(train, part.rows), seed + number
+                    train.encoded, train.target.values, training_weight(train, part.rows), seed + number
                 )
                 matrix = self._matrix(encoded, train, seed, task.n_threads)
             origin = self._origin(train, task.X, part.rows, task.offset)
