@@ -5,7 +5,7 @@ classes, K for K classes); a tree sees the *derivatives* of the loss at the curr
 a step, of which the model takes the share `learning_rate`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -66,7 +66,7 @@ from coterie.errors import InvalidParameter
 from coterie.losses import BoostingLoss, Origin
 from coterie.trees.limits import monotone_of
 
-__all__ = ["BOOSTING_PARAMS", "BoostingBase", "training_weight"]
+__all__ = ["BOOSTING_PARAMS", "BoostingBase", "shared_parameters", "training_weight"]
 
 BOOSTING_PARAMS: Params = {
     "n_estimators": [Whole(1), OneOf("auto")],
@@ -566,6 +566,11 @@ def _grower(matrix: Any, options: Any, loss: BoostingLoss, n_threads: int) -> An
     if loss.joint_units is None:
         return _engine.TreeGrower(matrix, options, n_threads)
     return _engine.JointGrower(matrix, options, loss.joint_units, n_threads)
+
+
+def shared_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the arguments of an estimator's constructor, those that both estimators have."""
+    return {name: given[name] for name in BOOSTING_PARAMS}
 
 
 def training_weight(train: TrainingData, rows: AnyArray) -> FloatArray | None:

@@ -11,7 +11,12 @@ from sklearn.utils import Tags
 from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.prepare import TrainingData
-from coterie.ensembles._boosting_base import BOOSTING_PARAMS, BoostingBase, training_weight
+from coterie.ensembles._boosting_base import (
+    BOOSTING_PARAMS,
+    BoostingBase,
+    shared_parameters,
+    training_weight,
+)
 from coterie.ensembles._boosting_docs import documented
 from coterie.ensembles._init_estimator import class_scores, number_scores
 from coterie.errors import InvalidParameter
@@ -106,47 +111,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            n_bags=n_bags,
-            growth=growth,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            min_child_weight=min_child_weight,
-            l2_regularization=l2_regularization,
-            l1_regularization=l1_regularization,
-            min_gain_to_split=min_gain_to_split,
-            leaf_penalty=leaf_penalty,
-            max_step=max_step,
-            path_smoothing=path_smoothing,
-            split_noise=split_noise,
-            max_features=max_features,
-            max_features_per_level=max_features_per_level,
-            max_features_per_tree=max_features_per_tree,
-            subsample=subsample,
-            sampling_method=sampling_method,
-            dropout_rate=dropout_rate,
-            dropout_skip=dropout_skip,
-            max_bins=max_bins,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            categorical_features=categorical_features,
-            unknown_category=unknown_category,
-            target_statistics=target_statistics,
-            init=init,
-            early_stopping=early_stopping,
-            holdout=holdout,
-            validation_fraction=validation_fraction,
-            scoring=scoring,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            refit=refit,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+        super().__init__(**shared_parameters(locals()))
         self.loss = loss
         self.quantile = quantile
 
@@ -294,47 +259,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            n_bags=n_bags,
-            growth=growth,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            min_child_weight=min_child_weight,
-            l2_regularization=l2_regularization,
-            l1_regularization=l1_regularization,
-            min_gain_to_split=min_gain_to_split,
-            leaf_penalty=leaf_penalty,
-            max_step=max_step,
-            path_smoothing=path_smoothing,
-            split_noise=split_noise,
-            max_features=max_features,
-            max_features_per_level=max_features_per_level,
-            max_features_per_tree=max_features_per_tree,
-            subsample=subsample,
-            sampling_method=sampling_method,
-            dropout_rate=dropout_rate,
-            dropout_skip=dropout_skip,
-            max_bins=max_bins,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            categorical_features=categorical_features,
-            unknown_category=unknown_category,
-            target_statistics=target_statistics,
-            init=init,
-            early_stopping=early_stopping,
-            holdout=holdout,
-            validation_fraction=validation_fraction,
-            scoring=scoring,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            refit=refit,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+        super().__init__(**shared_parameters(locals()))
         self.loss = loss
         self.class_weight = class_weight
 
