@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -24,8 +25,10 @@ namespace coterie {
 namespace {
 
 constexpr int kMostThreads = 256;
-// Longer than the serial steps between two parallel ones of a tree: a helper that slept would be late for each.
+// Longer than the serial steps between two parallel ones of a tree: who sleeps in between is late for each.
 constexpr auto kSpin = std::chrono::microseconds(100);
+constexpr int kLooks = 32;
+constexpr std::size_t kLine = 64;  // bytes that move between cores together
 
 thread_local bool inside_a_chunk = false;
 
@@ -37,7 +40,7 @@ void relax() {
 #endif
 }
 
-struct Job {
+struct alignas(kLine) Job {
     ChunkTask task;
     std::size_t n_chunks;
     std::atomic<std::size_t> next{0};
@@ -59,6 +62,39 @@ struct Job {
     }
 };
 
+// Who may come in, and who is inside, in one word, so that nobody enters after the door was closed.
+class Door {
+public:
+    void open(std::uint32_t places) { word_.store(std::uint64_t{places} << 32, std::memory_order_release); }
+    bool enter() {
+        std::uint64_t word = word_.load(std::memory_order_acquire);
+        while (word >> 32 != 0)
+            if (word_.compare_exchange_weak(word, word - kPlace + 1, std::memory_order_acq_rel)) return true;
+        return false;
+    }
+    /// True if nobody is left inside.
+    bool leave() { return static_cast<std::uint32_t>(word_.fetch_sub(1)) == 1; }
+    void close() { word_.fetch_and(kPlace - 1, std::memory_order_acq_rel); }
+    bool empty() const { return static_cast<std::uint32_t>(word_.load()) == 0; }
+
+private:
+    static constexpr std::uint64_t kPlace = std::uint64_t{1} << 32;
+
+    std::atomic<std::uint64_t> word_{0};  // places in the upper half, helpers inside in the lower
+};
+
+// True as soon as `ready` is; false if that takes longer than kSpin.
+template <class Ready>
+bool spin_until(Ready ready) {
+    if (ready()) return true;
+    for (const auto until = std::chrono::steady_clock::now() + kSpin; std::chrono::steady_clock::now() < until;)
+        for (int look = 0; look < kLooks; ++look) {  // asking for the time takes longer than looking
+            if (ready()) return true;
+            relax();
+        }
+    return ready();
+}
+
 class Pool {
 public:
     /// Runs the job with up to n_helpers helpers; false if another thread has the pool.
@@ -66,18 +102,16 @@ public:
         const std::unique_lock mine(in_use_, std::try_to_lock);
         if (!mine.owns_lock()) return false;
         start_helpers(n_helpers);
-        {
+        job_.store(&job, std::memory_order_relaxed);
+        door_.open(static_cast<std::uint32_t>(std::min(n_helpers, n_helpers_)));
+        round_.fetch_add(1);
+        if (n_sleeping_.load() > 0) {
             const std::lock_guard hold(lock_);
-            job_ = &job;
-            invitations_ = std::min(n_helpers, n_helpers_);
-            round_.fetch_add(1, std::memory_order_release);
+            wake_.notify_all();
         }
-        wake_.notify_all();
         job.work();
-        std::unique_lock hold(lock_);
-        job_ = nullptr;
-        invitations_ = 0;
-        done_.wait(hold, [&] { return busy_ == 0; });
+        door_.close();
+        if (!spin_until([&] { return door_.empty(); })) sleep_until_empty();
         return true;
     }
 
@@ -94,32 +128,45 @@ private:
     }
 
     void serve() {
-        std::uint32_t seen = 0;
-        for (;;) {
-            const auto until = std::chrono::steady_clock::now() + kSpin;
-            while (round_.load(std::memory_order_acquire) == seen && std::chrono::steady_clock::now() < until) relax();
-            std::unique_lock hold(lock_);
-            wake_.wait(hold, [&] { return round_.load(std::memory_order_relaxed) != seen; });
-            seen = round_.load(std::memory_order_relaxed);
-            if (job_ == nullptr || invitations_ == 0) continue;
-            --invitations_;
-            ++busy_;
-            Job& job = *job_;
-            hold.unlock();
-            job.work();
-            hold.lock();
-            if (--busy_ == 0) done_.notify_all();
+        for (std::uint32_t seen = 0;; seen = wait_for_round_after(seen)) {
+            if (!door_.enter()) continue;
+            job_.load(std::memory_order_relaxed)->work();
+            if (door_.leave() && caller_sleeps_.load()) {
+                const std::lock_guard hold(lock_);
+                done_.notify_all();
+            }
         }
     }
 
+    // Whoever is about to sleep says so before looking a last time, and whoever has news looks for sleepers after
+    // having told it: one of them sees the other.
+    std::uint32_t wait_for_round_after(std::uint32_t seen) {
+        const auto is_new = [&] { return round_.load() != seen; };
+        if (!spin_until(is_new)) {
+            std::unique_lock hold(lock_);
+            n_sleeping_.fetch_add(1);
+            wake_.wait(hold, is_new);
+            n_sleeping_.fetch_sub(1);
+        }
+        return round_.load();
+    }
+
+    void sleep_until_empty() {
+        std::unique_lock hold(lock_);
+        caller_sleeps_.store(true);
+        done_.wait(hold, [&] { return door_.empty(); });
+        caller_sleeps_.store(false);
+    }
+
     std::mutex in_use_;
-    std::mutex lock_;
+    alignas(kLine) Door door_;  // what helpers look at first is in one line
+    std::atomic<Job*> job_{nullptr};
+    std::atomic<std::uint32_t> round_{0};
+    std::atomic<int> n_sleeping_{0};
+    std::atomic<bool> caller_sleeps_{false};
+    alignas(kLine) std::mutex lock_;
     std::condition_variable wake_;
     std::condition_variable done_;
-    std::atomic<std::uint32_t> round_{0};
-    Job* job_ = nullptr;
-    int invitations_ = 0;
-    int busy_ = 0;
     int n_helpers_ = 0;
 };
 
