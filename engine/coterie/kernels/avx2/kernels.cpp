@@ -260,21 +260,19 @@ __m256i high_halves(__m256i first, __m256i second) {
     return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(first), _mm256_castsi256_ps(second), 0xDD));
 }
 
-// Eight sides of eight splits.
+// One side of eight splits, in whole numbers.
 struct EightSums {
-    __m256 gradient;
-    __m256 hessian;
+    __m256i gradient;
+    __m256i hessian;
     __m256i n;
 };
 
 template <bool Counted>
 EightSums eight_sums(__m256i first, __m256i second) {
     const __m256i high = high_halves(first, second);
-    if constexpr (!Counted)
-        return {_mm256_cvtepi32_ps(high), _mm256_cvtepi32_ps(low_halves(first, second)), _mm256_setzero_si256()};
+    if constexpr (!Counted) return {high, low_halves(first, second), _mm256_setzero_si256()};
     const __m256i middle = low_halves(_mm256_srli_epi64(first, 16), _mm256_srli_epi64(second, 16));
-    return {_mm256_cvtepi32_ps(_mm256_srai_epi32(high, 6)),
-            _mm256_cvtepi32_ps(_mm256_and_si256(middle, _mm256_set1_epi32(0x3fffff))),
+    return {_mm256_srai_epi32(high, 6), _mm256_and_si256(middle, _mm256_set1_epi32(0x3fffff)),
             _mm256_and_si256(low_halves(first, second), _mm256_set1_epi32(0xffff))};
 }
 
@@ -308,76 +306,91 @@ struct EightLefts {
     __m256i high;
 };
 
+// From one step to the next there is one addition: the sum of the eight does not wait for the carry.
 EightLefts next_lefts(const Cell* cells, __m256i& carry) {
     const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells)));
-    const __m256i high = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + 4)));
-    const __m256i left_low = _mm256_add_epi64(low, carry);
-    const __m256i left_high = _mm256_add_epi64(_mm256_add_epi64(high, carry), _mm256_permute4x64_epi64(low, 0xFF));
-    carry = _mm256_permute4x64_epi64(left_high, 0xFF);
-    return {left_low, left_high};
+    const __m256i high = _mm256_add_epi64(prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + 4))),
+                                          _mm256_permute4x64_epi64(low, 0xFF));
+    const EightLefts lefts{_mm256_add_epi64(low, carry), _mm256_add_epi64(high, carry)};
+    carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(high, 0xFF));
+    return lefts;
 }
 
-// The gain of eight splits is above / below where it is lawful.
+// The gain of eight splits is above / below, where it is lawful.
 struct EightGains {
     __m256 above;
     __m256 below;
-    __m256 lawful;
 };
 
 template <bool Counted>
 class EightSplits {
 public:
     explicit EightSplits(const ScanTask& task)
-        : total_(_mm256_set1_epi64x(static_cast<std::int64_t>(task.total))),
+        : total_(eight_sums<Counted>(_mm256_set1_epi64x(static_cast<std::int64_t>(task.total)),
+                                     _mm256_set1_epi64x(static_cast<std::int64_t>(task.total)))),
           l2_(_mm256_set1_ps(task.l2)),
           least_(_mm256_set1_ps(task.min_hessian)),
           too_few_(_mm256_set1_epi32(static_cast<std::int32_t>(task.min_rows) - 1)) {}
 
-    EightGains gains(const EightLefts& lefts) const {
-        const EightSums left = eight_sums<Counted>(lefts.low, lefts.high);
-        const EightSums right =
-            eight_sums<Counted>(_mm256_sub_epi64(total_, lefts.low), _mm256_sub_epi64(total_, lefts.high));
-        const __m256 left_d = _mm256_add_ps(left.hessian, l2_);
-        const __m256 right_d = _mm256_add_ps(right.hessian, l2_);
-        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left.gradient, left.gradient), right_d),
-                                           _mm256_mul_ps(_mm256_mul_ps(right.gradient, right.gradient), left_d));
-        __m256 lawful = _mm256_and_ps(_mm256_cmp_ps(left.hessian, least_, _CMP_GE_OQ),
-                                      _mm256_cmp_ps(right.hessian, least_, _CMP_GE_OQ));
-        if constexpr (Counted) {
-            const __m256i enough =
-                _mm256_and_si256(_mm256_cmpgt_epi32(left.n, too_few_), _mm256_cmpgt_epi32(right.n, too_few_));
-            lawful = _mm256_and_ps(lawful, _mm256_castsi256_ps(enough));
-        }
-        return {above, _mm256_mul_ps(left_d, right_d), lawful};
+    EightGains gains(const EightLefts& lefts) {
+        left_ = eight_sums<Counted>(lefts.low, lefts.high);
+        const __m256 left_gradient = _mm256_cvtepi32_ps(left_.gradient);
+        const __m256 right_gradient = _mm256_cvtepi32_ps(_mm256_sub_epi32(total_.gradient, left_.gradient));
+        left_hessian_ = _mm256_cvtepi32_ps(left_.hessian);
+        right_hessian_ = _mm256_cvtepi32_ps(_mm256_sub_epi32(total_.hessian, left_.hessian));
+        const __m256 left_d = _mm256_add_ps(left_hessian_, l2_);
+        const __m256 right_d = _mm256_add_ps(right_hessian_, l2_);
+        const __m256 above = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(left_gradient, left_gradient), right_d),
+                                           _mm256_mul_ps(_mm256_mul_ps(right_gradient, right_gradient), left_d));
+        return {above, _mm256_mul_ps(left_d, right_d)};
+    }
+
+    /// Which of the splits whose gains were asked for last leave enough on both sides.
+    __m256 lawful() const {
+        const __m256 heavy = _mm256_and_ps(_mm256_cmp_ps(left_hessian_, least_, _CMP_GE_OQ),
+                                           _mm256_cmp_ps(right_hessian_, least_, _CMP_GE_OQ));
+        if constexpr (!Counted) return heavy;
+        const __m256i right_n = _mm256_sub_epi32(total_.n, left_.n);
+        const __m256i enough =
+            _mm256_and_si256(_mm256_cmpgt_epi32(left_.n, too_few_), _mm256_cmpgt_epi32(right_n, too_few_));
+        return _mm256_and_ps(heavy, _mm256_castsi256_ps(enough));
     }
 
 private:
-    __m256i total_;
+    EightSums total_;
     __m256 l2_;
     __m256 least_;
     __m256i too_few_;
+    EightSums left_;
+    __m256 left_hessian_;
+    __m256 right_hessian_;
 };
 
-// One pass over the bins with `start` on the left before the first; keeps what gains more than best.gain.
+// The bins of a step that starts at `bin`, in the order in which the halves pair the lanes.
+__m256i paired_bins(int bin) {
+    return _mm256_add_epi32(_mm256_set1_epi32(bin), _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7));
+}
+
+// One pass over the bins with `start` on the left before the first; keeps what gains more than best.gain. Most steps
+// have nothing of interest, so what only matters for the others is done last.
 template <bool Counted>
 void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, bool missing_left, ScanResult& best) {
-    const EightSplits<Counted> splits(task);
+    EightSplits<Counted> splits(task);
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
-    __m256i bins = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order in which the halves pair the lanes
     __m256 interesting = worth_a_look(best.gain);
     Cell left_before = start;  // on the left before the step's first value bin
-    for (int bin = 0; bin < n_bins; bin += 8, bins = _mm256_add_epi32(bins, _mm256_set1_epi32(8))) {
+    for (int bin = 0; bin < n_bins; bin += 8) {
         const EightLefts lefts = next_lefts(cells + bin, carry);
         // The left side only grows: skip bins while it is too light, stop once the right side is.
         if (too_light<Counted>(task.total - left_before, task)) break;
         left_before = static_cast<Cell>(_mm256_extract_epi64(carry, 0));
         if (too_light<Counted>(left_before, task)) continue;
-        const auto [above, below, lawful] = splits.gains(lefts);
+        const auto [above, below] = splits.gains(lefts);
         const __m256 looked_at = _mm256_cmp_ps(above, _mm256_mul_ps(interesting, below), _CMP_GT_OQ);
-        if (_mm256_movemask_ps(_mm256_and_ps(lawful, looked_at)) == 0) continue;
-        const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), lawful);
+        if (_mm256_movemask_ps(looked_at) == 0) continue;
+        const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), splits.lawful());
         if (_mm256_movemask_ps(_mm256_cmp_ps(gain, _mm256_set1_ps(best.gain), _CMP_GT_OQ)) == 0) continue;
-        take_best(best, gain, bins, missing_left);
+        take_best(best, gain, paired_bins(bin), missing_left);
         interesting = worth_a_look(best.gain);
     }
 }
@@ -397,7 +410,7 @@ ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
 
 template <bool Counted>
 void add_gains_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, float parent, float* sums) {
-    const EightSplits<Counted> splits(task);
+    EightSplits<Counted> splits(task);
     const __m256 above_parent = _mm256_set1_ps(parent);
     __m256i carry = _mm256_set1_epi64x(static_cast<std::int64_t>(start - cells[0]));
     Cell left_before = start;
@@ -410,7 +423,7 @@ void add_gains_from(Cell start, const Cell* cells, int n_bins, const ScanTask& t
         const __m256 gain = _mm256_sub_ps(_mm256_div_ps(gains.above, gains.below), above_parent);
         // The halves pair the lanes as 0 1 4 5 2 3 6 7: the middle pairs change places.
         const __m256 ordered =
-            _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_and_ps(gain, gains.lawful)), 0xD8));
+            _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_and_ps(gain, splits.lawful())), 0xD8));
         _mm256_storeu_ps(sums + bin, _mm256_add_ps(_mm256_loadu_ps(sums + bin), ordered));
     }
 }
