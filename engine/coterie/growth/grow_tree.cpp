@@ -172,7 +172,7 @@ std::vector<OpenLeaf*> TreeGrower::leaves_to_prepare(std::span<OpenLeaf> open, s
         leaves.resize(most);
     }
     for (const OpenLeaf* leaf : leaves) work += work_of(*leaf);
-    if (work < 2 * kParallelWork) return {&open[0]};
+    if (work < kBatchWork) return {&open[0]};
     return leaves;
 }
 
@@ -255,10 +255,14 @@ void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, 
     const bool large_may = search_.may_split(large);
     if (!small_may && !large_may) return;
     const NodeRows rows = partition_.rows(small.rows, facts_.counted);
-    if (n_threads > 1)
-        histograms_.build(rows, cells(free_slot));
-    else
+    // Threads that share few rows meet once: each builds and scans its own tiles.
+    const auto build_tile = [&](std::size_t tile) { histograms_.build_tile(rows, tile, cells(free_slot)); };
+    const ChunkTask fill(build_tile);
+    const bool by_tiles = n_threads > 1 && !histograms_.shares(rows);
+    if (n_threads == 1)
         histograms_.build_alone(rows, cells(free_slot));
+    else if (!by_tiles)
+        histograms_.build(rows, cells(free_slot));
     std::array<LeafCells, 2> wanted{};
     std::size_t n = 0;
     if (large_may) {
@@ -269,7 +273,8 @@ void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, 
         small.slot = free_slot;
         wanted[n++] = {&small, cells(small.slot)};
     }
-    search_.find(std::span(wanted).first(n), large_may ? cells(free_slot) : nullptr, desk, n_threads);
+    search_.find(std::span(wanted).first(n), large_may ? cells(free_slot) : nullptr, desk, n_threads,
+                 by_tiles ? &fill : nullptr);
 }
 
 std::array<OpenLeaf, 2> TreeGrower::commit(OpenLeaf& leaf, TreeBuilder& builder) {

@@ -45,9 +45,10 @@ public:
 
 private:
     // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not
-    // pay.
+    // pay; several leaves are prepared at once if there is kBatchWork in all.
     static constexpr std::size_t kSharedWork = 1'000'000;
-    static constexpr std::size_t kParallelWork = 60'000;
+    static constexpr std::size_t kParallelWork = 5'000;
+    static constexpr std::size_t kBatchWork = 120'000;
 
     struct Grown {
         NodeIndex node;

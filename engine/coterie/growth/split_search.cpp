@@ -10,7 +10,7 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kCellsPerThread = 6'000;
+constexpr std::size_t kCellsPerThread = 2'000;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Gains up to this one cannot rank above `beat`; a little less, so that rounding cannot lose one that does.
@@ -100,7 +100,8 @@ void SplitSearch::rank(Candidate& candidate, const Contest& contest, float noise
         candidate = {};
 }
 
-void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const {
+void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads,
+                       const ChunkTask* fill) const {
     const std::size_t n_features = matrix_.n_features();
     desk.candidates.resize(leaves.size() * n_features);
     const auto candidates_of = [&](std::size_t k) {
@@ -111,6 +112,7 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, D
     const std::span<const Tile> tiles = layout_.tiles();
     parallel_for(tiles.size(), layout_.n_cells() > kCellsPerThread ? n_threads : 1, [&](std::size_t t) {
         const Tile& tile = tiles[t];
+        if (fill != nullptr) (*fill)(t);
         if (sibling != nullptr)
             kernels().subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
         for (std::size_t k = 0; k < leaves.size(); ++k) {

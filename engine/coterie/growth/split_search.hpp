@@ -4,6 +4,7 @@
 //   desk     what one thread needs to work on a leaf by itself; several leaves at once need several desks
 #pragma once
 
+#include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
 #include "coterie/growth/open_leaf.hpp"
 #include "coterie/growth/options.hpp"
@@ -68,8 +69,9 @@ public:
 
     /// Finds the best split of each leaf, of at most two. If `sibling` is given, the cells of the first leaf are
     /// still its parent's, and those of the sibling are taken from them first: tile by tile, so that a tile is still
-    /// in the cache when it is scanned.
-    void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads) const;
+    /// in the cache when it is scanned. `fill`, if given, is called for each tile before its cells are read.
+    void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads,
+              const ChunkTask* fill = nullptr) const;
 
     /// The split that gains most when all leaves share it; its gain is the sum of theirs, and nothing if there is none.
     Split find_shared(const SharedLeaves& shared, Desk& desk, int n_threads) const;

@@ -60,11 +60,21 @@ void HistogramBuilder::build_alone(const NodeRows& rows, Cell* cells) const {
     add(rows, 0, rows.n, layout_.tiles(), cells);
 }
 
+void HistogramBuilder::build_tile(const NodeRows& rows, std::size_t tile, Cell* cells) const {
+    const std::span<const Tile> only = std::span(layout_.tiles()).subspan(tile, 1);
+    std::memset(cells + only[0].offset, 0, only[0].n_cells() * sizeof(Cell));
+    add(rows, 0, rows.n, only, cells);
+}
+
+bool HistogramBuilder::shares(const NodeRows& rows) const {
+    return n_threads_ > 1 && rows.n * matrix_.lanes().size() + layout_.n_cells() >= kUpdatesPerThread;
+}
+
 void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
+    if (!shares(rows)) return build_alone(rows, cells);
     const std::span<const Tile> tiles = layout_.tiles();
     const std::size_t n_cells = layout_.n_cells();
     const std::size_t updates = rows.n * matrix_.lanes().size();
-    if (n_threads_ == 1 || updates + n_cells < kUpdatesPerThread) return build_alone(rows, cells);
     const auto n_threads = static_cast<std::size_t>(n_threads_);
     const std::size_t n_panels = matrix_.panels().size();
     if (n_panels >= 2 * n_threads) {

@@ -28,6 +28,12 @@ public:
     /// The same on the calling thread alone; several threads may build at once.
     void build_alone(const NodeRows& rows, Cell* cells) const;
 
+    /// The cells of one tile only, on the calling thread.
+    void build_tile(const NodeRows& rows, std::size_t tile, Cell* cells) const;
+
+    /// True if `build` shares the rows among threads.
+    bool shares(const NodeRows& rows) const;
+
 private:
     void add(const NodeRows& rows, std::size_t begin, std::size_t end, std::span<const Tile> tiles, Cell* cells) const;
 
