@@ -378,8 +378,6 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         alike = np.full(self.n_bags_, 1 / self.n_bags_)
 
         def after_round(trees: list[tuple[int, Any]]) -> bool:
-            if not watchers.listening:
-                return False
             watchers.begin_round()
             if self.dropout_rate > 0:  # earlier trees have other weights now
                 trees = crew.trees_after(len(so_far) // max(1, n_outputs * self.n_bags_) + 1)
@@ -388,7 +386,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
                 so_far.add(tree.scaled(alike[0]), output)
             return watchers.end_round(forest_=so_far, baseline_=crew.mean_start(alike))
 
-        crew.grow(plan.max_rounds if n_outputs else 0, after_round)
+        crew.grow(plan.max_rounds if n_outputs else 0, after_round if watchers.listening else None)
         self._take_trees(crew, crew.weights())
         if crew.is_judged:
             self.validation_losses_ = crew.mean_losses()
@@ -419,7 +417,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         crew = self._crew(task, [all_rows(task.train)] * self.n_bags_)
         for squad, before in zip(crew.squads, found.squads, strict=True):
             squad.grow_to(len(before.boosters[0].rounds))
-        crew.grow(self.n_estimators_, lambda _: False)
+        crew.grow(self.n_estimators_)
         self._take_trees(crew, self.bag_weights_)
 
     def _keep_left_out(self, boosters: list[Booster], train: TrainingData, n_threads: int) -> None:

@@ -52,6 +52,11 @@ class Squad:
         self._stopping = EarlyStopping(patience, tolerance, self.verdicts[0].to_minimise, least_progress)
 
     @property
+    def is_watched(self) -> bool:
+        """True if something may happen after a round."""
+        return self.judge is not None or self._limit is not None
+
+    @property
     def final_verdict(self) -> Verdict:
         """Of the rounds that are kept."""
         return self.verdicts[self._stopping.best_round if self._stopping else -1]
@@ -95,18 +100,26 @@ class Crew:
         self.boosters = [booster for squad in squads for booster in squad.boosters]
         self._n_threads = min(n_threads, len(self.boosters))
 
-    def grow(self, max_rounds: int, after_round: Callable[[list[tuple[int, Any]]], bool]) -> None:
+    def grow(
+        self, max_rounds: int, after_round: Callable[[list[tuple[int, Any]]], bool] | None = None
+    ) -> None:
         """Grow until every squad is done, or `after_round`, told of the new trees of each round, asks to stop.
 
-        Boosters grow some rounds before they meet again; rounds beyond the last one that counts are dropped.
+        Boosters grow some rounds before they meet again; rounds beyond the last one that counts are dropped. If nobody
+        looks on, they meet once.
         """
+        if after_round is None and not any(squad.is_watched for squad in self.squads):
+            self._advance(max_rounds)
+            return
         done = 0
         while done < max_rounds and not all(squad.done for squad in self.squads):
             at_once = 1 if len(self.boosters) == 1 else min(_ROUNDS_AT_ONCE, max_rounds - done)
             self._advance(at_once)
             for number in range(done + 1, done + at_once + 1):
                 live = [squad for squad in self.squads if not squad.done]
-                stop = after_round([tree for squad in live for tree in _trees(squad.boosters, number - 1)])
+                stop = after_round is not None and after_round(
+                    [tree for squad in live for tree in _trees(squad.boosters, number - 1)]
+                )
                 for squad in live:
                     squad.look_at(number)
                 if stop:

@@ -34,7 +34,7 @@ _SETTLED = (
     "validation_fraction",
     "holdout",
 )
-_ROWS_COMPARED = 1000
+_ROWS_COMPARED = 250
 
 
 @dataclass(frozen=True)
