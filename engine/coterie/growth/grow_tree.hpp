@@ -46,7 +46,7 @@ public:
 private:
     // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not
     // pay; several leaves are prepared at once if there is kBatchWork in all.
-    static constexpr std::size_t kSharedWork = 1'000'000;
+    static constexpr std::size_t kSharedWork = 250'000;
     static constexpr std::size_t kParallelWork = 5'000;
     static constexpr std::size_t kBatchWork = 120'000;
 
