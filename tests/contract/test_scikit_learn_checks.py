@@ -46,7 +46,6 @@ def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) ->
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", [each for each in ESTIMATORS if has(each, "linear_leaves")])
 def test_every_check_passes_with_lines_in_leaves(estimator: type[Any]) -> None:
-    # Several targets are refused with them, so that is not checked here: min_samples_leaf=1 and few rows are.
     results = check_estimator(make(estimator, linear_leaves=True), on_skip=None, on_fail=None)
 
     failed = [r for r in results if r["status"] in ("failed", "xfail")]

@@ -13,6 +13,7 @@ from tests.naive.boosted_tree import Floats, Leaf, SlowGrower
 
 ROWS_PER_NUMBER = 6
 LEAST_UNEXPLAINED = 1e-9
+LEAST_RISE = 1e-6
 
 
 class Line(NamedTuple):
@@ -70,7 +71,9 @@ def slow_line(
             break
         used = used[allowed]
     rate, step = options.learning_rate, -g.sum() / (h.sum() + options.l2)
-    used, slopes = used[slopes != 0], slopes[slopes != 0]
+    rise = np.abs(slopes / deviation[used]) * np.ptp(x, axis=0)[used]
+    real = rise > LEAST_RISE * np.abs(g).sum() / h.sum()
+    used, slopes = used[real], slopes[real]
     if len(used) == 0:
         return None
     return Line(

@@ -15,6 +15,8 @@ constexpr double kLeastSpread = 1e-140;    // of a feature in a leaf, so that sq
 constexpr double kMostSpread = 1e140;
 constexpr double kLeastUnexplained = 1e-9;  // share of a feature's variance that the others must leave
 
+constexpr double kLeastRise = 1e-6;  // in sizes of a step; float32 derivatives say no more
+
 struct Term {
     FeatureIndex feature = 0;
     double slope = 0;
@@ -193,7 +195,8 @@ std::vector<double> solution_of(const Equations& equations, double l2, std::vect
     return solution;
 }
 
-void set_slopes(std::vector<Term>& terms, const Equations& equations, const GrowOptions& options) {
+// Slopes that are rounding errors are none: rows that are alike would be told different things.
+void set_slopes(std::vector<Term>& terms, const Equations& equations, double step, const GrowOptions& options) {
     const auto forbidden = [&](std::size_t k, double slope) {
         return !options.monotone.empty() && options.monotone[terms[k].feature] * slope < 0;
     };
@@ -209,7 +212,9 @@ void set_slopes(std::vector<Term>& terms, const Equations& equations, const Grow
             terms[used[k]].slope = solution[k] / terms[used[k]].deviation;
         used = std::move(allowed);
     }
-    std::erase_if(terms, [](const Term& term) { return term.slope == 0; });
+    std::erase_if(terms, [&](const Term& term) {
+        return !(std::abs(term.slope) * (term.most - term.least) > kLeastRise * step);
+    });
 }
 
 // In the units of the tree's values; without terms where they do not fit into floats.
@@ -229,14 +234,17 @@ Line line_of(const LineTask& task, std::span<const RowIndex> rows, std::span<con
     drop_features_without_spread(sample);
     if (sample.terms.empty()) return {};
     drop_incomplete_rows(sample);
-    double gradient = 0, hessian = 0;
-    for (const double each : sample.gradient) gradient += each;
+    double gradient = 0, size = 0, hessian = 0;
+    for (const double each : sample.gradient) {
+        gradient += each;
+        size += std::abs(each);
+    }
     for (const double each : sample.hessian) hessian += each;
     if (sample.n_rows() < kRowsPerNumber * (sample.terms.size() + 1) || !(hessian > 0)) return {};
     drop_features_without_spread(sample);
     standardise(sample, hessian);
     Line line{.base = -gradient / (hessian + task.options.l2), .terms = sample.terms};
-    set_slopes(line.terms, equations_of(sample, hessian), task.options);
+    set_slopes(line.terms, equations_of(sample, hessian), size / hessian, task.options);
     return in_units(std::move(line), task.options);
 }
 

@@ -10,7 +10,8 @@
 //   2. Of the rows keep the complete ones. Too few: the leaf keeps its constant.
 //   3. Centre the features at their means; in units of their deviations solve the normal equations, with linear_l2
 //      added to the correlations. A feature that others explain has no slope.
-//   4. Drop slopes that a monotone constraint forbids, and solve again until none is left.
+//   4. Drop slopes that a monotone constraint forbids, and solve again until none is left; drop slopes that are only
+//      rounding errors.
 // A leaf is the work of one thread and its rows are added up in order: threads cannot change a line.
 #pragma once
 

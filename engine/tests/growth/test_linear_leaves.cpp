@@ -71,6 +71,13 @@ const Test infinite("a feature with an infinite value in a leaf has no slope the
     for (const double answer : answers_of(tree, problem.table)) check(std::isfinite(answer), "answers are finite");
 });
 
+const Test alike("rows with the same step have a constant, not a slope of rounding errors", [] {
+    Problem problem = roof();
+    for (std::size_t row = 0; row < 200; ++row) problem.gradient[row] = row < 100 ? 0.1f : -0.3f;
+    problem.hessian.assign(200, 0.7f);
+    check(grow(problem, {.max_leaf_nodes = 2, .linear_leaves = true}).linear.empty(), "there is no line");
+});
+
 const Test too_few("a line of two numbers needs twelve rows, or the leaf keeps its constant", [] {
     for (const std::size_t n_rows : {11u, 12u}) {
         Problem problem{.table = {.values = {{}}, .n_levels = {0}}, .gradient = {}};

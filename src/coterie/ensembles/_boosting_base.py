@@ -53,7 +53,7 @@ from coterie.ensembles._known_rounds import KnownRounds
 from coterie.ensembles._row_sampling import sampling_of
 from coterie.ensembles._scoring import RoundScorer, ScorerName
 from coterie.ensembles._staged import staged_scores
-from coterie.ensembles._tree_options import set_growth, set_lines, set_penalties
+from coterie.ensembles._tree_options import set_growth, set_lines, set_penalties, takes_several_targets
 from coterie.ensembles._warm_start import (
     check_same,
     check_warm_start,
@@ -255,9 +255,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
     ) -> Self:
         """Fit anew, or go on from what the estimator held before."""
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        train = prepare_training(
-            self, X, y, sample_weight, task=self._task, multi_output=self._task == "regression"
-        )
+        several = self._task == "regression" and takes_several_targets(self, y)
+        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=several)
         seed = before["_trace"].seed if before else root_seed(self.random_state)
         self._take_classes(train)
         n_rows, judged = train.encoded.n_rows, eval_set is not None

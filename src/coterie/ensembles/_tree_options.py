@@ -7,7 +7,7 @@ from coterie.ensembles._boosting_plan import Policy
 from coterie.errors import InvalidParameter
 from coterie.losses import BoostingLoss
 
-__all__ = ["set_growth", "set_lines", "set_penalties"]
+__all__ = ["set_growth", "set_lines", "set_penalties", "takes_several_targets"]
 
 _GROWTH = {
     "leaf": _engine.Growth.leaf,
@@ -45,6 +45,19 @@ def set_penalties(options: Any, estimator: Any, scale: float) -> None:
     options.path_smoothing = float(estimator.path_smoothing)
 
 
+def takes_several_targets(estimator: Any, y: Any) -> bool:
+    """Whether y may have several columns; with lines it may not, and the reason is said of a y that shows its shape."""
+    if not estimator.linear_leaves:
+        return True
+    shape: Any = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        raise InvalidParameter(
+            f"linear_leaves=True is not supported with several targets: y has {shape[1]} columns, and their trees are "
+            "shared. Fit one model per column."
+        )
+    return False
+
+
 def set_lines(options: Any, estimator: Any, loss: BoostingLoss) -> None:
     """Lines in the leaves, if they are asked for and can be."""
     if not estimator.linear_leaves:
@@ -58,11 +71,6 @@ def set_lines(options: Any, estimator: Any, loss: BoostingLoss) -> None:
                 f"linear_leaves=True does not go with {name}={getattr(estimator, name)}, which is about constant "
                 f"answers. Set it to 0; {instead}."
             )
-    if loss.joint_units is not None:
-        raise InvalidParameter(
-            f"linear_leaves=True is not supported with several targets: y has {loss.n_outputs} columns, and their "
-            "trees are shared. Fit one model per column."
-        )
     if loss.n_outputs and loss.leaf_quantile(0) is not None:
         raise InvalidParameter(
             f"linear_leaves=True is not supported with loss={estimator.loss!r}: its leaves answer with quantiles, and "

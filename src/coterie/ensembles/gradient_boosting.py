@@ -166,7 +166,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.linear_leaves is False  # lines serve one target
         return tags
 
     def _loss(self) -> LossChoice:
