@@ -24,6 +24,12 @@ auto node_array(nb::handle self) {
     return array_of(self, values, {values.size()});
 }
 
+template <class T, std::vector<T> LinearLeaves::* member>
+auto linear_array(nb::handle self) {
+    const auto& values = nb::cast<const Tree&>(self).linear.*member;
+    return array_of(self, values, {values.size()});
+}
+
 template <class T>
 std::vector<T> copy_of(const nb::dict& state, const char* name) {
     const auto column = nb::cast<Column<T>>(state[name]);
@@ -45,6 +51,15 @@ nb::dict state_of_tree(nb::handle self) {
     state["n_rows"] = node_array<std::uint32_t, &Tree::n_rows>(self);
     state["impurity"] = node_array<double, &Tree::impurity>(self);
     state["level_bits"] = node_array<std::uint64_t, &Tree::level_bits>(self);
+    state["linear_first_term"] = linear_array<std::uint32_t, &LinearLeaves::first_term>(self);
+    state["linear_base"] = linear_array<double, &LinearLeaves::base>(self);
+    state["linear_low"] = linear_array<double, &LinearLeaves::low>(self);
+    state["linear_high"] = linear_array<double, &LinearLeaves::high>(self);
+    state["linear_feature"] = linear_array<std::int32_t, &LinearLeaves::feature>(self);
+    state["linear_slope"] = linear_array<double, &LinearLeaves::slope>(self);
+    state["linear_centre"] = linear_array<double, &LinearLeaves::centre>(self);
+    state["linear_least"] = linear_array<double, &LinearLeaves::least>(self);
+    state["linear_most"] = linear_array<double, &LinearLeaves::most>(self);
     return state;
 }
 
@@ -62,6 +77,15 @@ std::shared_ptr<Tree> tree_from_state(const nb::dict& state, std::size_t n_featu
     tree->n_rows = copy_of<std::uint32_t>(state, "n_rows");
     tree->impurity = copy_of<double>(state, "impurity");
     tree->level_bits = copy_of<std::uint64_t>(state, "level_bits");
+    tree->linear = {.first_term = copy_of<std::uint32_t>(state, "linear_first_term"),
+                    .base = copy_of<double>(state, "linear_base"),
+                    .low = copy_of<double>(state, "linear_low"),
+                    .high = copy_of<double>(state, "linear_high"),
+                    .feature = copy_of<std::int32_t>(state, "linear_feature"),
+                    .slope = copy_of<double>(state, "linear_slope"),
+                    .centre = copy_of<double>(state, "linear_centre"),
+                    .least = copy_of<double>(state, "linear_least"),
+                    .most = copy_of<double>(state, "linear_most")};
     validate(*tree, n_features);
     return tree;
 }
@@ -79,12 +103,7 @@ void bind_tree(nb::module_& m) {
         .def_static("from_state", &tree_from_state, nb::arg("state"), nb::arg("n_features"),
                     "Builds a tree from its arrays, after checking them.")
         .def(
-            "scaled",
-            [](const Tree& self, double times) {
-                auto tree = std::make_shared<Tree>(self);
-                for (double& value : tree->value) value *= times;
-                return tree;
-            },
+            "scaled", [](const Tree& self, double times) { return std::make_shared<Tree>(scaled(self, times)); },
             nb::arg("times"), "The same tree with every answer multiplied.")
         .def("__getstate__", &state_of_tree)
         .def("__setstate__",
@@ -105,6 +124,16 @@ void bind_tree(nb::module_& m) {
         .def_prop_ro("n_rows", &node_array<std::uint32_t, &Tree::n_rows>)
         .def_prop_ro("impurity", &node_array<double, &Tree::impurity>)
         .def_prop_ro("level_bits", &node_array<std::uint64_t, &Tree::level_bits>, "Four words per set.")
+        .def_prop_ro("linear_first_term", &linear_array<std::uint32_t, &LinearLeaves::first_term>,
+                     "Where the terms of each node begin, and where the last ones end; empty without linear leaves.")
+        .def_prop_ro("linear_base", &linear_array<double, &LinearLeaves::base>)
+        .def_prop_ro("linear_low", &linear_array<double, &LinearLeaves::low>)
+        .def_prop_ro("linear_high", &linear_array<double, &LinearLeaves::high>)
+        .def_prop_ro("linear_feature", &linear_array<std::int32_t, &LinearLeaves::feature>, "One entry per term.")
+        .def_prop_ro("linear_slope", &linear_array<double, &LinearLeaves::slope>)
+        .def_prop_ro("linear_centre", &linear_array<double, &LinearLeaves::centre>)
+        .def_prop_ro("linear_least", &linear_array<double, &LinearLeaves::least>)
+        .def_prop_ro("linear_most", &linear_array<double, &LinearLeaves::most>)
         .def_prop_ro("value", [](nb::handle self) {
             const Tree& tree = nb::cast<const Tree&>(self);
             return array_of(self, tree.value, {tree.n_nodes(), tree.n_outputs});

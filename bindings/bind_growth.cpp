@@ -1,4 +1,5 @@
 // bindings/bind_growth.cpp: GrowOptions, TreeGrower and JointGrower.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -85,6 +86,9 @@ void bind_growth(nb::module_& m) {
         .def_rw("leaf_penalty", &GrowOptions::leaf_penalty, "What each leaf beyond the first must gain.")
         .def_rw("split_noise", &GrowOptions::split_noise, "Noise of gains, in units of what one split gains by chance.")
         .def_rw("path_smoothing", &GrowOptions::path_smoothing, "Rows' worth of its parent's answer in a node's.")
+        .def_rw("linear_leaves", &GrowOptions::linear_leaves,
+                "Leaves answer with a line through the numeric features of their path.")
+        .def_rw("linear_l2", &GrowOptions::linear_l2, "Makes slopes less steep; unit: the variance of a feature.")
         .def_rw("learning_rate", &GrowOptions::learning_rate)
         .def_rw("answer_unit", &GrowOptions::answer_unit, "The tree's values are its answers times this.")
         .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")
@@ -106,17 +110,22 @@ void bind_growth(nb::module_& m) {
         .def(
             "grow",
             [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
-               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share) {
+               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share,
+               const nb::object& values, const std::optional<Column<std::int32_t>>& n_levels) {
+                TableView table;
+                if (!values.is_none() && n_levels) table = view_table(values, *n_levels);
                 const nb::gil_scoped_release unlock;
                 return std::make_shared<Tree>(
                     self.grow({.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows)}, seed,
-                              stop_on_keyboard_interrupt(), {.method = sampling, .share = share}));
+                              stop_on_keyboard_interrupt(), {.method = sampling, .share = share},
+                              table.columns.empty() ? nullptr : &table));
             },
             nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
-            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0,
+            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0, nb::arg("values") = nb::none(),
+            nb::arg("n_levels") = nb::none(),
             "One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come "
-            "from "
-            "the sample and the answers of leaves from all rows.")
+            "from the sample and the answers of leaves from all rows. Linear leaves need the values that the matrix "
+            "was made from.")
         .def(
             "answer_with_quantile",
             [](TreeGrower& self, Tree& tree, const Column<float>& residual, const Column<float>& weight, double level) {

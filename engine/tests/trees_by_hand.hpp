@@ -54,6 +54,22 @@ inline Tree two_splits() {
     return tree;
 }
 
+/// The same; leaf 1 answers 10 + 2 * (x0 - 1) for x0 from 0 to 1.5, but at most 10.5.
+inline Tree two_splits_and_a_line() {
+    Tree tree = two_splits();
+    const double endless = std::numeric_limits<double>::infinity();
+    tree.linear = {.first_term = {0, 0, 1, 1, 1, 1},
+                   .base = {0, 10, 0, 0, 0},
+                   .low = std::vector<double>(5, -endless),
+                   .high = {endless, 10.5, endless, endless, endless},
+                   .feature = {0},
+                   .slope = {2},
+                   .centre = {1},
+                   .least = {0},
+                   .most = {1.5}};
+    return tree;
+}
+
 /// x0 in {0, 2, 70} goes left (missing right)
 ///   leaf 1
 ///   leaf 2

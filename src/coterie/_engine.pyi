@@ -110,6 +110,37 @@ class Tree:
         """Four words per set."""
 
     @property
+    def linear_first_term(self) -> Annotated[NDArray[numpy.uint32], dict(writable=False)]:
+        """
+        Where the terms of each node begin, and where the last ones end; empty without linear leaves.
+        """
+
+    @property
+    def linear_base(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def linear_low(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def linear_high(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def linear_feature(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]:
+        """One entry per term."""
+
+    @property
+    def linear_slope(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def linear_centre(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def linear_least(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def linear_most(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
     def value(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
 
 class Forest:
@@ -271,6 +302,20 @@ class GrowOptions:
     def path_smoothing(self, arg: float, /) -> None: ...
 
     @property
+    def linear_leaves(self) -> bool:
+        """Leaves answer with a line through the numeric features of their path."""
+
+    @linear_leaves.setter
+    def linear_leaves(self, arg: bool, /) -> None: ...
+
+    @property
+    def linear_l2(self) -> float:
+        """Makes slopes less steep; unit: the variance of a feature."""
+
+    @linear_l2.setter
+    def linear_l2(self, arg: float, /) -> None: ...
+
+    @property
     def learning_rate(self) -> float: ...
 
     @learning_rate.setter
@@ -312,9 +357,9 @@ class TreeGrower:
 
     def __init__(self, matrix: BinnedMatrix, options: GrowOptions, n_threads: int) -> None: ...
 
-    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0) -> Tree:
+    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, values: object | None = None, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Tree:
         """
-        One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the answers of leaves from all rows.
+        One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the answers of leaves from all rows. Linear leaves need the values that the matrix was made from.
         """
 
     def answer_with_quantile(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: float) -> None:

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
-from tests.contract.fit_and_hash import TABLES
+from tests.contract.fit_and_hash import MODELS, TABLES
 
 ROOT = Path(__file__).parents[2]
 JOBS = ["1", "2", "3", "8"]
 
 
 def hashes(jobs: list[str], **environment: str) -> tuple[dict[tuple[str, ...], str], list[str]]:
-    """Hash by (estimator, table, threads); then the kernels in use and the threads allowed."""
+    """Hash by (model, table, threads); then the kernels in use and the threads allowed."""
     run = subprocess.run(
         [sys.executable, "-m", "tests.contract.fit_and_hash", *jobs],
         cwd=ROOT,
@@ -48,24 +48,31 @@ def plain_kernels() -> dict[tuple[str, ...], str]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("model", MODELS)
 def test_threads_do_not_change_a_bit(
-    estimator: type[Any], table: str, many_threads: dict[tuple[str, ...], str]
+    model: str, table: str, many_threads: dict[tuple[str, ...], str]
 ) -> None:
-    digests = [many_threads[estimator.__name__, table, n_jobs] for n_jobs in JOBS]
+    digests = [many_threads[model, table, n_jobs] for n_jobs in JOBS]
     assert len(set(digests)) == 1, digests
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("model", MODELS)
 def test_instruction_sets_do_not_change_a_bit(
-    estimator: type[Any],
+    model: str,
     table: str,
     many_threads: dict[tuple[str, ...], str],
     plain_kernels: dict[tuple[str, ...], str],
 ) -> None:
-    model = estimator.__name__, table, "2"
-    assert many_threads[model] == plain_kernels[model]
+    assert many_threads[model, table, "2"] == plain_kernels[model, table, "2"]
+
+
+def test_lines_are_another_model(many_threads: dict[tuple[str, ...], str]) -> None:
+    lines = [name for name in MODELS if name.endswith("+lines")]
+
+    assert len(lines) == 2
+    for name in lines:
+        assert many_threads[name, "wide", "1"] != many_threads[name.removesuffix("+lines"), "wide", "1"]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.contract.estimators import ESTIMATORS, make
+from tests.contract.estimators import ESTIMATORS, has, make
 
 
 def test_the_estimators_are_found() -> None:
@@ -41,3 +41,13 @@ def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) ->
     assert [
         f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")
     ] == []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [each for each in ESTIMATORS if has(each, "linear_leaves")])
+def test_every_check_passes_with_lines_in_leaves(estimator: type[Any]) -> None:
+    results = check_estimator(make(estimator, linear_leaves=True), on_skip=None, on_fail=None)
+
+    failed = [r for r in results if r["status"] in ("failed", "xfail")]
+    assert [f"{r['check_name']}: {r['exception']}" for r in failed] == []
+    assert sum(r["status"] == "passed" for r in results) > 50

@@ -22,6 +22,7 @@ SETTINGS: dict[str, Any] = {
     "l2_regularization": [0.0, 3.0],
     "early_stopping": [False, True],
     "max_bins": [2, 255],
+    "linear_leaves": [False, True],
     "splitter": ["best", "random"],
     "n_jobs": [1, 2],
 }

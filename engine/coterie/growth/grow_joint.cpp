@@ -49,6 +49,7 @@ JointGrower::JointGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions
     require(!units_.empty() && units_.size() < 65'536, "A joint tree has at least one output, and fewer than 65536.");
     for (const double unit : units_) require(std::isfinite(unit), "The units of answers must be finite numbers.");
     require(options_.growth != Growth::oblivious, "A tree of several outputs cannot be oblivious.");
+    require(!options_.linear_leaves, "A tree of several outputs cannot have linear leaves.");
     require(options_.monotone.empty(), "A tree of several outputs takes no monotone constraints.");
 }
 

@@ -36,8 +36,11 @@ TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions o
     check_options(options_, matrix_->n_features());
 }
 
-Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop, RowSampling sampling) {
+Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop, RowSampling sampling,
+                      const TableView* values) {
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
+    require(!options_.linear_leaves || values != nullptr, "Linear leaves need the values of the table.");
+    row_answers_.clear();
     derivatives_ = derivatives;
     grown_.clear();
     nodes_.clear();
@@ -59,6 +62,9 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     Tree tree = builder.finish();
     if (options_.leaf_penalty > 0) undo_unworthy_splits(tree);
     answer(tree);
+    if (!options_.linear_leaves || tree.n_nodes() == 1) return tree;
+    stop.check();
+    draw_lines(tree, *values);
     return tree;
 }
 
@@ -409,6 +415,54 @@ void TreeGrower::sum_all_rows(Tree& tree) {
     }
 }
 
+// The leaf of each row, also of those that took no part.
+Buffer<NodeIndex> TreeGrower::leaves_of_rows() const {
+    Buffer<NodeIndex> leaves(matrix_->n_rows());
+    if (!routes_) {
+        for (const Grown& leaf : grown_)
+            for (const Record record : partition_.records(leaf.rows)) leaves[row_of(record)] = leaf.node;
+        return leaves;
+    }
+    parallel_ranges(leaves.size(), kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
+        const std::span<std::uint32_t> own(leaves.data() + begin, end - begin);
+        router_.route(begin, own);
+        for (std::uint32_t& code : own) code = router_.leaves()[code];
+    });
+    return leaves;
+}
+
+// Those that the constant answers come from: of a sampled tree all rows, else the ones that took part.
+LeafRows TreeGrower::rows_to_learn_from(const Tree& tree, std::span<const NodeIndex> leaf_of_row) const {
+    if (sampled_ || derivatives_.rows.empty()) {
+        Buffer<RowIndex> all(leaf_of_row.size());
+        std::iota(all.begin(), all.end(), RowIndex{0});
+        return rows_by_leaf(tree.n_nodes(), leaf_of_row, all);
+    }
+    return rows_by_leaf(tree.n_nodes(), leaf_of_row, derivatives_.rows);
+}
+
+void TreeGrower::draw_lines(Tree& tree, const TableView& values) {
+    require(values.n_rows == matrix_->n_rows() && values.columns.size() == matrix_->n_features(),
+            "The values do not have the rows and features of the matrix.");
+    const Buffer<NodeIndex> leaves = leaves_of_rows();
+    tree.linear = linear_leaves({.tree = tree,
+                                 .values = values,
+                                 .derivatives = derivatives_,
+                                 .rows = rows_to_learn_from(tree, leaves),
+                                 .nodes = nodes_,
+                                 .options = options_},
+                                n_threads_);
+    if (tree.linear.empty()) return;
+    resize_anew(row_answers_, leaves.size());
+    parallel_ranges(leaves.size(), kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            const auto value_of = [&](FeatureIndex feature) { return values.columns[feature].value(row); };
+            const double answer = linear_answer(tree, leaves[row], value_of);
+            row_answers_[row] = static_cast<float>(answer / options_.answer_unit);
+        }
+    });
+}
+
 void TreeGrower::add_answers_by_route(std::span<float> scores) const {
     std::vector<float> by_node(nodes_.size());
     for (const Grown& leaf : grown_) by_node[leaf.node] = static_cast<float>(leaf.answer);
@@ -434,6 +488,7 @@ void TreeGrower::answer_with_quantile(Tree& tree, std::span<const float> residua
     require(residual.size() == n_rows && (weight.empty() || weight.size() == n_rows),
             "There must be one residual, and one weight or none, for each row of the matrix.");
     require(level > 0 && level < 1, "The level of a quantile must be between 0 and 1.");
+    require(!options_.linear_leaves, "Linear leaves cannot answer with quantiles.");
     require(
         !grown_.empty() && std::ranges::all_of(grown_, [&](const Grown& leaf) { return leaf.node < tree.n_nodes(); }),
         "Only the tree grown last can be refined.");
@@ -465,6 +520,10 @@ void TreeGrower::answer_with_quantile(Tree& tree, std::span<const float> residua
 
 void TreeGrower::add_answers(std::span<float> scores) const {
     require(scores.size() == matrix_->n_rows(), "There must be one score for each row of the matrix.");
+    if (!row_answers_.empty()) {
+        for (std::size_t row = 0; row < scores.size(); ++row) scores[row] += row_answers_[row];
+        return;
+    }
     if (routes_) return add_answers_by_route(scores);
     struct Piece {
         const Grown* leaf;

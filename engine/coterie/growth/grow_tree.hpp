@@ -20,6 +20,7 @@
 
 #include "coterie/base/progress.hpp"
 #include "coterie/growth/answers.hpp"
+#include "coterie/growth/linear_leaves.hpp"
 #include "coterie/growth/row_router.hpp"
 #include "coterie/growth/row_sample.hpp"
 #include "coterie/growth/split_search.hpp"
@@ -34,7 +35,9 @@ public:
     TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads);
 
     /// One tree. If rows are sampled, the splits come from the sample, and the answers of the leaves from all rows.
-    Tree grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {}, RowSampling sampling = {});
+    /// Linear leaves need the values that the matrix was made from.
+    Tree grow(const Derivatives& derivatives, std::uint64_t seed, StopRequest stop = {}, RowSampling sampling = {},
+              const TableView* values = nullptr);
 
     /// Lets the leaves of the tree grown last answer with a quantile of their rows' residuals, for losses whose
     /// derivatives say where to split but not how far to go. An empty weight means 1; rows of weight 0 are not asked.
@@ -66,6 +69,9 @@ private:
     void undo_unworthy_splits(Tree& tree);
     void answer(Tree& tree);
     void sum_all_rows(Tree& tree);
+    void draw_lines(Tree& tree, const TableView& values);
+    LeafRows rows_to_learn_from(const Tree& tree, std::span<const NodeIndex> leaf_of_row) const;
+    Buffer<NodeIndex> leaves_of_rows() const;
     void add_answers_by_route(std::span<float> scores) const;
     Cell total_of(const RowRange& rows) const;
     std::array<OpenLeaf, 2> part(const OpenLeaf& leaf, Desk& desk, int n_threads);
@@ -103,6 +109,7 @@ private:
     std::vector<Grown> grown_;
     std::vector<NodeSums> nodes_;       // of the tree grown last
     Buffer<std::uint16_t> leaf_codes_;  // of all rows, if the tree saw a sample and has few enough leaves
+    Buffer<float> row_answers_;         // of all rows, if the tree has linear leaves
 };
 
 }  // namespace coterie

@@ -35,6 +35,8 @@ struct GrowOptions {
     double leaf_penalty = 0;              // what each leaf beyond the first must gain in the finished tree
     double split_noise = 0;               // of gains, when features are compared; unit: what one split gains by chance
     double path_smoothing = 0;            // rows' worth of its parent's answer in the answer of a node
+    bool linear_leaves = false;           // leaves answer with a line through the numeric features of their path,
+    double linear_l2 = 0.01;              // whose slopes this makes less steep: unit, the variance of a feature
     double learning_rate = 1.0;           // every leaf answers this share of its step
     double answer_unit = 1.0;             // the tree's values are its answers times this; scores are not
 

@@ -122,12 +122,35 @@ void for_each_block(const Forest& forest, const TableView& table, int n_threads,
     }
 }
 
+// The same for forests in which some trees have linear leaves.
+void add_linear_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads,
+                       StopRequest stop) {
+    const std::size_t n_outputs = forest.n_outputs;
+    for_each_block(forest, table, n_threads, stop,
+                   [&](const std::vector<CompiledTree>& trees, const double* rows, std::size_t first, std::size_t n,
+                       std::size_t width) {
+                       walk_block(trees, rows, n, width, [&](std::size_t t, std::size_t row, std::uint32_t leaf) {
+                           const Tree& tree = *trees[t].tree;
+                           double* out = scores.data() + (first + row) * n_outputs + forest.first_output[t];
+                           if (!tree.linear.empty()) {
+                               const double* values = rows + row * width;
+                               *out += linear_answer(tree, leaf, [&](FeatureIndex feature) { return values[feature]; });
+                               return;
+                           }
+                           const auto answer = tree.answer(leaf);
+                           for (std::size_t k = 0; k < answer.size(); ++k) out[k] += answer[k];
+                       });
+                   });
+}
+
 }  // namespace
 
 void add_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads,
                 StopRequest stop) {
     const std::size_t n_outputs = forest.n_outputs;
     require(scores.size() == table.n_rows * n_outputs, "The array of scores does not fit the table.");
+    if (std::ranges::any_of(forest.trees, [](const auto& tree) { return !tree->linear.empty(); }))
+        return add_linear_scores(forest, table, scores, n_threads, stop);
     for_each_block(forest, table, n_threads, stop,
                    [&](const std::vector<CompiledTree>& trees, const double* rows, std::size_t first, std::size_t n,
                        std::size_t width) {

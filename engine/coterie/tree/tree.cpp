@@ -1,5 +1,6 @@
 #include "coterie/tree/tree.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -12,7 +13,55 @@ namespace {
     throw InvalidInput("Node " + std::to_string(node) + " of a tree " + why);
 }
 
+bool all_finite(const std::vector<double>& values) {
+    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+void validate_terms(const Tree& tree, std::size_t n_features) {
+    const LinearLeaves& linear = tree.linear;
+    const std::size_t n = tree.n_nodes();
+    const std::size_t n_terms = linear.feature.size();
+    const bool same_length = linear.slope.size() == n_terms && linear.centre.size() == n_terms &&
+                             linear.least.size() == n_terms && linear.most.size() == n_terms;
+    require(same_length, "The arrays of a tree's terms differ in length.");
+    const std::size_t n_expected = linear.empty() ? 0 : n;
+    require(linear.base.size() == n_expected && linear.low.size() == n_expected && linear.high.size() == n_expected &&
+                (linear.empty() ? n_terms == 0 : linear.first_term.size() == n + 1),
+            "The arrays of a tree's linear leaves differ in length.");
+    if (linear.empty()) return;
+    require(tree.n_outputs == 1, "A tree with linear leaves has one output.");
+    require(linear.first_term[0] == 0 && linear.first_term[n] == n_terms && std::ranges::is_sorted(linear.first_term),
+            "The terms of a tree's nodes must follow one another.");
+    require(all_finite(linear.base) && all_finite(linear.slope) && all_finite(linear.centre) &&
+                all_finite(linear.least) && all_finite(linear.most),
+            "The terms of a tree must be finite numbers.");
+    for (NodeIndex node = 0; node < n; ++node) {
+        if (!tree.is_leaf(node) && linear.first_term[node] != linear.first_term[node + 1])
+            refuse(node, "has terms and is no leaf.");
+        if (!(linear.low[node] <= linear.high[node])) refuse(node, "has bounds that are out of order.");
+    }
+    for (std::size_t term = 0; term < n_terms; ++term) {
+        const std::int32_t feature = linear.feature[term];
+        require(feature >= 0 && static_cast<std::size_t>(feature) < n_features,
+                "A term of a tree is about feature " + std::to_string(feature) + ", but there are " +
+                    std::to_string(n_features) + " features.");
+        require(linear.least[term] <= linear.most[term], "A term of a tree has a range that is out of order.");
+    }
+}
+
 }  // namespace
+
+Tree scaled(const Tree& tree, double times) {
+    Tree result = tree;
+    LinearLeaves& linear = result.linear;
+    if (times < 0) std::swap(linear.low, linear.high);
+    for (auto* const answers : {&result.value, &linear.base, &linear.slope})
+        for (double& answer : *answers) answer *= times;
+    for (auto* const bounds : {&linear.low, &linear.high})
+        for (double& bound : *bounds)  // no bound is no bound for zero answers too
+            if (times != 0 || std::isfinite(bound)) bound *= times;
+    return result;
+}
 
 std::vector<std::uint32_t> depths(const Tree& tree) {
     std::vector<std::uint32_t> depth(tree.n_nodes(), 0);
@@ -50,6 +99,7 @@ void validate(const Tree& tree, std::size_t n_features) {
     }
     for (NodeIndex node = 1; node < n; ++node)
         if (!has_parent[node]) refuse(node, "has no parent.");
+    validate_terms(tree, n_features);
 }
 
 }  // namespace coterie

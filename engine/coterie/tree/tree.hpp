@@ -2,6 +2,7 @@
 // storage and export all read the same arrays.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,6 +12,26 @@
 namespace coterie {
 
 inline constexpr std::int32_t kLeaf = -1;
+
+/// Answers that change within a leaf. Every array is empty if the tree has none.
+///
+/// A *term* is a feature with a slope. A leaf with terms answers base + the sum of slope * (value - centre), where the
+/// value is put inside [least, most] first and the sum inside [low, high] last. Rows that miss a value of a term, and
+/// leaves without terms, have the constant answer.
+struct LinearLeaves {
+    std::vector<std::uint32_t> first_term;  // one entry per node and one more: a node's terms end where the next begin
+    std::vector<double> base;               // one entry per node, and so low and high
+    std::vector<double> low;
+    std::vector<double> high;
+    std::vector<std::int32_t> feature;  // one entry per term, as all that follow
+    std::vector<double> slope;
+    std::vector<double> centre;
+    std::vector<double> least;
+    std::vector<double> most;
+
+    bool empty() const { return first_term.empty(); }
+    bool operator==(const LinearLeaves&) const = default;
+};
 
 /// Parallel arrays, one entry per node, root at 0. The right child of a split is left + 1.
 struct Tree {
@@ -26,6 +47,7 @@ struct Tree {
     std::vector<std::uint32_t> n_rows;       // number of training rows in the node
     std::vector<double> impurity;            // of the node, for trees grown by a criterion; empty otherwise
     std::vector<std::uint64_t> level_bits;   // sets of levels, four words (256 levels) each
+    LinearLeaves linear;                     // what leaves answer instead of their value
 
     std::size_t n_nodes() const { return feature.size(); }
     bool is_leaf(NodeIndex node) const { return feature[node] == kLeaf; }
@@ -37,11 +59,34 @@ struct Tree {
     }
 };
 
+/// What a leaf of a tree with linear leaves answers to a row; `value_of(feature)` is the row's value, NaN if missing.
+template <class ValueOf>
+double linear_answer(const Tree& tree, NodeIndex leaf, ValueOf value_of) {
+    const LinearLeaves& linear = tree.linear;
+    const std::size_t begin = linear.first_term[leaf];
+    const std::size_t end = linear.first_term[leaf + 1];
+    if (begin == end) return tree.value[leaf];
+    double answer = linear.base[leaf];
+    for (std::size_t term = begin; term < end; ++term) {
+        const double value = value_of(static_cast<FeatureIndex>(linear.feature[term]));
+        if (std::isnan(value)) return tree.value[leaf];
+        const double inside = value < linear.least[term]  ? linear.least[term]
+                              : value > linear.most[term] ? linear.most[term]
+                                                          : value;
+        answer += linear.slope[term] * (inside - linear.centre[term]);
+    }
+    return answer < linear.low[leaf] ? linear.low[leaf] : answer > linear.high[leaf] ? linear.high[leaf] : answer;
+}
+
+/// The same tree with every answer multiplied.
+Tree scaled(const Tree& tree, double times);
+
 /// Depth of each node, root 0. Children always come after their parent.
 std::vector<std::uint32_t> depths(const Tree& tree);
 
-/// Throws InvalidInput unless the arrays agree in length, children lie inside and after their parent, and
-/// features and level sets exist. Everything that reads a tree from outside the engine calls this first.
+/// Throws InvalidInput unless the arrays agree in length, children lie inside and after their parent, features and
+/// level sets exist, and terms are finite numbers. Everything that reads a tree from outside the engine calls this
+/// first.
 void validate(const Tree& tree, std::size_t n_features);
 
 }  // namespace coterie

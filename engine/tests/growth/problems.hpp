@@ -33,7 +33,8 @@ inline std::shared_ptr<const BinnedMatrix> binned(const Columns& table, int n_th
 
 inline Tree grow(const Problem& problem, const GrowOptions& options, int n_threads = 1) {
     TreeGrower grower(binned(problem.table, n_threads), options, n_threads);
-    return grower.grow({.gradient = problem.gradient, .hessian = problem.hessian, .rows = {}}, 42);
+    const TableView values = problem.table.view();
+    return grower.grow({.gradient = problem.gradient, .hessian = problem.hessian, .rows = {}}, 42, {}, {}, &values);
 }
 
 inline bool same(const Tree& a, const Tree& b) {
@@ -42,7 +43,7 @@ inline bool same(const Tree& a, const Tree& b) {
         if (a.levels[node] < 0 && a.threshold[node] != b.threshold[node]) return false;
     return a.feature == b.feature && a.levels == b.levels && a.missing_left == b.missing_left && a.left == b.left &&
            a.value == b.value && a.gain == b.gain && a.cover == b.cover && a.n_rows == b.n_rows &&
-           a.level_bits == b.level_bits;
+           a.level_bits == b.level_bits && a.linear == b.linear;
 }
 
 }  // namespace coterie::tests

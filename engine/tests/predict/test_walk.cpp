@@ -161,5 +161,15 @@ const Test wrong_width("a table of another width is refused with both widths", [
                                "grown on 2 features; the table has 3");
 });
 
+const Test line_by_hand("a line ends at its least and most value, at its bounds, and where a value is missing", [] {
+    const double inf = std::numeric_limits<double>::infinity();
+    const Rows rows{{0.5, 0, 1.2, 0, -7, 0, -inf, 0, 1.4, 0, kMissing, 0, 2, 0, inf, 1}, 2};
+    // With a tree without lines before it, so that both kinds are walked.
+    const Forest forest = forest_of({leaf_only(100), two_splits_and_a_line()}, 2);
+    const std::vector<double> expected{109, 110.4, 108, 108, 110.5, 110, 120, 130};
+    const std::vector<double> scores = scores_of(forest, rows);
+    for (std::size_t row = 0; row < expected.size(); ++row) check_near(scores[row], expected[row], 1e-12);
+});
+
 }  // namespace
 }  // namespace coterie::tests

@@ -31,6 +31,61 @@ const Test level_sets("a set of levels knows its members", [] {
     for (const std::uint32_t level : {1u, 3u, 64u, 255u}) check(!tree.level_goes_left(0, level), "others go right");
 });
 
+const Test lines("a tree with a line is sound, and scaling it scales its answers and their bounds", [] {
+    const double endless = std::numeric_limits<double>::infinity();
+    const Tree tree = two_splits_and_a_line();
+    validate(tree, 2);
+    for (const double times : {0.5, 0.0, -2.0}) {
+        const Tree other = scaled(tree, times);
+        validate(other, 2);
+        check_equal(other.value[3], 20 * times);
+        for (const double x : {-5.0, 0.25, 1.2, 1.5}) {
+            const auto at_x = [&](FeatureIndex) { return x; };
+            check_near(linear_answer(other, 1, at_x), times * linear_answer(tree, 1, at_x), 1e-12);
+        }
+    }
+    check_equal(scaled(tree, 0).linear.high[0], endless);
+});
+
+void check_line_refused(void (*damage)(LinearLeaves&), std::string_view phrase,
+                        std::source_location where = std::source_location::current()) {
+    Tree tree = two_splits_and_a_line();
+    damage(tree.linear);
+    check_throws<InvalidInput>([&] { validate(tree, 2); }, phrase, where);
+}
+
+const Test damaged_lines("every kind of damage to a line is refused with a sentence", [] {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    check_line_refused([](LinearLeaves& linear) { linear.slope.clear(); }, "terms differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.centre.push_back(0); }, "terms differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.least.clear(); }, "terms differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.most.clear(); }, "terms differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.base.pop_back(); }, "linear leaves differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.low.pop_back(); }, "linear leaves differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.high.push_back(0); }, "linear leaves differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.first_term.pop_back(); }, "linear leaves differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.first_term.clear(); }, "linear leaves differ in length");
+    check_line_refused([](LinearLeaves& linear) { linear.first_term[0] = 1; }, "follow one another");
+    check_line_refused([](LinearLeaves& linear) { linear.first_term[5] = 2; }, "follow one another");
+    check_line_refused([](LinearLeaves& linear) { linear.first_term[1] = 0xffffffffu; }, "follow one another");
+    check_line_refused([](LinearLeaves& linear) { linear.first_term = {0, 1, 1, 1, 1, 1}; }, "is no leaf");
+    check_line_refused([](LinearLeaves& linear) { linear.feature[0] = 2; }, "about feature 2, but there are 2");
+    check_line_refused([](LinearLeaves& linear) { linear.feature[0] = -1; }, "about feature -1");
+    check_line_refused([](LinearLeaves& linear) { linear.slope[0] = kNan; }, "finite");
+    check_line_refused([](LinearLeaves& linear) { linear.base[1] = kInfinity; }, "finite");
+    check_line_refused([](LinearLeaves& linear) { linear.centre[0] = -kInfinity; }, "finite");
+    check_line_refused([](LinearLeaves& linear) { linear.least[0] = -kInfinity; }, "finite");
+    check_line_refused([](LinearLeaves& linear) { linear.most[0] = kNan; }, "finite");
+    check_line_refused([](LinearLeaves& linear) { linear.most[0] = -1; }, "range that is out of order");
+    check_line_refused([](LinearLeaves& linear) { linear.low[1] = 11; }, "bounds that are out of order");
+    check_line_refused([](LinearLeaves& linear) { linear.high[0] = kNan; }, "bounds that are out of order");
+    Tree several = two_splits_and_a_line();
+    several.n_outputs = 2;
+    several.value.resize(10);
+    check_throws<InvalidInput>([&] { validate(several, 2); }, "has one output");
+});
+
 const Test cycles("a tree that leads back to itself is refused", [] {
     // Children lie behind their parent, so a way back is always a child in front.
     check_refused([](Tree& tree) { tree.left[0] = 0; }, "children outside the tree");

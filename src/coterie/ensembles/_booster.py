@@ -24,6 +24,7 @@ class Booster:
     encoded : the features, as the matrix has them.
     part : the rows to learn from, and those to measure on.
     seed : the first of the numbers that the trees take as seeds; the engine hashes them.
+    linear_leaves : whether the grower makes lines, for which it needs the features themselves beside the matrix.
     known : rounds of an earlier fit, which need not be grown again.
     """
 
@@ -36,6 +37,7 @@ class Booster:
         part: Part,
         seed: int,
         sampling: tuple[Any, float],
+        linear_leaves: bool = False,
         known: KnownRounds | None = None,
     ) -> None:
         self.loss = loss
@@ -46,6 +48,7 @@ class Booster:
         self._rows = part.rows
         self._seed = seed
         self._sampling = sampling
+        self._values = (encoded.values, encoded.n_levels) if linear_leaves else ()
         self._known = known
 
     def grow_round(self) -> None:
@@ -62,7 +65,7 @@ class Booster:
         for output in range(loss.n_outputs):
             gradient, hessian = loss.derivatives(output)
             seed = (self._seed + number * loss.n_outputs + output) % 2**64
-            tree = self._grower.grow(gradient, hessian, self._rows, seed, *self._sampling)
+            tree = self._grower.grow(gradient, hessian, self._rows, seed, *self._sampling, *self._values)
             if refined := loss.leaf_quantile(output):
                 self._grower.answer_with_quantile(tree, refined.residual, refined.weight, refined.level)
             self._grower.add_answers(loss.scores[output])

@@ -53,7 +53,7 @@ from coterie.ensembles._known_rounds import KnownRounds
 from coterie.ensembles._row_sampling import sampling_of
 from coterie.ensembles._scoring import RoundScorer, ScorerName
 from coterie.ensembles._staged import staged_scores
-from coterie.ensembles._tree_options import set_growth, set_penalties
+from coterie.ensembles._tree_options import set_growth, set_lines, set_penalties, takes_several_targets
 from coterie.ensembles._warm_start import (
     check_same,
     check_warm_start,
@@ -84,6 +84,8 @@ BOOSTING_PARAMS: Params = {
     "max_step": [Real(0, None, closed="neither"), None],
     "path_smoothing": [Real(0)],
     "split_noise": [Real(0)],
+    "linear_leaves": [Flag()],
+    "linear_l2": [Real(0)],
     "max_features": [Fraction(), OneOf("auto")],
     "max_features_per_level": [Fraction()],
     "max_features_per_tree": [Fraction()],
@@ -162,6 +164,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         max_step: float | None = None,
         path_smoothing: float = 0.0,
         split_noise: float = 0.0,
+        linear_leaves: bool = False,
+        linear_l2: float = 0.01,
         max_features: float | str = "auto",
         max_features_per_level: float = 1.0,
         max_features_per_tree: float = 1.0,
@@ -202,6 +206,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         self.max_step = max_step
         self.path_smoothing = path_smoothing
         self.split_noise = split_noise
+        self.linear_leaves = linear_leaves
+        self.linear_l2 = linear_l2
         self.max_features = max_features
         self.max_features_per_level = max_features_per_level
         self.max_features_per_tree = max_features_per_tree
@@ -249,9 +255,8 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
     ) -> Self:
         """Fit anew, or go on from what the estimator held before."""
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
-        train = prepare_training(
-            self, X, y, sample_weight, task=self._task, multi_output=self._task == "regression"
-        )
+        several = self._task == "regression" and takes_several_targets(self, y)
+        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=several)
         seed = before["_trace"].seed if before else root_seed(self.random_state)
         self._take_classes(train)
         n_rows, judged = train.encoded.n_rows, eval_set is not None
@@ -323,6 +328,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
                 part=part,
                 seed=seed + number * 2**40,  # further than any booster's trees reach
                 sampling=sampling_of(plan.sampling_method, plan.subsample, n_rows),
+                linear_leaves=bool(self.linear_leaves),
                 known=KnownRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
                 if known
                 else None,
@@ -449,6 +455,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         options = _engine.GrowOptions()
         set_growth(options, self, policy)
         set_penalties(options, self, loss.scale)
+        set_lines(options, self, loss)
         options.min_child_weight = float(self.min_child_weight)
         options.max_features = plan.max_features
         options.level_smoothing = _LEVEL_SMOOTHING

@@ -43,6 +43,12 @@ _SHARED = """
         Rows' worth of the parent's answer that a leaf takes over. 0: no gain was found beside L2 and averaging.
     split_noise : float
         Noise in the choice between features, in units of a split by chance. 0: averaging is a better use of chance.
+    linear_leaves : bool
+        Leaves answer with a small regression on the numeric features of their path. False: it is slower, and helps
+        where the target follows straight lines, which not every table does.
+    linear_l2 : float
+        Makes the slopes of such leaves less steep, in units of a feature's variance. 0.01, enough for features that
+        say the same.
     max_features : float or "auto"
         Share of the features drawn for each node: 0.5, so that boosters differ; or 1.
     max_features_per_level, max_features_per_tree : float

@@ -2,8 +2,8 @@
 
 A tree's values are its answers in the user's units, which differ from the loop's by a power of two, or, of several
 targets, are float32 answers times a unit of so few digits that nothing is rounded. Growing adds the answers to the
-scores as float32, so dividing the values by the unit and rounding gives the same number, and the leaf that a row
-reaches is the one that it was put into.
+scores as float32, so dividing what the tree says by the unit and rounding gives the same number: the leaf that a row
+reaches is the one that it was put into, and a line says there what it said.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ class KnownRounds:
         self._encoded = encoded
         self._units = units
         self._n_threads = n_threads
-        self._leaves = np.empty((0, 0), dtype=np.uint32)
+        self._answers = np.empty((0, 0))
 
     def __len__(self) -> int:
         return len(self._rounds)
@@ -46,19 +46,20 @@ class KnownRounds:
         """Add the answers of one round to the scores, a row for each output; rounds come in order from the first."""
         place = number % _ROUNDS_AT_ONCE
         if place == 0:
-            self._find_leaves(number)
+            self._ask(self._rounds[number : number + _ROUNDS_AT_ONCE])
         trees = self._rounds[number]
-        for output, tree in enumerate(trees):
-            answers = (tree.value.reshape(-1) / self._units[output]).astype(np.float32)
-            scores[output] += answers[self._leaves[:, place * len(trees) + output]]
+        for output in range(len(trees)):
+            answers = self._answers[:, place * len(trees) + output] / self._units[output]
+            scores[output] += answers.astype(np.float32)
         return trees
 
-    def _find_leaves(self, first: int) -> None:
-        forest: Any = _engine.Forest(self._encoded.n_features, 1)
-        for trees in self._rounds[first : first + _ROUNDS_AT_ONCE]:
-            for tree in trees:
-                forest.add(tree)
-        self._leaves = np.empty((self._encoded.n_rows, len(forest)), dtype=np.uint32)
-        forest.find_leaves(
-            self._encoded.values, self._encoded.n_levels, self._leaves.reshape(-1), self._n_threads
+    def _ask(self, rounds: list[list[Any]]) -> None:
+        """What each tree of some rounds says of each row, a column for each tree."""
+        trees = [tree for each in rounds for tree in each]
+        forest: Any = _engine.Forest(self._encoded.n_features, len(trees))
+        for number, tree in enumerate(trees):
+            forest.add(tree, number)
+        self._answers = np.zeros((self._encoded.n_rows, len(trees)))
+        forest.add_scores(
+            self._encoded.values, self._encoded.n_levels, self._answers.reshape(-1), self._n_threads
         )

@@ -5,8 +5,9 @@ from typing import Any
 import coterie._engine as _engine
 from coterie.ensembles._boosting_plan import Policy
 from coterie.errors import InvalidParameter
+from coterie.losses import BoostingLoss
 
-__all__ = ["set_growth", "set_penalties"]
+__all__ = ["set_growth", "set_lines", "set_penalties", "takes_several_targets"]
 
 _GROWTH = {
     "leaf": _engine.Growth.leaf,
@@ -42,6 +43,41 @@ def set_penalties(options: Any, estimator: Any, scale: float) -> None:
         options.max_step = max(_least(float(estimator.max_step) / scale), 1e-300)
     options.split_noise = float(estimator.split_noise)
     options.path_smoothing = float(estimator.path_smoothing)
+
+
+def takes_several_targets(estimator: Any, y: Any) -> bool:
+    """Whether y may have several columns; with lines it may not, and the reason is said of a y that shows its shape."""
+    if not estimator.linear_leaves:
+        return True
+    shape: Any = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        raise InvalidParameter(
+            f"linear_leaves=True is not supported with several targets: y has {shape[1]} columns, and their trees are "
+            "shared. Fit one model per column."
+        )
+    return False
+
+
+def set_lines(options: Any, estimator: Any, loss: BoostingLoss) -> None:
+    """Lines in the leaves, if they are asked for and can be."""
+    if not estimator.linear_leaves:
+        return
+    for name, instead in (
+        ("l1_regularization", "l2_regularization and linear_l2 keep lines modest"),
+        ("path_smoothing", "linear_l2 makes slopes less steep"),
+    ):
+        if getattr(estimator, name) > 0:
+            raise InvalidParameter(
+                f"linear_leaves=True does not go with {name}={getattr(estimator, name)}, which is about constant "
+                f"answers. Set it to 0; {instead}."
+            )
+    if loss.n_outputs and loss.leaf_quantile(0) is not None:
+        raise InvalidParameter(
+            f"linear_leaves=True is not supported with loss={estimator.loss!r}: its leaves answer with quantiles, and "
+            "lines follow means. Set linear_leaves=False, or try loss='huber'."
+        )
+    options.linear_leaves = True
+    options.linear_l2 = float(estimator.linear_l2)
 
 
 def _least(value: float) -> float:

@@ -86,6 +86,8 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         max_step: float | None = None,
         path_smoothing: float = 0.0,
         split_noise: float = 0.0,
+        linear_leaves: bool = False,
+        linear_l2: float = 0.01,
         max_features: float | str = "auto",
         max_features_per_level: float = 1.0,
         max_features_per_tree: float = 1.0,
@@ -164,7 +166,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.linear_leaves is False  # lines serve one target
         return tags
 
     def _loss(self) -> LossChoice:
@@ -233,6 +235,8 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         max_step: float | None = None,
         path_smoothing: float = 0.0,
         split_noise: float = 0.0,
+        linear_leaves: bool = False,
+        linear_l2: float = 0.01,
         max_features: float | str = "auto",
         max_features_per_level: float = 1.0,
         max_features_per_tree: float = 1.0,
