@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kExactAnswersBelow = 131'072;  // rows up to which leaves answer from unrounded derivatives
 constexpr std::size_t kAnswerChunk = 16'384;
+constexpr std::size_t kScoreBlock = 65'536;
 constexpr std::size_t kRouteBlock = 1'024;
 constexpr std::size_t kMostKeptCodes = 65'536;
 constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
@@ -525,27 +526,19 @@ void TreeGrower::add_answers(std::span<float> scores) const {
         return;
     }
     if (routes_) return add_answers_by_route(scores);
-    struct Piece {
-        const Grown* leaf;
-        std::size_t begin;
-        std::size_t end;
-    };
-    std::vector<Piece> pieces;
-    std::size_t n_rows = 0;
-    for (const Grown& leaf : grown_) {
-        n_rows += leaf.rows.n;
-        for (std::size_t begin = 0; begin < leaf.rows.n; begin += kAnswerChunk)
-            pieces.push_back({&leaf, begin, std::min(leaf.rows.n, begin + kAnswerChunk)});
-    }
-    parallel_for(pieces.size(), n_rows < 50'000 ? 1 : n_threads_, [&](std::size_t i) {
-        const auto& [leaf, begin, end] = pieces[i];
-        const auto answer = static_cast<float>(leaf->answer);
-        if (leaf->rows.implicit) {
-            for (std::size_t row = begin; row < end; ++row) scores[row] += answer;
-            return;
+    // Block by block of rows, which leaves hold in ascending order: the scores of a block stay in the cache of one
+    // core.
+    parallel_ranges(scores.size(), kScoreBlock, n_threads_, [&](std::size_t begin, std::size_t end) {
+        for (const Grown& leaf : grown_) {
+            const auto answer = static_cast<float>(leaf.answer);
+            if (leaf.rows.implicit) {
+                for (std::size_t row = begin; row < end; ++row) scores[row] += answer;
+                continue;
+            }
+            const std::span<const Record> records = partition_.records(leaf.rows);
+            auto record = begin == 0 ? records.begin() : std::ranges::lower_bound(records, begin, {}, row_of);
+            for (; record != records.end() && row_of(*record) < end; ++record) scores[row_of(*record)] += answer;
         }
-        const Record* const records = partition_.records(leaf->rows).data();
-        for (std::size_t k = begin; k < end; ++k) scores[row_of(records[k])] += answer;
     });
 }
 
