@@ -43,6 +43,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "noise_1": {"split_noise": 1.0},
     "steps_of_0.1": {"learning_rate": 0.1},
     "patience_60": {"n_iter_no_change": 60},
+    "linear_leaves": {"linear_leaves": True},
 }
 MAX_ROWS = 10_000
 

@@ -26,6 +26,14 @@ const Test each_chunk_once("every chunk runs exactly once for any number of thre
             check_equal(visits(n_chunks, n_threads), std::vector<int>(n_chunks, 1));
 });
 
+const Test many_small("a hundred thousand jobs of two chunks lose none and run none twice", [] {
+    std::vector<std::uint32_t> counts(2);
+    for (std::uint32_t round = 1; round <= 100'000; ++round) {
+        parallel_for(2, 2, [&](std::size_t chunk) { ++counts[chunk]; });
+        check(counts[0] == round && counts[1] == round, "both chunks ran, and are done when the call returns");
+    }
+});
+
 const Test ranges_cover("ranges cover the items in pieces of the asked size", [] {
     std::vector<std::size_t> lengths(4);
     parallel_ranges(10, 3, 2, [&](std::size_t begin, std::size_t end) { lengths[begin / 3] = end - begin; });

@@ -1,5 +1,6 @@
 // Trees on 65,536 rows and more, where cells no longer count rows: limits hold all the same, to the row.
 #include "check.hpp"
+#include "coterie/predict/walk.hpp"
 #include "growth/problems.hpp"
 
 namespace coterie::tests {
@@ -46,6 +47,23 @@ const Test threads("the number of threads does not change one bit of a tree on m
     const Tree one = grow(problem, options, 1);
     for (const int n_threads : {2, 3, 8})
         check(same(grow(problem, options, n_threads), one), "both trees are the same");
+});
+
+const Test scores_follow("the scores of many rows advance by what the tree answers, for any number of threads", [] {
+    constexpr std::size_t n_rows = 150'000;  // more than two blocks of scores
+    const Problem problem = random_problem(5, n_rows, 4);
+    for (const int n_threads : {1, 2, 3}) {
+        TreeGrower grower(binned(problem.table, n_threads), {.max_leaf_nodes = 31}, n_threads);
+        const Tree tree = grower.grow({.gradient = problem.gradient, .hessian = problem.hessian, .rows = {}}, 0);
+        check(tree.n_nodes() > 9, "the tree is worth looking at");
+        Buffer<float> scores(n_rows, 1.0f);
+        grower.add_answers(scores);
+        Forest forest{.n_features = 4};
+        forest.add(std::make_shared<const Tree>(tree), 0);
+        std::vector<double> walked(n_rows, 0.0);
+        add_scores(forest, problem.table.view(), walked, 1);
+        for (std::size_t row = 0; row < n_rows; ++row) check_equal(scores[row], 1.0f + static_cast<float>(walked[row]));
+    }
 });
 
 /// One column: most rows say 1, five say 2 and pull hard, and a thousand rows of no weight are `idle`.

@@ -48,6 +48,9 @@ void check_histogram(const BinnedMatrix& matrix, const NodeRows& node, std::span
     HistogramBuilder builder(matrix, layout, n_threads);
     Buffer<Cell> cells(layout.n_cells(), 0x5555555555555555ull);  // build must clear what was there
     builder.build(node, cells.data());
+    Buffer<Cell> by_tiles(layout.n_cells(), 0x5555555555555555ull);
+    for (std::size_t tile = layout.tiles().size(); tile-- > 0;) builder.build_tile(node, tile, by_tiles.data());
+    check(std::ranges::equal(by_tiles, cells), "tile by tile gives the same cells");
     for (FeatureIndex feature = 0; feature < matrix.n_features(); ++feature) {
         const auto n_bins = static_cast<std::size_t>(matrix.feature(feature).n_bins);
         const std::span column(matrix.column(feature), matrix.n_rows());
