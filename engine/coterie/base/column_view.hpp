@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "coterie/base/types.hpp"
@@ -47,7 +48,26 @@ struct ColumnView {
         }
     }
 
+    /// Copies the values of some rows to out[0], out[step], ...
+    void read(std::span<const RowIndex> rows, double* out, std::size_t step) const {
+        switch (type) {
+            case ValueType::float32: return copy<float>(rows, out, step);
+            case ValueType::float64: return copy<double>(rows, out, step);
+            case ValueType::int32: return copy<std::int32_t>(rows, out, step);
+            case ValueType::int64: return copy<std::int64_t>(rows, out, step);
+            case ValueType::uint8: return copy<std::uint8_t>(rows, out, step);
+        }
+    }
+
 private:
+    template <class T>
+    void copy(std::span<const RowIndex> rows, double* out, std::size_t step) const {
+        for (const RowIndex row : rows) {
+            *out = static_cast<double>(raw<T>(row));
+            out += step;
+        }
+    }
+
     template <class T>
     void copy(std::size_t begin, std::size_t count, double* out, std::size_t step) const {
         for (std::size_t i = 0; i < count; ++i) out[i * step] = static_cast<double>(raw<T>(begin + i));

@@ -432,36 +432,29 @@ Buffer<NodeIndex> TreeGrower::leaves_of_rows() const {
     return leaves;
 }
 
-// Those that the constant answers come from: of a sampled tree all rows, else the ones that took part.
-LeafRows TreeGrower::rows_to_learn_from(const Tree& tree, std::span<const NodeIndex> leaf_of_row) const {
-    if (sampled_ || derivatives_.rows.empty()) {
-        Buffer<RowIndex> all(leaf_of_row.size());
-        std::iota(all.begin(), all.end(), RowIndex{0});
-        return rows_by_leaf(tree.n_nodes(), leaf_of_row, all);
-    }
-    return rows_by_leaf(tree.n_nodes(), leaf_of_row, derivatives_.rows);
-}
-
 void TreeGrower::draw_lines(Tree& tree, const TableView& values) {
     require(values.n_rows == matrix_->n_rows() && values.columns.size() == matrix_->n_features(),
             "The values do not have the rows and features of the matrix.");
     const Buffer<NodeIndex> leaves = leaves_of_rows();
+    Buffer<RowIndex> every_row(leaves.size());
+    std::iota(every_row.begin(), every_row.end(), RowIndex{0});
+    const LeafRows all = rows_by_leaf(tree.n_nodes(), leaves, every_row);
+    // Lines come from the rows that the constant answers come from: of a sampled tree all, else those that took part.
+    const bool from_all = sampled_ || derivatives_.rows.empty();
+    const LeafRows taking_part = from_all ? LeafRows{} : rows_by_leaf(tree.n_nodes(), leaves, derivatives_.rows);
     tree.linear = linear_leaves({.tree = tree,
                                  .values = values,
                                  .derivatives = derivatives_,
-                                 .rows = rows_to_learn_from(tree, leaves),
+                                 .rows = from_all ? all : taking_part,
                                  .nodes = nodes_,
                                  .options = options_},
                                 n_threads_);
     if (tree.linear.empty()) return;
+    Buffer<double> answers(leaves.size());
+    linear_answers(tree, values, all, n_threads_, answers);
     resize_anew(row_answers_, leaves.size());
-    parallel_ranges(leaves.size(), kAnswerChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; ++row) {
-            const auto value_of = [&](FeatureIndex feature) { return values.columns[feature].value(row); };
-            const double answer = linear_answer(tree, leaves[row], value_of);
-            row_answers_[row] = static_cast<float>(answer / options_.answer_unit);
-        }
-    });
+    for (std::size_t row = 0; row < answers.size(); ++row)
+        row_answers_[row] = static_cast<float>(answers[row] / options_.answer_unit);
 }
 
 void TreeGrower::add_answers_by_route(std::span<float> scores) const {

@@ -70,7 +70,6 @@ private:
     void answer(Tree& tree);
     void sum_all_rows(Tree& tree);
     void draw_lines(Tree& tree, const TableView& values);
-    LeafRows rows_to_learn_from(const Tree& tree, std::span<const NodeIndex> leaf_of_row) const;
     Buffer<NodeIndex> leaves_of_rows() const;
     void add_answers_by_route(std::span<float> scores) const;
     Cell total_of(const RowRange& rows) const;

@@ -10,6 +10,7 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kRowsPerThread = 20'000;
+constexpr std::size_t kBlockRows = 512;
 constexpr std::size_t kRowsPerNumber = 6;  // that a line must have for each number it consists of
 constexpr double kLeastSpread = 1e-140;    // of a feature in a leaf, so that squares stay inside floats
 constexpr double kMostSpread = 1e140;
@@ -31,19 +32,17 @@ struct Line {
     std::vector<Term> terms;
 };
 
-// A leaf's rows: values column by column, and derivatives.
+// A leaf's rows: the values of the terms row by row, so that the sums of all terms grow side by side, and derivatives.
 struct Sample {
     std::vector<Term> terms;
-    std::vector<Buffer<double>> columns;  // of the terms
+    Buffer<double> values;
     Buffer<double> gradient;
     Buffer<double> hessian;
 
     std::size_t n_rows() const { return gradient.size(); }
-
-    void drop(std::size_t k) {
-        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));
-        columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(k));
-    }
+    std::size_t width() const { return terms.size(); }
+    double* row(std::size_t i) { return values.data() + i * width(); }
+    const double* row(std::size_t i) const { return values.data() + i * width(); }
 };
 
 std::vector<NodeIndex> parents(const Tree& tree) {
@@ -69,6 +68,7 @@ Sample sample_of(const LineTask& task, std::span<const RowIndex> rows, std::span
     const Derivatives& derivatives = task.derivatives;
     Sample sample;
     std::vector<RowIndex> taking_part;
+    taking_part.reserve(rows.size());
     for (const RowIndex row : rows) {
         const auto gradient = static_cast<double>(derivatives.gradient[row]);
         const double hessian = derivatives.hessian.empty() ? 1.0 : static_cast<double>(derivatives.hessian[row]);
@@ -77,65 +77,89 @@ Sample sample_of(const LineTask& task, std::span<const RowIndex> rows, std::span
         sample.gradient.push_back(gradient);
         sample.hessian.push_back(hessian);
     }
+    sample.values.resize(taking_part.size() * features.size());
     for (const FeatureIndex feature : features) {
+        const std::size_t place = sample.terms.size();
         sample.terms.push_back({.feature = feature});
-        Buffer<double>& column = sample.columns.emplace_back();
-        column.reserve(taking_part.size());
-        for (const RowIndex row : taking_part) column.push_back(task.values.columns[feature].value(row));
+        task.values.columns[feature].read(taking_part, sample.values.data() + place, features.size());
     }
     return sample;
 }
 
-// Missing values aside, a feature of a line has finite values, and not all the same.
-bool has_spread(const Buffer<double>& column, Term& term) {
-    term.least = INFINITY;
-    term.most = -INFINITY;
-    for (const double value : column) {
-        if (std::isinf(value)) return false;
-        if (value < term.least) term.least = value;
-        if (value > term.most) term.most = value;
-    }
-    const double spread = term.most - term.least;
-    return spread >= kLeastSpread && spread <= kMostSpread;
+// Keeps the features that are wanted.
+void keep(Sample& sample, const std::vector<std::uint8_t>& wanted) {
+    const std::size_t n_rows = sample.n_rows(), before = sample.width();
+    std::vector<Term> terms;
+    for (std::size_t k = 0; k < before; ++k)
+        if (wanted[k]) terms.push_back(sample.terms[k]);
+    if (terms.size() == before) return;
+    double* to = sample.values.data();
+    for (std::size_t i = 0; i < n_rows; ++i)
+        for (std::size_t k = 0; k < before; ++k)
+            if (wanted[k]) *to++ = sample.values[i * before + k];
+    sample.terms = std::move(terms);
+    sample.values.resize(n_rows * sample.width());
 }
 
+// Missing values aside, a feature of a line has finite values, and not all the same.
 void drop_features_without_spread(Sample& sample) {
-    for (std::size_t k = sample.terms.size(); k-- > 0;)
-        if (!has_spread(sample.columns[k], sample.terms[k])) sample.drop(k);
+    const std::size_t width = sample.width();
+    std::vector<double> least(width, INFINITY), most(width, -INFINITY);
+    for (std::size_t i = 0; i < sample.n_rows(); ++i) {
+        const double* const row = sample.row(i);
+        for (std::size_t k = 0; k < width; ++k) {  // a comparison with a missing value is false
+            least[k] = row[k] < least[k] ? row[k] : least[k];
+            most[k] = row[k] > most[k] ? row[k] : most[k];
+        }
+    }
+    std::vector<std::uint8_t> wanted(width);
+    for (std::size_t k = 0; k < width; ++k) {
+        const double spread = most[k] - least[k];
+        wanted[k] = spread >= kLeastSpread && spread <= kMostSpread;
+        sample.terms[k].least = least[k];
+        sample.terms[k].most = most[k];
+    }
+    keep(sample, wanted);
 }
 
 void drop_incomplete_rows(Sample& sample) {
+    const std::size_t width = sample.width();
     std::size_t kept = 0;
-    for (std::size_t row = 0; row < sample.n_rows(); ++row) {
-        if (std::ranges::any_of(sample.columns, [&](const auto& column) { return std::isnan(column[row]); })) continue;
-        for (auto& column : sample.columns) column[kept] = column[row];
-        sample.gradient[kept] = sample.gradient[row];
-        sample.hessian[kept] = sample.hessian[row];
+    for (std::size_t i = 0; i < sample.n_rows(); ++i) {
+        const double* const row = sample.row(i);
+        if (std::any_of(row, row + width, [](double value) { return std::isnan(value); })) continue;
+        if (kept < i) std::copy(row, row + width, sample.row(kept));
+        sample.gradient[kept] = sample.gradient[i];
+        sample.hessian[kept] = sample.hessian[i];
         ++kept;
     }
-    for (auto& column : sample.columns) column.resize(kept);
+    sample.values.resize(kept * width);
     sample.gradient.resize(kept);
     sample.hessian.resize(kept);
 }
 
 // Values become distances from the mean, in deviations. Features that do not deviate are dropped.
 void standardise(Sample& sample, double hessian) {
-    for (std::size_t k = sample.terms.size(); k-- > 0;) {
-        Buffer<double>& column = sample.columns[k];
-        Term& term = sample.terms[k];
-        double sum = 0, squares = 0;
-        for (std::size_t row = 0; row < column.size(); ++row) sum += sample.hessian[row] * (column[row] - term.least);
-        term.centre = term.least + sum / hessian;
-        for (double& value : column) value -= term.centre;
-        for (std::size_t row = 0; row < column.size(); ++row)
-            squares += sample.hessian[row] * column[row] * column[row];
-        term.deviation = std::sqrt(squares / hessian);
-        if (!(term.deviation >= kLeastSpread)) {
-            sample.drop(k);
-            continue;
+    const std::size_t width = sample.width();
+    std::vector<double> sums(width, 0.0), squares(width, 0.0);
+    for (std::size_t i = 0; i < sample.n_rows(); ++i)
+        for (std::size_t k = 0; k < width; ++k)
+            sums[k] += sample.hessian[i] * (sample.row(i)[k] - sample.terms[k].least);
+    for (std::size_t k = 0; k < width; ++k) sample.terms[k].centre = sample.terms[k].least + sums[k] / hessian;
+    for (std::size_t i = 0; i < sample.n_rows(); ++i)
+        for (std::size_t k = 0; k < width; ++k) {
+            double& value = sample.row(i)[k];
+            value -= sample.terms[k].centre;
+            squares[k] += sample.hessian[i] * value * value;
         }
-        for (double& value : column) value /= term.deviation;
+    std::vector<std::uint8_t> wanted(width);
+    for (std::size_t k = 0; k < width; ++k) {
+        sample.terms[k].deviation = std::sqrt(squares[k] / hessian);
+        wanted[k] = sample.terms[k].deviation >= kLeastSpread;
     }
+    keep(sample, wanted);
+    for (std::size_t i = 0; i < sample.n_rows(); ++i)
+        for (std::size_t k = 0; k < sample.width(); ++k) sample.row(i)[k] /= sample.terms[k].deviation;
 }
 
 // Correlations of the features, and of each with Newton's step.
@@ -145,18 +169,22 @@ struct Equations {
 };
 
 Equations equations_of(const Sample& sample, double hessian) {
-    const std::size_t n = sample.terms.size();
+    const std::size_t n = sample.width();
     Equations equations{.correlation = std::vector<double>(n * n), .with_step = std::vector<double>(n)};
+    for (std::size_t row = 0; row < sample.n_rows(); ++row) {
+        const double* const values = sample.row(row);
+        for (std::size_t i = 0; i < n; ++i) {
+            equations.with_step[i] -= sample.gradient[row] * values[i];
+            const double heavy = sample.hessian[row] * values[i];
+            double* const products = equations.correlation.data() + i * n;
+            for (std::size_t k = 0; k <= i; ++k) products[k] += heavy * values[k];
+        }
+    }
     for (std::size_t i = 0; i < n; ++i) {
-        const Buffer<double>& one = sample.columns[i];
-        double sum = 0;
-        for (std::size_t row = 0; row < one.size(); ++row) sum -= sample.gradient[row] * one[row];
-        equations.with_step[i] = sum / hessian;
+        equations.with_step[i] /= hessian;
         for (std::size_t k = 0; k <= i; ++k) {
-            const Buffer<double>& other = sample.columns[k];
-            double product = 0;
-            for (std::size_t row = 0; row < one.size(); ++row) product += sample.hessian[row] * one[row] * other[row];
-            equations.correlation[i * n + k] = equations.correlation[k * n + i] = product / hessian;
+            equations.correlation[i * n + k] /= hessian;
+            equations.correlation[k * n + i] = equations.correlation[i * n + k];
         }
     }
     return equations;
@@ -248,6 +276,8 @@ Line line_of(const LineTask& task, std::span<const RowIndex> rows, std::span<con
     return in_units(std::move(line), task.options);
 }
 
+bool few(const LeafRows& rows) { return rows.rows.size() < kRowsPerThread; }
+
 LinearLeaves side_by_side(const LineTask& task, std::span<const Line> lines) {
     LinearLeaves all;
     if (std::ranges::all_of(lines, [](const Line& line) { return line.terms.empty(); })) return all;
@@ -283,13 +313,36 @@ LeafRows rows_by_leaf(std::size_t n_nodes, std::span<const NodeIndex> leaf_of_ro
 LinearLeaves linear_leaves(const LineTask& task, int n_threads) {
     const std::vector<NodeIndex> parent = parents(task.tree);
     std::vector<Line> lines(task.tree.n_nodes());
-    const bool few = task.rows.rows.size() < kRowsPerThread;
-    parallel_for(lines.size(), few ? 1 : n_threads, [&](std::size_t i) {
+    parallel_for(lines.size(), few(task.rows) ? 1 : n_threads, [&](std::size_t i) {
         const auto node = static_cast<NodeIndex>(i);
         if (!task.tree.is_leaf(node)) return;
         lines[node] = line_of(task, task.rows.of(node), path_features(task.tree, parent, node));
     });
     return side_by_side(task, lines);
+}
+
+void linear_answers(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,
+                    std::span<double> answers) {
+    const LinearLeaves& linear = tree.linear;
+    parallel_for(tree.n_nodes(), few(rows) ? 1 : n_threads, [&](std::size_t i) {
+        const auto leaf = static_cast<NodeIndex>(i);
+        const std::size_t first = linear.first_term[leaf], width = linear.first_term[leaf + 1] - first;
+        std::span<const RowIndex> left = rows.of(leaf);
+        Buffer<double> block(std::min(left.size(), kBlockRows) * width);
+        while (!left.empty()) {
+            const std::span<const RowIndex> some = left.first(std::min(left.size(), kBlockRows));
+            left = left.subspan(some.size());
+            for (std::size_t k = 0; k < width; ++k)
+                values.columns[static_cast<FeatureIndex>(linear.feature[first + k])].read(some, block.data() + k,
+                                                                                          width);
+            const double* next = block.data();
+            for (const RowIndex row : some) {
+                const double* value = next;
+                next += width;
+                answers[row] = linear_answer(tree, leaf, [&](FeatureIndex) { return *value++; });  // term after term
+            }
+        }
+    });
 }
 
 }  // namespace coterie

@@ -50,4 +50,8 @@ struct LineTask {
 /// The lines of all leaves, in the units of the tree's values; empty if no leaf has one.
 LinearLeaves linear_leaves(const LineTask& task, int n_threads);
 
+/// What the leaves of a tree with lines answer to their rows; one answer for each row of the table.
+void linear_answers(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,
+                    std::span<double> answers);
+
 }  // namespace coterie
