@@ -15,6 +15,7 @@ _METHODS = {
 }
 
 _ALL_BELOW = 200_000
+_LEAST_SHARE = 0.3
 
 
 def sampling_of(method: str, subsample: float | str, n_rows: int) -> tuple[Any, float]:
@@ -31,11 +32,11 @@ def sampling_of(method: str, subsample: float | str, n_rows: int) -> tuple[Any, 
 
 
 def automatic_share(n_rows: int) -> float:
-    """All of up to 200,000 rows; of more, the geometric mean of 200,000 and their number.
+    """All of up to 200,000 rows; of more, the geometric mean of 200,000 and their number, and 0.3 of them at least.
 
     Examples
     --------
-    >>> automatic_share(50_000), automatic_share(800_000)
-    (1.0, 0.5)
+    >>> [automatic_share(n_rows) for n_rows in (50_000, 800_000, 10_000_000)]
+    [1.0, 0.5, 0.3]
     """
-    return min(1.0, math.sqrt(_ALL_BELOW / n_rows))
+    return min(1.0, max(_LEAST_SHARE, math.sqrt(_ALL_BELOW / n_rows)))
