@@ -274,8 +274,50 @@ def test_any_values_give_finite_answers(seed: int, linear_l2: float) -> None:
 
 
 def test_a_recipe_with_lines_is_a_recipe() -> None:
-    model = GradientBoostingRegressor(linear_leaves=True, random_state=0).fit(TABLE, Y)
+    model = GradientBoostingRegressor(random_state=0).fit(TABLE, Y)
 
     assert model.n_bags_ == 8
     assert model.score(NEW, NEW_Y) > 0.85
     assert answers(model, NEW).shape == (600,)
+    assert all(has_lines(model).values())
+
+
+def has_lines(model: Any) -> dict[int, bool]:
+    """By booster: whether its first trees have lines, in the order of the forest, squad by squad."""
+    n_first = model.n_bags_ * max(1, len(getattr(model, "classes_", [])))
+    trees = [model.forest_.tree(i) for i in range(min(n_first, len(model.forest_)))]
+    return {place: len(tree.linear_slope) > 0 for place, tree in enumerate(trees)}
+
+
+def test_boosters_of_classes_have_lines_in_one_half_and_constants_in_the_other() -> None:
+    X = np.column_stack([TABLE["x"], TABLE["z"]])
+    model = GradientBoostingClassifier(random_state=0, max_leaf_nodes=8).fit(X, CLASSES)
+    lines = list(has_lines(model).values())
+
+    assert model.n_bags_ == 8
+    assert any(lines[:12])
+    assert not any(lines[12:])
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"n_estimators": 5},
+        {"l1_regularization": 1.0},
+        {"path_smoothing": 2.0},
+        {"loss": "absolute_error"},
+        {"loss": "quantile", "quantile": 0.3},
+        {"linear_leaves": False},
+    ],
+)
+def test_auto_does_without_lines_where_they_are_not_meant(choice: dict[str, Any]) -> None:
+    model = GradientBoostingRegressor(random_state=0, **choice).fit(TABLE, Y)
+
+    assert not any(has_lines(model).values())
+
+
+def test_auto_does_without_lines_for_several_targets() -> None:
+    model = GradientBoostingRegressor(random_state=0).fit(TABLE, np.column_stack([Y, -Y]))
+
+    assert not any(has_lines(model).values())
+    assert model.predict(NEW).shape == (600, 2)

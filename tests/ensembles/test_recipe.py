@@ -42,6 +42,7 @@ def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
         "max_leaf_nodes": 5,
         "min_samples_leaf": 9,
         "l2_regularization": 7.0,
+        "linear_leaves": False,
     }
     plan = plan_of(GradientBoostingRegressor(**given), n_rows)
 
@@ -54,6 +55,7 @@ def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
             "max_depth": None,
             "min_samples_leaf": 9,
             "l2": 7.0,
+            "linear_leaves": False,
         }
     ]
     assert plan.stops_early
@@ -83,7 +85,7 @@ def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
 def test_large_tables_are_sampled_by_gradients() -> None:
     plan = plan_of(GradientBoostingClassifier(), 3_200_000)
 
-    assert (plan.n_bags, plan.sampling_method, plan.subsample) == (1, "gradient_based", 0.25)
+    assert (plan.n_bags, plan.sampling_method, plan.subsample) == (1, "gradient_based", 0.3)
     assert plan.policies[0].growth == "leaf"
 
 

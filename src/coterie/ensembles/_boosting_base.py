@@ -84,7 +84,7 @@ BOOSTING_PARAMS: Params = {
     "max_step": [Real(0, None, closed="neither"), None],
     "path_smoothing": [Real(0)],
     "split_noise": [Real(0)],
-    "linear_leaves": [Flag()],
+    "linear_leaves": [Flag(), OneOf("auto")],
     "linear_l2": [Real(0)],
     "max_features": [Fraction(), OneOf("auto")],
     "max_features_per_level": [Fraction()],
@@ -164,7 +164,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         max_step: float | None = None,
         path_smoothing: float = 0.0,
         split_noise: float = 0.0,
-        linear_leaves: bool = False,
+        linear_leaves: bool | str = "auto",
         linear_l2: float = 0.01,
         max_features: float | str = "auto",
         max_features_per_level: float = 1.0,
@@ -328,7 +328,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
                 part=part,
                 seed=seed + number * 2**40,  # further than any booster's trees reach
                 sampling=sampling_of(plan.sampling_method, plan.subsample, n_rows),
-                linear_leaves=bool(self.linear_leaves),
+                linear_leaves=options.linear_leaves,
                 known=KnownRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
                 if known
                 else None,
@@ -455,7 +455,7 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
         options = _engine.GrowOptions()
         set_growth(options, self, policy)
         set_penalties(options, self, loss.scale)
-        set_lines(options, self, loss)
+        set_lines(options, self, policy, loss)
         options.min_child_weight = float(self.min_child_weight)
         options.max_features = plan.max_features
         options.level_smoothing = _LEVEL_SMOOTHING

@@ -32,6 +32,7 @@ class Policy:
     max_depth: int | None
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ _EXACT_POLICY: dict[str, Any] = {
     "max_leaf_nodes": 31,
     "min_samples_leaf": 20,
     "l2_regularization": 0.0,
+    "linear_leaves": False,
 }
 _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
     "leaf": {
@@ -161,7 +163,11 @@ def _policy(estimator: Any, growth: str, recipe: bool, n_outputs: int) -> Policy
     manner = _EXACT_POLICY
     if recipe:
         manner = _RECIPE_POLICIES[growth]
-        manner = manner | {"learning_rate": manner["learning_rate"] * _haste(n_outputs)}
+        manner = manner | {
+            "learning_rate": manner["learning_rate"] * _haste(n_outputs),
+            # With classes, boosters with lines and boosters without are better together.
+            "linear_leaves": growth != "oblivious" or estimator._task == "regression",
+        }
 
     def settled(name: str) -> Any:
         given = getattr(estimator, name)
@@ -174,6 +180,7 @@ def _policy(estimator: Any, growth: str, recipe: bool, n_outputs: int) -> Policy
         max_depth=estimator.max_depth,
         min_samples_leaf=int(settled("min_samples_leaf")),
         l2=float(settled("l2_regularization")),
+        linear_leaves=bool(settled("linear_leaves")),
     )
 
 

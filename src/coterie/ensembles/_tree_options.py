@@ -3,7 +3,7 @@
 from typing import Any
 
 import coterie._engine as _engine
-from coterie.ensembles._boosting_plan import Policy
+from coterie.ensembles._boosting_plan import Policy, is_auto
 from coterie.errors import InvalidParameter
 from coterie.losses import BoostingLoss
 
@@ -47,7 +47,7 @@ def set_penalties(options: Any, estimator: Any, scale: float) -> None:
 
 def takes_several_targets(estimator: Any, y: Any) -> bool:
     """Whether y may have several columns; with lines it may not, and the reason is said of a y that shows its shape."""
-    if not estimator.linear_leaves:
+    if is_auto(estimator.linear_leaves) or not estimator.linear_leaves:
         return True
     shape: Any = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
@@ -58,26 +58,36 @@ def takes_several_targets(estimator: Any, y: Any) -> bool:
     return False
 
 
-def set_lines(options: Any, estimator: Any, loss: BoostingLoss) -> None:
-    """Lines in the leaves, if they are asked for and can be."""
-    if not estimator.linear_leaves:
+def set_lines(options: Any, estimator: Any, policy: Policy, loss: BoostingLoss) -> None:
+    """Lines in the leaves, if they are asked for and can be; "auto" does without where they cannot."""
+    if not policy.linear_leaves:
         return
+    if objection := _objection_to_lines(estimator, loss):
+        if is_auto(estimator.linear_leaves):
+            return
+        raise InvalidParameter(f"linear_leaves=True {objection}")
+    options.linear_leaves = True
+    options.linear_l2 = float(estimator.linear_l2)
+
+
+def _objection_to_lines(estimator: Any, loss: BoostingLoss) -> str | None:
     for name, instead in (
         ("l1_regularization", "l2_regularization and linear_l2 keep lines modest"),
         ("path_smoothing", "linear_l2 makes slopes less steep"),
     ):
         if getattr(estimator, name) > 0:
-            raise InvalidParameter(
-                f"linear_leaves=True does not go with {name}={getattr(estimator, name)}, which is about constant "
-                f"answers. Set it to 0; {instead}."
+            return (
+                f"does not go with {name}={getattr(estimator, name)}, which is about constant answers. Set it to 0; "
+                f"{instead}."
             )
     if loss.n_outputs and loss.leaf_quantile(0) is not None:
-        raise InvalidParameter(
-            f"linear_leaves=True is not supported with loss={estimator.loss!r}: its leaves answer with quantiles, and "
-            "lines follow means. Set linear_leaves=False, or try loss='huber'."
+        return (
+            f"is not supported with loss={estimator.loss!r}: its leaves answer with quantiles, and lines follow means. "
+            "Set linear_leaves=False, or try loss='huber'."
         )
-    options.linear_leaves = True
-    options.linear_l2 = float(estimator.linear_l2)
+    if loss.joint_units is not None:
+        return f"is not supported with several targets: y has {loss.n_outputs} columns. Fit one model per column."
+    return None
 
 
 def _least(value: float) -> float:

@@ -18,6 +18,7 @@ from coterie.ensembles._boosting_base import (
     training_weight,
 )
 from coterie.ensembles._boosting_docs import documented
+from coterie.ensembles._boosting_plan import is_auto
 from coterie.ensembles._init_estimator import class_scores, number_scores
 from coterie.errors import InvalidParameter
 from coterie.losses import (
@@ -86,7 +87,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         max_step: float | None = None,
         path_smoothing: float = 0.0,
         split_noise: float = 0.0,
-        linear_leaves: bool = False,
+        linear_leaves: bool | str = "auto",
         linear_l2: float = 0.01,
         max_features: float | str = "auto",
         max_features_per_level: float = 1.0,
@@ -166,7 +167,9 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.linear_leaves is False  # lines serve one target
+        tags.target_tags.multi_output = (
+            is_auto(self.linear_leaves) or not self.linear_leaves
+        )  # lines serve one
         return tags
 
     def _loss(self) -> LossChoice:
@@ -235,7 +238,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         max_step: float | None = None,
         path_smoothing: float = 0.0,
         split_noise: float = 0.0,
-        linear_leaves: bool = False,
+        linear_leaves: bool | str = "auto",
         linear_l2: float = 0.01,
         max_features: float | str = "auto",
         max_features_per_level: float = 1.0,
