@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.losses import CustomLoss
 from tests.contract.estimators import answers, fingerprint
 
 RNG = np.random.default_rng(0)
@@ -282,6 +283,14 @@ def test_a_recipe_with_lines_is_a_recipe() -> None:
     assert all(has_lines(model).values())
 
 
+def half_square(y: Any, score: Any) -> Any:
+    return (y - score) ** 2 / 2
+
+
+def difference(y: Any, score: Any) -> Any:
+    return score - y
+
+
 def has_lines(model: Any) -> dict[int, bool]:
     """By booster: whether its first trees have lines, in the order of the forest, squad by squad."""
     n_first = model.n_bags_ * max(1, len(getattr(model, "classes_", [])))
@@ -307,6 +316,8 @@ def test_boosters_of_classes_have_lines_in_one_half_and_constants_in_the_other()
         {"path_smoothing": 2.0},
         {"loss": "absolute_error"},
         {"loss": "quantile", "quantile": 0.3},
+        {"loss": "huber"},
+        {"loss": CustomLoss(half_square, difference)},
         {"linear_leaves": False},
     ],
 )

@@ -45,8 +45,8 @@ _SHARED = """
         Noise in the choice between features, in units of a split by chance. 0: averaging is a better use of chance.
     linear_leaves : bool or "auto"
         Leaves answer with a small regression on the numeric features of their path. "auto": with `n_estimators="auto"`,
-        in all boosters of a regression and in those of classes that do not grow symmetric trees; not where other
-        parameters forbid it, and not with a number of rounds.
+        in all boosters for squared error and in those for log loss that do not grow symmetric trees; not where
+        other parameters forbid it, and not with a number of rounds.
     linear_l2 : float
         Makes the slopes of such leaves less steep, in units of a feature's variance. 0.01, enough for features that
         say the same.

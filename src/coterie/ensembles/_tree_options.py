@@ -62,8 +62,12 @@ def set_lines(options: Any, estimator: Any, policy: Policy, loss: BoostingLoss) 
     """Lines in the leaves, if they are asked for and can be; "auto" does without where they cannot."""
     if not policy.linear_leaves:
         return
+    automatic = is_auto(estimator.linear_leaves)
+    # Where the hessian nearly vanishes, as that of some losses does, a line may go very far.
+    if automatic and estimator.loss not in ("squared_error", "log_loss"):
+        return
     if objection := _objection_to_lines(estimator, loss):
-        if is_auto(estimator.linear_leaves):
+        if automatic:
             return
         raise InvalidParameter(f"linear_leaves=True {objection}")
     options.linear_leaves = True
