@@ -7,12 +7,26 @@ the engine may use.
 """
 
 import sys
+from typing import Any
 
 from coterie import _engine
 from tests.contract.estimators import ESTIMATORS, fingerprint, has, make, random_table
 
-# Boosting with lines in its leaves adds floats, row by row; everything else adds whole numbers.
-VARIANTS = {"": {}, "+lines": {"linear_leaves": True}}
+# Options of boosting that draw, sum or share work in ways of their own. Lines add floats, all others whole numbers.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "": {},
+    "+lines": {"linear_leaves": True},
+    "+oblivious": {"growth": "oblivious"},
+    "+level": {"growth": "level", "leaf_penalty": 0.1, "split_noise": 1.0},
+    "+mixed": {"growth": "mixed", "n_bags": 3, "early_stopping": True},
+    "+smoothed": {"path_smoothing": 3.0, "l1_regularization": 0.5, "max_step": 0.5},
+    "+drawn": {"max_features_per_tree": 0.7, "max_features_per_level": 0.7},
+    "+uniform": {"subsample": 0.6, "sampling_method": "uniform"},
+    "+gradient": {"subsample": 0.6, "sampling_method": "gradient_based"},
+    "+bayesian": {"sampling_method": "bayesian"},
+    "+dropout": {"dropout_rate": 0.5, "dropout_skip": 0.0},
+    "+no-interactions": {"interaction_cst": "no_interactions"},
+}
 MODELS = {
     estimator.__name__ + name: (estimator, settings)
     for estimator in ESTIMATORS
