@@ -9,6 +9,8 @@ void bind_binning(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_criterion_tree(nanobind::module_& m);
+void bind_packed_forest(nanobind::module_& m);
+void bind_forest_training(nanobind::module_& m);
 void bind_loss(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
 

@@ -14,9 +14,11 @@ NB_MODULE(_engine, m) {
     m.def("usable_threads", &coterie::usable_threads, nanobind::arg("requested"),
           "Threads to use when `requested` were asked for; 0 means all available ones.");
     python::bind_errors(m);
-    python::bind_binning(m);         // BinMapper, BinnedMatrix
-    python::bind_forest(m);          // Tree, Forest: arrays, scores, leaves
-    python::bind_growth(m);          // GrowOptions, TreeGrower
-    python::bind_criterion_tree(m);  // CriterionOptions, grow_criterion_tree, pruning
-    python::bind_loss(m);            // derivatives of the built-in losses
+    python::bind_binning(m);          // BinMapper, BinnedMatrix
+    python::bind_forest(m);           // Tree, Forest: arrays, scores, leaves
+    python::bind_growth(m);           // GrowOptions, TreeGrower
+    python::bind_criterion_tree(m);   // CriterionOptions, grow_criterion_tree, pruning
+    python::bind_packed_forest(m);    // PackedForest: answers, leaves
+    python::bind_forest_training(m);  // ForestOptions, ForestTraining, ForestMemory
+    python::bind_loss(m);             // derivatives of the built-in losses
 }

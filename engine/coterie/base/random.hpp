@@ -19,6 +19,8 @@ enum class Purpose : std::uint64_t {
     row_draw = 7,
     tree_features = 8,
     level_features = 9,
+    level_order = 10,
+    forest_tree = 11,
 };
 
 constexpr std::uint64_t mix(std::uint64_t x) {

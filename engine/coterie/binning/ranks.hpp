@@ -32,19 +32,43 @@ struct RankedFeature {
     double highest(Code code) const { return highest_value.empty() ? lowest_value[code] : highest_value[code]; }
 };
 
+enum class CodeLayout : std::uint8_t { by_feature, by_row };
+
 /// The table's rows in the grower's order, each value replaced by its code.
 struct RankedTable {
     std::size_t n_rows = 0;
     std::vector<RankedFeature> features;
-    Buffer<Code> codes;  // feature by feature
+    std::size_t row_stride = 1;      // from a row to the next, in codes
+    std::size_t feature_stride = 0;  // from a feature to the next
+    Buffer<Code> codes;
 
+    /// Of a table laid out by feature.
     std::span<const Code> column(FeatureIndex feature) const {
-        return {codes.data() + static_cast<std::size_t>(feature) * n_rows, n_rows};
+        return {codes.data() + static_cast<std::size_t>(feature) * feature_stride, n_rows};
     }
+    /// Of a table laid out by row.
+    const Code* row(std::size_t place) const { return codes.data() + place * row_stride; }
+};
+
+/// Columns of codes that somebody else owns, as a grower reads them.
+struct CodeColumns {
+    std::vector<std::span<const Code>> codes;
+    std::vector<const RankedFeature*> features;
+
+    static CodeColumns of(const RankedTable& table) {
+        CodeColumns columns;
+        for (FeatureIndex feature = 0; feature < table.features.size(); ++feature) {
+            columns.codes.push_back(table.column(feature));
+            columns.features.push_back(&table.features[feature]);
+        }
+        return columns;
+    }
+    std::size_t size() const { return features.size(); }
 };
 
 /// Ranks the given rows of the table, in the given order. Cost: a radix sort per feature, in parallel.
-RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, int n_threads, StopRequest stop = {});
+RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, int n_threads, StopRequest stop = {},
+                       CodeLayout layout = CodeLayout::by_feature);
 
 /// Reorders rows so that values[row] ascends; equal values keep their order. No NaN.
 void sort_stably(std::span<const double> values, std::vector<RowIndex>& rows);

@@ -21,7 +21,7 @@ bool is_better(double score, double best) {
 }  // namespace
 
 NodeSearch::NodeSearch(Training& training, int n_threads)
-    : training_(training), n_threads_(std::max(1, n_threads)), features_(training.table.features.size()) {
+    : training_(training), n_threads_(std::max(1, n_threads)), features_(training.table.size()) {
     for (int i = 0; i < n_threads_; ++i)
         searches_.push_back(make_feature_search(training.options.criterion, training.targets));
 }
@@ -54,13 +54,26 @@ void NodeSearch::search(OpenNode& node, StopRequest& stop) {
     node.splits = node.gain + kTiny >= training_.options.min_impurity_decrease;
 }
 
+// The features that the tree and the path allow.
+void NodeSearch::list_features(const OpenNode& node) {
+    const CriterionOptions& options = training_.options;
+    features_.resize(training_.table.size());
+    std::iota(features_.begin(), features_.end(), 0u);
+    if (!options.features.empty()) features_ = options.features;
+    if (options.interaction_sets.empty()) return;
+    FeatureFlags allowed(training_.table.size(), 0);
+    for (const std::uint32_t set : node.sets)
+        for (const FeatureIndex feature : options.interaction_sets[set]) allowed[feature] = 1;
+    std::erase_if(features_, [&](FeatureIndex feature) { return !allowed[feature]; });
+}
+
 // Features are drawn without replacement. Constant ones use up draws too, but drawing goes on until one varies.
 NodeSearch::Choice NodeSearch::choose(OpenNode& node, StopRequest& stop) {
+    list_features(node);
     const auto n_features = static_cast<std::uint32_t>(features_.size());
     const std::size_t wanted = training_.options.max_features;
     const bool draw = wanted > 0 && wanted < n_features;
     const std::uint64_t seed = random_bits(training_.options.seed, Purpose::feature_draw, node.path);
-    std::iota(features_.begin(), features_.end(), 0u);
     Choice best;
     std::shared_ptr<FeatureFlags> constant;
     bool one_varies = false;
@@ -109,8 +122,8 @@ FeatureSplit NodeSearch::try_feature(const OpenNode& node, FeatureIndex feature,
                              .monotone = options.monotone.empty() ? 0 : options.monotone[feature],
                              .lower = node.lower,
                              .upper = node.upper};
-    const std::span<const Code> column = training_.table.column(feature);
-    const RankedFeature& ranks = training_.table.features[feature];
+    const std::span<const Code> column = training_.table.codes[feature];
+    const RankedFeature& ranks = *training_.table.features[feature];
     if (!options.random_splits) return search.best(node_rows_, column, ranks, limits);
     const std::uint64_t node_seed = random_bits(options.seed, Purpose::threshold, node.path);
     return search.drawn(node_rows_, column, ranks, limits, random_bits(node_seed, Purpose::threshold, feature));
@@ -118,8 +131,8 @@ FeatureSplit NodeSearch::try_feature(const OpenNode& node, FeatureIndex feature,
 
 // Rows keep their order on both sides.
 void NodeSearch::part_rows(OpenNode& node) {
-    const std::span<const Code> column = training_.table.column(node.feature);
-    const bool nominal = training_.table.features[node.feature].nominal;
+    const std::span<const Code> column = training_.table.codes[node.feature];
+    const bool nominal = training_.table.features[node.feature]->nominal;
     RowIndex* left = training_.rows.data() + node.begin;
     RowIndex* right = training_.twin.data() + node.begin;
     RowIndex* const first_right = right;

@@ -13,7 +13,7 @@ namespace coterie::criterion {
 
 /// What all nodes of one tree share. Nodes own disjoint ranges of `rows` and `twin`, so threads do not meet.
 struct Training {
-    const RankedTable& table;
+    const CodeColumns& table;
     const Targets& targets;
     const CriterionOptions& options;
     std::vector<double> shift;
@@ -34,6 +34,7 @@ struct OpenNode {
     double lower = kForbidden;  // bounds of its value under monotone constraints
     double upper = -kForbidden;
     std::shared_ptr<const FeatureFlags> constant;  // features known not to vary here
+    std::vector<std::uint32_t> sets;               // interaction sets that the path still fits
     NodeSummary summary;
 
     bool splits = false;  // the rest means something only if it does
@@ -62,6 +63,7 @@ private:
     };
 
     bool may_split(const OpenNode& node) const;
+    void list_features(const OpenNode& node);
     Choice choose(OpenNode& node, StopRequest& stop);
     void try_features(const OpenNode& node, std::span<const FeatureIndex> features, StopRequest& stop);
     FeatureSplit try_feature(const OpenNode& node, FeatureIndex feature, FeatureSearch& search) const;
@@ -74,5 +76,8 @@ private:
     std::vector<FeatureIndex> features_;
     std::vector<FeatureSplit> found_;
 };
+
+/// Grows a tree from training.rows, the places of its rows in ascending order; an empty list of features means all.
+Tree grow_rows(Training& training, StopRequest& stop);
 
 }  // namespace coterie::criterion

@@ -141,9 +141,13 @@ public:
 private:
     void expand(OpenNode parent) {
         stop_.check();
-        write_split(tree_, parent, training_.table.features[parent.feature].nominal);
+        write_split(tree_, parent, training_.table.features[parent.feature]->nominal);
         const auto& monotone = training_.options.monotone;
         auto [left, right] = children_of(parent, monotone.empty() ? 0 : monotone[parent.feature]);
+        for (const std::uint32_t set : parent.sets)
+            if (std::ranges::count(training_.options.interaction_sets[set], parent.feature) > 0)
+                left.sets.push_back(set);
+        right.sets = left.sets;
         tree_.left[parent.node] = add(left);
         add(right);
         enqueue(std::move(right));
@@ -208,7 +212,7 @@ void graft(Tree& tree, NodeIndex leaf, const Tree& subtree) {
 
 Tree grow_depth_first(Training& training, OpenNode root, StopRequest& stop) {
     const int n_threads = training.options.n_threads;
-    const std::size_t n_features = training.table.features.size();
+    const std::size_t n_features = training.table.size();
     std::vector<OpenNode> deferred;
     const auto defer = [&](const OpenNode& node) {
         const bool small = node.n_rows() * n_features <= kSubtreeWork;
@@ -310,25 +314,34 @@ Tree grow(const TableView& table, const TargetView& view, const CriterionOptions
     const Targets targets = targets_in_order(view, order);
     const RankedTable ranked = rank_table(table, order, options.n_threads, stop);
 
-    Training training{.table = ranked,
+    const CodeColumns columns = CodeColumns::of(ranked);
+    Training training{.table = columns,
                       .targets = targets,
                       .options = options,
                       .shift = shift_for_search(targets, options.criterion),
                       .total_weight = 0.0,
                       .rows = std::vector<RowIndex>(order.size()),
-                      .twin = std::vector<RowIndex>(order.size())};
+                      .twin = {}};
     std::iota(training.rows.begin(), training.rows.end(), RowIndex{0});
+    return grow_rows(training, stop);
+}
 
+}  // namespace
+
+Tree grow_rows(Training& training, StopRequest& stop) {
+    const CriterionOptions& options = training.options;
+    training.twin.resize(training.rows.size());
     OpenNode root;
-    root.end = order.size();
-    root.constant = std::make_shared<FeatureFlags>(table.columns.size(), std::uint8_t{0});
-    root.summary = summarise(targets, options.criterion, training.rows);
+    root.end = training.rows.size();
+    root.constant = std::make_shared<FeatureFlags>(training.table.size(), std::uint8_t{0});
+    root.sets.resize(options.interaction_sets.size());
+    std::iota(root.sets.begin(), root.sets.end(), 0u);
+    root.summary = summarise(training.targets, options.criterion, training.rows);
     training.total_weight = root.summary.weight;
     return options.max_leaves > 0 ? grow_best_first(training, std::move(root), stop)
                                   : grow_depth_first(training, std::move(root), stop);
 }
 
-}  // namespace
 }  // namespace criterion
 
 Tree grow_criterion_tree(const TableView& table, const TargetView& view, const CriterionOptions& options,

@@ -1,0 +1,197 @@
+// bindings/bind_forest_training.cpp: growing a forest, and the rows it remembers.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <string>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "coterie/base/parallel.hpp"
+#include "coterie/forest/grow_forest.hpp"
+#include "coterie/forest/permutation.hpp"
+
+namespace coterie::python {
+namespace {
+
+BagKind bag_kind_of(const std::string& name) {
+    static const std::map<std::string, BagKind> kinds = {{"all", BagKind::all},
+                                                         {"bootstrap", BagKind::bootstrap},
+                                                         {"subsample", BagKind::subsample},
+                                                         {"balanced", BagKind::balanced},
+                                                         {"partition", BagKind::partition}};
+    const auto found = kinds.find(name);
+    require(found != kinds.end(), "There is no kind of bag '" + name + "'.");
+    return found->second;
+}
+
+void bind_options(nb::module_& m) {
+    nb::class_<ForestOptions>(m, "ForestOptions", "How a forest grows: its trees, its bags, its threads.")
+        .def(
+            "__init__",
+            [](ForestOptions* self, const CriterionOptions& tree, std::size_t features_per_tree,
+               std::vector<std::vector<FeatureIndex>> interaction_sets, bool balance_bag, double ccp_alpha,
+               bool prune_out_of_bag, const std::string& bag, double share, std::size_t most_draws, bool out_of_bag,
+               std::uint64_t first_tree) {
+                ForestTreeOptions trees{.tree = tree,
+                                        .features_per_tree = features_per_tree,
+                                        .interaction_sets = std::move(interaction_sets),
+                                        .balance_bag = balance_bag,
+                                        .ccp_alpha = ccp_alpha,
+                                        .prune_out_of_bag = prune_out_of_bag};
+                new (self) ForestOptions{.tree = std::move(trees),
+                                         .bag = bag_kind_of(bag),
+                                         .share = share,
+                                         .most_draws = most_draws,
+                                         .out_of_bag = out_of_bag,
+                                         .seed = tree.seed,
+                                         .first_tree = first_tree,
+                                         .n_threads = tree.n_threads};
+            },
+            nb::kw_only(), nb::arg("tree"), nb::arg("features_per_tree"), nb::arg("interaction_sets"),
+            nb::arg("balance_bag"), nb::arg("ccp_alpha"), nb::arg("prune_out_of_bag"), nb::arg("bag"), nb::arg("share"),
+            nb::arg("most_draws"), nb::arg("out_of_bag"), nb::arg("first_tree"));
+}
+
+void bind_memory(nb::module_& m) {
+    nb::class_<ForestMemory>(m, "ForestMemory", "The training rows with weight, in the forest's own order of places.")
+        .def_prop_ro("n_places", [](const ForestMemory& self) { return self.rows.n_places(); })
+        .def_prop_ro("n_table_rows", [](const ForestMemory& self) { return self.rows.n_table_rows; })
+        .def_prop_ro("first_tree", [](const ForestMemory& self) { return self.first_tree; })
+        .def_prop_ro("n_bytes",
+                     [](const ForestMemory& self) {
+                         return self.rows.table.codes.size() * sizeof(Code) +
+                                self.rows.order.size() * sizeof(RowIndex) +
+                                (self.rows.targets.value.size() + self.rows.targets.weight.size()) * sizeof(double);
+                     })
+        .def_prop_ro(
+            "rows", [](const ForestMemory& self) { return give(std::vector<RowIndex>(self.rows.order)); },
+            "The row of the table at each place.", nb::rv_policy::move)
+        .def_prop_ro(
+            "targets",
+            [](const ForestMemory& self) {
+                return give(std::vector<double>(self.rows.targets.value),
+                            {self.rows.n_places(), self.rows.targets.n_outputs});
+            },
+            "By place.", nb::rv_policy::move)
+        .def_prop_ro(
+            "weight", [](const ForestMemory& self) { return give(std::vector<double>(self.rows.targets.weight)); },
+            "By place.", nb::rv_policy::move)
+        .def(
+            "counts",
+            [](const ForestMemory& self, std::uint64_t tree) {
+                std::vector<std::uint16_t> counts(self.rows.n_places());
+                {
+                    const nb::gil_scoped_release unlock;
+                    self.bags->draw(self.first_tree + tree, counts);
+                }
+                return give(std::move(counts));
+            },
+            nb::arg("tree"), "How often a tree of this fit drew each place.")
+        .def(
+            "leaves",
+            [](const ForestMemory& self, const PackedForest& forest, std::size_t tree, int n_threads) {
+                std::vector<std::uint32_t> leaves;
+                {
+                    const nb::gil_scoped_release unlock;
+                    leaves = leaves_of_rows(self, forest, tree, n_threads);
+                }
+                return give(std::move(leaves));
+            },
+            nb::arg("forest"), nb::arg("tree"), nb::arg("n_threads"), "The leaf of each place in a tree of the forest.")
+        .def(
+            "permutation_increases",
+            [](const ForestMemory& self, const PackedForest& forest, std::size_t first_tree, std::size_t n_trees,
+               std::size_t n_repeats, std::uint64_t seed, int n_threads) {
+                std::vector<double> increases;
+                {
+                    const nb::gil_scoped_release unlock;
+                    increases = permutation_increases(self, forest, first_tree, n_trees, n_repeats, seed, n_threads,
+                                                      stop_on_keyboard_interrupt());
+                }
+                return give(std::move(increases), {n_trees, forest.n_features});
+            },
+            nb::arg("forest"), nb::arg("first_tree"), nb::arg("n_trees"), nb::arg("n_repeats"), nb::arg("seed"),
+            nb::arg("n_threads"), "Per tree and feature: what permuting the feature adds to the error out of bag.");
+}
+
+std::shared_ptr<ForestTraining> start(const nb::object& values, const Column<std::int32_t>& n_levels,
+                                      const Column<double>& target, std::uint32_t n_outputs,
+                                      const Column<std::int32_t>& n_classes, const Column<double>& weight,
+                                      const ForestOptions& options) {
+    const TableView table = view_table(values, n_levels);
+    const TargetView targets{
+        .value = look(target), .n_outputs = n_outputs, .n_classes = look(n_classes), .weight = look(weight)};
+    const nb::gil_scoped_release unlock;
+    return std::make_shared<ForestTraining>(table, targets, options, stop_on_keyboard_interrupt());
+}
+
+// By row of the table; rows without weight have zeros.
+template <class T>
+auto by_row(const ForestTraining& training, const std::vector<T>& by_place, std::size_t n_columns) {
+    const ForestRows& rows = training.rows();
+    std::vector<T> out(rows.n_table_rows * n_columns, T{0});
+    for (std::size_t place = 0; place < rows.n_places(); ++place)
+        std::copy_n(by_place.begin() + static_cast<std::ptrdiff_t>(place * n_columns), n_columns,
+                    out.begin() + static_cast<std::ptrdiff_t>(rows.order[place] * n_columns));
+    return give(std::move(out), {rows.n_table_rows, n_columns});
+}
+
+}  // namespace
+
+void bind_forest_training(nb::module_& m) {
+    bind_options(m);
+    bind_memory(m);
+    nb::class_<ForestTraining>(m, "ForestTraining", "A forest that grows.")
+        .def("__len__", &ForestTraining::n_trees)
+        .def(
+            "grow",
+            [](ForestTraining& self, std::size_t n_trees) {
+                const nb::gil_scoped_release unlock;
+                self.grow(n_trees, stop_on_keyboard_interrupt());
+            },
+            nb::arg("n_trees"))
+        .def(
+            "finish",
+            [](ForestTraining& self) {
+                const nb::gil_scoped_release unlock;
+                auto forest = std::make_shared<PackedForest>(self.rows().n_levels, self.rows().n_columns());
+                forest->groves.push_back(self.finish());
+                return forest;
+            },
+            "The forest; nothing can be grown after this.")
+        .def_prop_ro("memory",
+                     [](const ForestTraining& self) { return std::const_pointer_cast<ForestMemory>(self.memory()); })
+        .def_prop_ro(
+            "oob_sums",
+            [](const ForestTraining& self) { return by_row(self, self.out_of_bag().sums(), self.rows().n_columns()); },
+            "Sums of the answers of the trees that did not see a row (n_rows, n_columns).", nb::rv_policy::move)
+        .def_prop_ro(
+            "oob_counts", [](const ForestTraining& self) { return by_row(self, self.out_of_bag().counts(), 1); },
+            "How many trees did not see a row (n_rows, 1).", nb::rv_policy::move)
+        .def_prop_ro(
+            "oob_errors",
+            [](const ForestTraining& self) { return give(std::vector<double>(self.out_of_bag().errors())); },
+            "After each tree: the share of wrong classes, or the mean squared error.", nb::rv_policy::move)
+        .def_prop_ro(
+            "importances",
+            [](const ForestTraining& self) {
+                return give(std::vector<double>(self.importances()), {self.n_trees(), self.rows().n_features()});
+            },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "oob_importances",
+            [](const ForestTraining& self) {
+                return give(std::vector<double>(self.out_of_bag_importances()),
+                            {self.n_trees(), self.rows().n_features()});
+            },
+            nb::rv_policy::move);
+    m.def("start_forest", &start, nb::arg("values"), nb::arg("n_levels"), nb::arg("target").noconvert(),
+          nb::arg("n_outputs"), nb::arg("n_classes").noconvert(), nb::arg("weight").noconvert(), nb::arg("options"),
+          "Ranks the rows for a forest. `target` is flat, n_outputs per row: numbers, or class codes if `n_classes` "
+          "is not empty. An empty `weight` means ones.");
+}
+
+}  // namespace coterie::python

@@ -1,0 +1,306 @@
+#include "coterie/forest/grow_forest.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "coterie/base/error.hpp"
+#include "coterie/base/parallel.hpp"
+#include "coterie/base/random.hpp"
+#include "coterie/binning/bin_edges.hpp"
+#include "coterie/forest/any_tree.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kBatchBytes = std::size_t{64} << 20;  // of leaves out of bag that wait to be added up
+
+void check(const TableView& table, const TargetView& view, const ForestOptions& options) {
+    const CriterionOptions& tree = options.tree.tree;
+    require(
+        view.n_outputs > 0 && view.value.size() == table.n_rows * view.n_outputs,
+        "There are " + std::to_string(table.n_rows) + " rows but " + std::to_string(view.value.size()) + " targets.");
+    require(view.weight.empty() || view.weight.size() == table.n_rows, "There must be one weight for each row.");
+    require(view.n_classes.empty() || view.n_classes.size() == view.n_outputs,
+            "Each output needs its number of classes.");
+    for (const double weight : view.weight)
+        require(weight >= 0.0 && std::isfinite(weight), "A weight is negative or not a number.");
+    for (std::size_t i = 0; i < view.value.size(); ++i) {
+        const double value = view.value[i];
+        require(std::isfinite(value), "A target is not a finite number.");
+        if (view.n_classes.empty()) continue;
+        require(value >= 0.0 && value < view.n_classes[i % view.n_outputs] && value == std::floor(value),
+                "A target is not one of the classes.");
+    }
+    require(tree.min_rows_leaf >= 1, "A leaf needs at least one row.");
+    require(tree.monotone.empty() || tree.monotone.size() == table.columns.size(),
+            "There must be one monotone constraint for each feature.");
+    require(tree.monotone.empty() || (view.n_outputs == 1 && (view.n_classes.empty() || view.n_classes[0] <= 2)),
+            "Monotone constraints are for one output of numbers or of two classes.");
+    for (const auto& set : options.tree.interaction_sets)
+        for (const FeatureIndex feature : set)
+            require(feature < table.columns.size(), "An interaction set names a feature that does not exist.");
+    require(options.bag != BagKind::balanced || (view.n_outputs == 1 && !view.n_classes.empty()),
+            "Balanced bags need the classes of one output.");
+    require(table.columns.size() < PackedNode::kFeature, "The table has too many features.");
+}
+
+std::vector<std::size_t> class_ends(const ForestRows& rows) {
+    std::vector<std::size_t> ends;
+    if (!rows.targets.are_classes() || rows.targets.n_outputs > 1) return ends;
+    for (std::uint32_t k = 0; k < rows.targets.n_classes[0]; ++k) {
+        const auto end = std::upper_bound(rows.targets.value.begin(), rows.targets.value.end(), static_cast<double>(k));
+        ends.push_back(static_cast<std::size_t>(end - rows.targets.value.begin()));
+    }
+    return ends;
+}
+
+// Equal answers of classes share a place, and most are equal: the leaf is pure.
+class AnswerTable {
+public:
+    AnswerTable(PackedTree& tree, std::uint32_t n_columns, bool share)
+        : tree_(tree), n_columns_(n_columns), share_(share) {}
+
+    std::uint32_t place_of(const double* answer) {
+        if (!share_) return add(answer);
+        std::vector<double> key(answer, answer + n_columns_);
+        const auto [found, is_new] = known_.try_emplace(std::move(key), 0u);
+        if (is_new) found->second = add(answer);
+        return found->second;
+    }
+
+private:
+    std::uint32_t add(const double* answer) {
+        const auto place = static_cast<std::uint32_t>(tree_.answers.size() / n_columns_);
+        tree_.answers.insert(tree_.answers.end(), answer, answer + n_columns_);
+        return place;
+    }
+
+    PackedTree& tree_;
+    std::uint32_t n_columns_;
+    bool share_;
+    std::map<std::vector<double>, std::uint32_t> known_;
+};
+
+std::shared_ptr<PackedTree> pack(Sapling&& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
+    auto tree = std::make_shared<PackedTree>();
+    tree->weight = sapling.weight[0];
+    tree->n_rows = static_cast<std::uint32_t>(n_rows);
+    AnswerTable answers(*tree, n_columns, classes);
+    for (std::size_t node = 0; node < sapling.nodes.size(); ++node) {
+        PackedNode& packed = sapling.nodes[node];
+        if (packed.is_leaf()) {
+            packed.left = answers.place_of(sapling.value.data() + node * n_columns);
+            continue;
+        }
+        const double share = sapling.weight[packed.left] / sapling.weight[node];
+        packed.share = static_cast<std::uint16_t>(std::lround(65535.0 * std::clamp(share, 0.0, 1.0)));
+    }
+    sapling.nodes.shrink_to_fit();
+    tree->answers.shrink_to_fit();
+    tree->nodes = std::move(sapling.nodes);
+    tree->ranks = std::move(sapling.ranks);
+    return tree;
+}
+
+}  // namespace
+
+struct ForestTraining::Grown {
+    std::shared_ptr<PackedTree> tree;
+    std::vector<RowIndex> out;
+    std::vector<NodeIndex> leaves;
+    std::vector<double> value;
+    std::vector<double> importances;
+    std::vector<double> out_importances;
+};
+
+ForestTraining::ForestTraining(const TableView& table, const TargetView& targets, ForestOptions options,
+                               StopRequest stop)
+    : options_((check(table, targets, options), std::move(options))),
+      memory_(std::make_shared<ForestMemory>()),
+      shape_(table.n_levels, 1),
+      sums_up_([&] {
+          criterion::Targets kind;
+          kind.n_outputs = targets.n_outputs;
+          kind.n_classes.assign(targets.n_classes.begin(), targets.n_classes.end());
+          return sums_up(kind, options_.tree.tree);
+      }()),
+      out_of_bag_([&] {
+          const CodeLayout layout = sums_up_ ? CodeLayout::by_row : CodeLayout::by_feature;
+          memory_->rows = make_forest_rows(table, targets, layout, options_.n_threads, stop);
+          return OutOfBag(memory_->rows);
+      }()) {
+    const ForestRows& rows = memory_->rows;
+    shape_.n_columns = rows.n_columns();
+    memory_->first_tree = options_.first_tree;
+    memory_->bags = std::make_shared<BagDrawer>(
+        options_.bag, rows.n_places(),
+        rows.weighted ? std::span<const double>(rows.targets.weight) : std::span<const double>(), class_ends(rows),
+        options_.share, options_.most_draws, options_.seed);
+    if (sums_up_)
+        whole_ = whole_targets(rows, options_.tree.tree.criterion, std::max(memory_->bags->n_slots(), rows.n_places()));
+    else
+        shift_ = criterion::shift_for_search(rows.targets, options_.tree.tree.criterion);
+}
+
+Bag ForestTraining::draw_bag(std::uint64_t tree) const {
+    const ForestRows& rows = memory_->rows;
+    Bag bag;
+    bag.seed = random_bits(options_.seed, Purpose::forest_tree, tree);
+    bag.counts.resize(rows.n_places());
+    memory_->bags->draw(tree, bag.counts);
+    std::vector<double> class_factor;
+    if (options_.tree.balance_bag && rows.targets.are_classes() && rows.targets.n_outputs == 1) {
+        class_factor.assign(rows.targets.n_classes[0], 0.0);
+        double total = 0.0;
+        for (std::size_t place = 0; place < bag.counts.size(); ++place) {
+            class_factor[static_cast<std::size_t>(rows.targets.value[place])] += bag.counts[place];
+            total += bag.counts[place];
+        }
+        for (double& factor : class_factor)
+            if (factor > 0.0) factor = total / (static_cast<double>(class_factor.size()) * factor);
+    }
+    bag.in.reserve(bag.counts.size());
+    for (std::size_t place = 0; place < bag.counts.size(); ++place) {
+        if (bag.counts[place] == 0) {
+            if (options_.out_of_bag) bag.out.push_back(static_cast<RowIndex>(place));
+            continue;
+        }
+        double weight = bag.counts[place] * memory_->bags->unit(place);
+        if (!class_factor.empty()) weight *= class_factor[static_cast<std::size_t>(rows.targets.value[place])];
+        bag.in.push_back(static_cast<RowIndex>(place));
+        bag.weight.push_back(weight);
+    }
+    return bag;
+}
+
+void ForestTraining::grow_one(std::uint64_t number, SumTreeGrower* grower, StopRequest& stop, Grown& grown) const {
+    const ForestRows& rows = memory_->rows;
+    Bag bag = draw_bag(number);
+    std::vector<std::uint16_t> ranks = rank_levels(rows, bag, shape_);
+    Sapling sapling = grower != nullptr
+                          ? grower->grow(bag, std::move(ranks))
+                          : grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), stop);
+    if (options_.tree.ccp_alpha > 0.0) prune_by_cost(sapling, options_.tree.ccp_alpha, shape_.n_columns);
+    grown.out = std::move(bag.out);
+    if (options_.tree.prune_out_of_bag) {
+        // Half of the rows out of the bag decide, the other half judges: their error stays honest.
+        std::vector<RowIndex> deciding;
+        std::vector<NodeIndex> deciding_leaves;
+        std::vector<std::uint8_t> judges(grown.out.size());
+        for (std::size_t i = 0; i < grown.out.size(); ++i) {
+            judges[i] = random_bits(bag.seed, Purpose::row_draw, grown.out[i]) & 1;
+            if (judges[i]) continue;
+            deciding.push_back(grown.out[i]);
+            deciding_leaves.push_back(sapling.out_leaf[i]);
+        }
+        prune_by_rows(sapling, rows, deciding, deciding_leaves);
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < judges.size(); ++i) {
+            if (!judges[i]) continue;
+            grown.out[kept] = grown.out[i];
+            sapling.out_leaf[kept++] = sapling.out_leaf[i];
+        }
+        grown.out.resize(kept);
+        sapling.out_leaf.resize(kept);
+    }
+    grown.importances.assign(rows.n_features(), 0.0);
+    grown.out_importances.assign(rows.n_features(), 0.0);
+    add_importances(sapling, grown.importances);
+    if (options_.out_of_bag) {
+        add_out_of_bag_importances(sapling, rows, grown.out, sapling.out_leaf, grown.out_importances);
+        grown.leaves = std::move(sapling.out_leaf);
+        grown.value = sapling.value;
+    }
+    grown.tree = pack(std::move(sapling), shape_.n_columns, rows.targets.are_classes(), bag.in.size());
+}
+
+void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
+    const ForestRows& rows = memory_->rows;
+    const int n_threads = options_.n_threads;
+    const std::size_t at_once =
+        std::clamp<std::size_t>(kBatchBytes / (4 * rows.n_places() + 1), static_cast<std::size_t>(2 * n_threads), 256);
+    std::vector<SumTreeGrower*> idle;
+    std::mutex lock;
+    for (std::size_t done = 0; done < n_trees;) {
+        stop.check();
+        const std::size_t n = std::min(at_once, n_trees - done);
+        std::vector<Grown> batch(n);
+        parallel_for(n, n_threads, [&](std::size_t i) {
+            SumTreeGrower* grower = nullptr;
+            if (sums_up_) {
+                const std::lock_guard hold(lock);
+                if (idle.empty()) {
+                    growers_.push_back(make_sum_tree_grower(rows, whole_, options_.tree, shape_));
+                    idle.push_back(growers_.back().get());
+                }
+                grower = idle.back();
+                idle.pop_back();
+            }
+            StopRequest nobody;
+            grow_one(options_.first_tree + trees_.size() + i, grower, nobody, batch[i]);
+            if (grower != nullptr) {
+                const std::lock_guard hold(lock);
+                idle.push_back(grower);
+            }
+        });
+        for (Grown& grown : batch) {
+            if (options_.out_of_bag) out_of_bag_.add(rows, grown.out, grown.leaves, grown.value, n_threads);
+            importances_.insert(importances_.end(), grown.importances.begin(), grown.importances.end());
+            out_importances_.insert(out_importances_.end(), grown.out_importances.begin(), grown.out_importances.end());
+            trees_.push_back(std::move(grown.tree));
+        }
+        done += n;
+    }
+}
+
+Grove ForestTraining::finish() {
+    ForestRows& rows = memory_->rows;
+    Grove grove;
+    grove.thresholds.resize(rows.n_features());
+    std::vector<std::vector<std::uint16_t>> recode(rows.n_features());  // old code to new, per feature
+    std::vector<std::vector<std::uint8_t>> used(rows.n_features());
+    for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
+        if (rows.n_levels[feature] == 0) used[feature].assign(rows.table.features[feature].n_codes, 0);
+    for (const auto& tree : trees_)
+        for (const PackedNode& node : tree->nodes)
+            if (!node.is_leaf() && !node.is_nominal()) used[node.feature()][node.code] = 1;
+    for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
+        if (rows.n_levels[feature] > 0) continue;
+        RankedFeature& ranks = rows.table.features[feature];
+        recode[feature].assign(ranks.n_codes, 0);
+        std::uint16_t next = 1;
+        for (std::uint32_t code = 1; code < ranks.n_codes; ++code) {
+            recode[feature][code] = next;
+            if (!used[feature][code]) continue;
+            ++next;
+            const bool last = code + 1 == ranks.n_codes;
+            grove.thresholds[feature].push_back(
+                last ? std::numeric_limits<double>::infinity()
+                     : between(ranks.highest(static_cast<Code>(code)), ranks.lowest(static_cast<Code>(code + 1))));
+        }
+        ranks.lowest_value.clear();
+        ranks.highest_value.clear();
+    }
+    for (const auto& tree : trees_)
+        for (PackedNode& node : tree->nodes)
+            if (!node.is_leaf() && !node.is_nominal()) node.code = recode[node.feature()][node.code];
+    parallel_ranges(rows.n_places(), 16'384, options_.n_threads, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
+            if (rows.n_levels[feature] > 0) continue;
+            for (std::size_t place = begin; place < end; ++place) {
+                Code& code = rows.table.codes[place * rows.table.row_stride + feature * rows.table.feature_stride];
+                code = recode[feature][code];
+            }
+        }
+    });
+    for (const auto& tree : trees_) grove.trees.push_back(tree);
+    growers_.clear();
+    return grove;
+}
+
+}  // namespace coterie

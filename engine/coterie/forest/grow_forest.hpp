@@ -1,0 +1,69 @@
+// forest/grow_forest.hpp: growing a forest: trees in parallel, and what is learned out of bag on the way.
+#pragma once
+
+#include <memory>
+
+#include "coterie/forest/out_of_bag.hpp"
+#include "coterie/forest/rows.hpp"
+#include "coterie/forest/sum_tree.hpp"
+
+namespace coterie {
+
+struct ForestOptions {
+    ForestTreeOptions tree;
+    BagKind bag = BagKind::bootstrap;
+    double share = 1.0;          // of all rows that a bag draws
+    std::size_t most_draws = 0;  // or so many; 0: the share decides
+    bool out_of_bag = true;      // follow the rows that trees did not see
+    std::uint64_t seed = 0;
+    std::uint64_t first_tree = 0;  // number of the first tree: those before it were grown by an earlier fit
+    int n_threads = 1;
+};
+
+/// The rows of a forest that has grown, by the codes of its grove: for what is asked of them later.
+struct ForestMemory {
+    ForestRows rows;
+    std::shared_ptr<const BagDrawer> bags;
+    std::uint64_t first_tree = 0;
+};
+
+class ForestTraining {
+public:
+    ForestTraining(const TableView& table, const TargetView& targets, ForestOptions options, StopRequest stop = {});
+    ForestTraining(const ForestTraining&) = delete;
+    ForestTraining& operator=(const ForestTraining&) = delete;
+
+    /// Grows more trees. The result does not depend on how they are divided among calls or threads.
+    void grow(std::size_t n_trees, StopRequest stop = {});
+
+    std::size_t n_trees() const { return trees_.size(); }
+    const ForestRows& rows() const { return memory_->rows; }
+    const OutOfBag& out_of_bag() const { return out_of_bag_; }
+    const std::vector<double>& importances() const { return importances_; }  // n_features per tree
+    const std::vector<double>& out_of_bag_importances() const { return out_importances_; }
+
+    /// The grove of all trees, with the thresholds they use; the rows are recoded to them, and growth is over.
+    Grove finish();
+
+    /// After finish.
+    std::shared_ptr<const ForestMemory> memory() const { return memory_; }
+
+private:
+    struct Grown;
+    Bag draw_bag(std::uint64_t tree) const;
+    void grow_one(std::uint64_t tree, SumTreeGrower* grower, StopRequest& stop, Grown& out) const;
+
+    ForestOptions options_;
+    std::shared_ptr<ForestMemory> memory_;
+    PackedForest shape_;  // no trees: what growers and packers need to know
+    bool sums_up_;
+    WholeTargets whole_;
+    std::vector<double> shift_;
+    OutOfBag out_of_bag_;
+    std::vector<std::shared_ptr<PackedTree>> trees_;
+    std::vector<double> importances_;
+    std::vector<double> out_importances_;
+    std::vector<std::unique_ptr<SumTreeGrower>> growers_;
+};
+
+}  // namespace coterie

@@ -1,0 +1,209 @@
+#include "coterie/forest/out_of_bag.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "coterie/base/parallel.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 16'384;
+
+// Calls add(column, amount) for what a row's target says of each column of an answer.
+template <class Add>
+void for_target(const ForestRows& rows, std::size_t place, Add add) {
+    const criterion::Targets& targets = rows.targets;
+    const double* const target = targets.value.data() + place * targets.n_outputs;
+    std::size_t column = 0;
+    for (std::uint32_t output = 0; output < targets.n_outputs; ++output) {
+        if (!targets.are_classes()) {
+            add(column++, target[output]);
+            continue;
+        }
+        add(column + static_cast<std::size_t>(target[output]), 1.0);
+        column += targets.n_classes[output];
+    }
+}
+
+void remove_splits(Sapling& sapling, const std::vector<std::uint8_t>& kept, std::uint32_t n_columns) {
+    Sapling small;
+    std::vector<NodeIndex> place(sapling.nodes.size(), 0);
+    const auto copy = [&](NodeIndex node) {
+        place[node] = static_cast<NodeIndex>(small.nodes.size());
+        small.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
+        small.weight.push_back(sapling.weight[node]);
+        small.gain.push_back(0.0);
+        const auto value = sapling.value.begin() + static_cast<std::ptrdiff_t>(std::size_t{node} * n_columns);
+        small.value.insert(small.value.end(), value, value + n_columns);
+    };
+    copy(0);
+    std::vector<NodeIndex> stack = {0};
+    while (!stack.empty()) {
+        const NodeIndex node = stack.back();
+        stack.pop_back();
+        const PackedNode& old = sapling.nodes[node];
+        if (old.is_leaf() || !kept[node]) continue;
+        PackedNode split = old;
+        split.left = static_cast<NodeIndex>(small.nodes.size());
+        small.nodes[place[node]] = split;
+        small.gain[place[node]] = sapling.gain[node];
+        copy(old.left);
+        copy(old.left + 1);
+        stack.push_back(old.left + 1);
+        stack.push_back(old.left);
+    }
+    for (NodeIndex node = 0; node < sapling.nodes.size(); ++node) {  // children come after their parent
+        const PackedNode& old = sapling.nodes[node];
+        if (!old.is_leaf() && small.nodes[place[node]].is_leaf()) place[old.left] = place[old.left + 1] = place[node];
+    }
+    for (NodeIndex& leaf : sapling.out_leaf) leaf = place[leaf];
+    small.out_leaf = std::move(sapling.out_leaf);
+    small.ranks = std::move(sapling.ranks);
+    sapling = std::move(small);
+}
+
+}  // namespace
+
+OutOfBag::OutOfBag(const ForestRows& rows)
+    : n_columns_(rows.n_columns()),
+      sums_(rows.n_places() * n_columns_, 0.0),
+      counts_(rows.n_places(), 0),
+      loss_(rows.n_places(), 0.0) {}
+
+// Of classes: the share of outputs whose most likely class is wrong. Of numbers: the mean squared error.
+double OutOfBag::loss_of(const ForestRows& rows, std::size_t place) const {
+    const criterion::Targets& targets = rows.targets;
+    const double* sum = sums_.data() + place * n_columns_;
+    const double* const target = targets.value.data() + place * targets.n_outputs;
+    double loss = 0.0;
+    for (std::uint32_t output = 0; output < targets.n_outputs; ++output) {
+        if (targets.are_classes()) {
+            const std::uint32_t n = targets.n_classes[output];
+            loss += static_cast<double>(std::max_element(sum, sum + n) - sum) != target[output];
+            sum += n;
+        } else {
+            const double distance = *sum++ / counts_[place] - target[output];
+            loss += distance * distance;
+        }
+    }
+    return loss / targets.n_outputs;
+}
+
+void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
+                   const std::vector<double>& value, int n_threads) {
+    const std::size_t n_chunks = (places.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+    std::vector<double> loss(n_chunks, 0.0);
+    std::vector<double> weight(n_chunks, 0.0);
+    parallel_ranges(places.size(), kRowsAtOnce, n_threads, [&](std::size_t begin, std::size_t end) {
+        const std::size_t chunk = begin / kRowsAtOnce;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t place = places[i];
+            const double* const answer = value.data() + std::size_t{leaves[i]} * n_columns_;
+            double* const sum = sums_.data() + place * n_columns_;
+            for (std::uint32_t column = 0; column < n_columns_; ++column) sum[column] += answer[column];
+            const double row_weight = rows.targets.weight[place];
+            if (counts_[place]++ == 0) weight[chunk] += row_weight;
+            const double now = loss_of(rows, place);
+            loss[chunk] += row_weight * (now - loss_[place]);
+            loss_[place] = now;
+        }
+    });
+    for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
+        total_loss_ += loss[chunk];
+        total_weight_ += weight[chunk];
+    }
+    errors_.push_back(total_weight_ > 0.0 ? std::max(0.0, total_loss_) / total_weight_
+                                          : std::numeric_limits<double>::quiet_NaN());
+}
+
+void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns) {
+    const std::size_t n = sapling.nodes.size();
+    std::vector<double> worth(n, 0.0);  // of the branch, beyond the price of its leaves
+    std::vector<std::uint8_t> kept(n, 0);
+    for (std::size_t node = n; node-- > 0;) {
+        const PackedNode& split = sapling.nodes[node];
+        if (split.is_leaf()) continue;
+        worth[node] = sapling.gain[node] - alpha + worth[split.left] + worth[split.left + 1];
+        kept[node] = worth[node] > 0.0;
+        worth[node] = std::max(0.0, worth[node]);
+    }
+    remove_splits(sapling, kept, n_columns);
+}
+
+void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
+                   std::span<const NodeIndex> leaves) {
+    // The squared error of answer a to rows with targets y, up to a constant: weight * a^2 - 2 a * sum of y.
+    const std::uint32_t n_columns = rows.n_columns();
+    const std::size_t n = sapling.nodes.size();
+    std::vector<double> weight(n, 0.0);
+    std::vector<double> sum(n * n_columns, 0.0);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const double row_weight = rows.targets.weight[places[i]];
+        weight[leaves[i]] += row_weight;
+        double* const own = sum.data() + std::size_t{leaves[i]} * n_columns;
+        for_target(rows, places[i], [&](std::size_t column, double amount) { own[column] += row_weight * amount; });
+    }
+    std::vector<double> error(n, 0.0);
+    std::vector<std::uint8_t> kept(n, 0);
+    for (std::size_t node = n; node-- > 0;) {
+        const PackedNode& split = sapling.nodes[node];
+        double* const own = sum.data() + node * n_columns;
+        if (!split.is_leaf()) {
+            const double* const left = sum.data() + std::size_t{split.left} * n_columns;
+            weight[node] = weight[split.left] + weight[split.left + 1];
+            for (std::uint32_t column = 0; column < n_columns; ++column)
+                own[column] = left[column] + left[n_columns + column];
+        }
+        double as_leaf = 0.0;
+        for (std::uint32_t column = 0; column < n_columns; ++column) {
+            const double answer = sapling.value[node * n_columns + column];
+            as_leaf += weight[node] * answer * answer - 2.0 * answer * own[column];
+        }
+        error[node] = as_leaf;
+        if (split.is_leaf()) continue;
+        const double as_branch = error[split.left] + error[split.left + 1];
+        kept[node] = as_branch < as_leaf;
+        if (kept[node]) error[node] = as_branch;
+    }
+    remove_splits(sapling, kept, n_columns);
+}
+
+void add_importances(const Sapling& sapling, std::span<double> importances) {
+    for (std::size_t node = 0; node < sapling.nodes.size(); ++node)
+        if (!sapling.nodes[node].is_leaf()) importances[sapling.nodes[node].feature()] += sapling.gain[node];
+}
+
+void add_out_of_bag_importances(const Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
+                                std::span<const NodeIndex> leaves, std::span<double> importances) {
+    const std::uint32_t n_columns = rows.n_columns();
+    const std::size_t n = sapling.nodes.size();
+    std::vector<double> sum(n * n_columns, 0.0);
+    double total = 0.0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const double weight = rows.targets.weight[places[i]];
+        total += weight;
+        double* const own = sum.data() + std::size_t{leaves[i]} * n_columns;
+        for_target(rows, places[i], [&](std::size_t column, double amount) { own[column] += weight * amount; });
+    }
+    if (total == 0.0) return;
+    for (std::size_t node = n; node-- > 0;) {
+        const PackedNode& split = sapling.nodes[node];
+        if (split.is_leaf()) continue;
+        const double* const left = sum.data() + std::size_t{split.left} * n_columns;
+        const double* const right = left + n_columns;
+        const double* const value = sapling.value.data() + node * n_columns;
+        const double* const left_value = sapling.value.data() + std::size_t{split.left} * n_columns;
+        const double* const right_value = left_value + n_columns;
+        double explained = 0.0;
+        for (std::uint32_t column = 0; column < n_columns; ++column) {
+            sum[node * n_columns + column] = left[column] + right[column];
+            explained += (left_value[column] - value[column]) * left[column] +
+                         (right_value[column] - value[column]) * right[column];
+        }
+        importances[split.feature()] += explained / total;
+    }
+}
+
+}  // namespace coterie

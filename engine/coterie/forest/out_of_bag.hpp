@@ -1,0 +1,48 @@
+// forest/out_of_bag.hpp: what a forest learns from the rows that its trees did not see.
+#pragma once
+
+#include "coterie/forest/rows.hpp"
+
+namespace coterie {
+
+/// Answers of the trees to the rows they did not see, added up tree by tree.
+class OutOfBag {
+public:
+    explicit OutOfBag(const ForestRows& rows);
+
+    /// Trees must be added in their order. `rows` is null where a tree scores every row out of its bag.
+    void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
+             const std::vector<double>& value, int n_threads);
+
+    const std::vector<double>& sums() const { return sums_; }             // n_columns per place
+    const std::vector<std::uint32_t>& counts() const { return counts_; }  // trees per place
+    const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered
+
+private:
+    double loss_of(const ForestRows& rows, std::size_t place) const;
+
+    std::uint32_t n_columns_;
+    std::vector<double> sums_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<double> loss_;  // per place, of the mean answer so far
+    double total_loss_ = 0.0;
+    double total_weight_ = 0.0;
+    std::vector<double> errors_;
+};
+
+/// The sapling without the splits that cost more than they bring (Breiman's cost-complexity pruning).
+void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns);
+
+/// The sapling without the branches that answer the given rows out of the bag no better than their top would.
+void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
+                   std::span<const NodeIndex> leaves);
+
+/// Per feature: the decrease of impurity on the rows of the bag.
+void add_importances(const Sapling& sapling, std::span<double> importances);
+
+/// Per feature: how much of the target's variance in the rows out of the bag the splits explain. Chance has mean zero
+/// here (Li, Wang, Basu, Kumbier, Yu 2019: MDI-oob).
+void add_out_of_bag_importances(const Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
+                                std::span<const NodeIndex> leaves, std::span<double> importances);
+
+}  // namespace coterie

@@ -1,0 +1,45 @@
+// forest/sum_tree.hpp: the fast way to grow a forest's tree, for targets that one sum sums up: two classes, or one
+// output of numbers with squared or Poisson error.
+//
+// Words
+//   record   a row of the bag: its weight, its weighted target, where its codes are
+//   coarse   a code without its last bits, at most 255 of them: what large nodes are searched by
+//   cell     the sums of one coarse code
+//   block    the codes of a few thousand rows, copied side by side: the rest of the subtree is grown in it
+//
+// Steps
+//   1. Targets become whole numbers, so sums are exact and depend on no order.
+//   2. Large nodes fill dense cells for a few features at a time; smaller ones only the cells that they touch; the
+//      smallest sort their codes. The best coarse split is then made exact: the rows of the two cells beside it are
+//      sorted by code.
+//   3. Rows out of the bag are parted along with the others, and walk the subtree of their block when it is done.
+#pragma once
+
+#include <memory>
+
+#include "coterie/forest/rows.hpp"
+
+namespace coterie {
+
+/// Whether this grower takes the task.
+bool sums_up(const criterion::Targets& targets, const CriterionOptions& options);
+
+/// Grows trees one after the other; holds the scratch of one thread.
+class SumTreeGrower {
+public:
+    virtual ~SumTreeGrower() = default;
+    virtual Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks) = 0;
+};
+
+/// Whole numbers that stand for the targets of a forest.
+struct WholeTargets {
+    std::vector<double> value;  // per place
+    double unit = 1.0;          // value times unit plus centre is the target
+    double centre = 0.0;
+};
+WholeTargets whole_targets(const ForestRows& rows, Criterion criterion, std::size_t n_draws);
+
+std::unique_ptr<SumTreeGrower> make_sum_tree_grower(const ForestRows& rows, const WholeTargets& targets,
+                                                    const ForestTreeOptions& options, const PackedForest& forest);
+
+}  // namespace coterie

@@ -1,0 +1,168 @@
+#include "coterie/tree/packed_forest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "coterie/base/error.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr double kWhole = 65535.0;
+
+void validate_node(const PackedForest& forest, const Grove& grove, const PackedTree& tree, std::size_t index) {
+    const PackedNode& node = tree.nodes[index];
+    const std::string where = "Node " + std::to_string(index) + " of a tree ";
+    if (node.is_leaf()) {
+        require((std::size_t{node.left} + 1) * forest.n_columns <= tree.answers.size(),
+                where + "names an answer that the tree does not have.");
+        return;
+    }
+    require(node.left > index && std::size_t{node.left} + 1 < tree.nodes.size(),
+            where + "has children that do not come after it.");
+    const FeatureIndex feature = node.feature();
+    require(feature < forest.n_features, where + "asks for feature " + std::to_string(feature) + "; there are " +
+                                             std::to_string(forest.n_features) + ".");
+    require(node.is_nominal() == (forest.n_levels[feature] > 0), where + "mistakes the kind of its feature.");
+    const std::size_t most =
+        node.is_nominal() ? static_cast<std::size_t>(forest.n_levels[feature]) : grove.thresholds[feature].size();
+    require(node.code <= most && (node.is_nominal() || node.code > 0),
+            where + "compares with a code that does not exist.");
+}
+
+void validate_thresholds(const PackedForest& forest, const Grove& grove) {
+    require(grove.thresholds.size() == forest.n_features, "A grove needs the thresholds of every feature.");
+    for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
+        const auto& own = grove.thresholds[feature];
+        require(own.size() < std::numeric_limits<std::uint16_t>::max(), "A feature has too many thresholds.");
+        require(forest.n_levels[feature] == 0 || own.empty(), "A nominal feature has thresholds.");
+        const bool ascending =
+            std::adjacent_find(own.begin(), own.end(), [](double a, double b) { return !(a < b); }) == own.end();
+        require(ascending && (own.empty() || !std::isnan(own[0])), "The thresholds of a feature do not ascend.");
+    }
+}
+
+}  // namespace
+
+PackedForest::PackedForest(std::vector<std::int32_t> levels, std::uint32_t columns)
+    : n_features(levels.size()), n_columns(columns), n_levels(std::move(levels)) {
+    std::uint32_t next = 0;
+    for (const std::int32_t n : n_levels) {
+        first_rank.push_back(next);
+        if (n > 0) next += static_cast<std::uint32_t>(n) + 1;
+    }
+}
+
+std::size_t PackedForest::n_trees() const {
+    return std::accumulate(groves.begin(), groves.end(), std::size_t{0},
+                           [](std::size_t sum, const Grove& grove) { return sum + grove.trees.size(); });
+}
+
+const Grove& PackedForest::grove_of(std::size_t index) const {
+    for (const Grove& grove : groves) {
+        if (index < grove.trees.size()) return grove;
+        index -= grove.trees.size();
+    }
+    throw InvalidInput("There is no tree of this number.");
+}
+
+const PackedTree& PackedForest::tree(std::size_t index) const {
+    for (const Grove& grove : groves) {
+        if (index < grove.trees.size()) return *grove.trees[index];
+        index -= grove.trees.size();
+    }
+    throw InvalidInput("There is no tree of this number.");
+}
+
+std::size_t PackedForest::bytes() const {
+    std::size_t total = 0;
+    for (const Grove& grove : groves) {
+        for (const auto& own : grove.thresholds) total += own.size() * sizeof(double);
+        for (const auto& tree : grove.trees) total += tree->bytes();
+    }
+    return total;
+}
+
+std::size_t PackedForest::n_ranks() const {
+    std::size_t total = 0;
+    for (const std::int32_t n : n_levels) total += n > 0 ? static_cast<std::size_t>(n) + 1 : 0;
+    return total;
+}
+
+void validate(const PackedForest& forest) {
+    require(forest.n_columns > 0, "A forest needs at least one column of answers.");
+    require(forest.n_levels.size() == forest.n_features && forest.first_rank.size() == forest.n_features,
+            "A forest must say of each feature how many levels it has.");
+    require(forest.n_features <= PackedNode::kFeature, "A forest has too many features.");
+    for (const std::int32_t n : forest.n_levels)
+        require(n >= 0 && n < std::numeric_limits<std::uint16_t>::max(),
+                "A feature has an impossible number of levels.");
+    for (const Grove& grove : forest.groves) {
+        validate_thresholds(forest, grove);
+        for (const auto& tree : grove.trees) {
+            require(!tree->nodes.empty(), "A tree needs at least one node.");
+            require(tree->answers.size() % forest.n_columns == 0, "A tree has part of an answer.");
+            require(tree->ranks.size() == forest.n_ranks(), "A tree must rank every level.");
+            for (std::size_t index = 0; index < tree->nodes.size(); ++index) validate_node(forest, grove, *tree, index);
+        }
+    }
+}
+
+Tree unpack(const PackedForest& forest, std::size_t index) {
+    const PackedTree& packed = forest.tree(index);
+    const Grove& grove = forest.grove_of(index);
+    const std::size_t n = packed.nodes.size();
+    Tree tree;
+    tree.n_outputs = forest.n_columns;
+    tree.feature.assign(n, kLeaf);
+    tree.threshold.assign(n, 0.0);
+    tree.levels.assign(n, -1);
+    tree.missing_left.assign(n, 0);
+    tree.left.assign(n, 0);
+    tree.value.assign(n * forest.n_columns, 0.0);
+    tree.gain.assign(n, 0.0);
+    tree.cover.assign(n, packed.weight);
+    tree.n_rows.assign(n, packed.n_rows);
+    for (std::size_t i = 0; i < n; ++i) {
+        const PackedNode& node = packed.nodes[i];
+        if (node.is_leaf()) continue;
+        const FeatureIndex feature = node.feature();
+        tree.feature[i] = static_cast<std::int32_t>(feature);
+        tree.left[i] = node.left;
+        tree.missing_left[i] = node.missing_left();
+        const double share = node.share / kWhole;
+        tree.cover[node.left] = tree.cover[i] * share;
+        tree.cover[node.left + 1] = tree.cover[i] - tree.cover[node.left];
+        const double rows = std::round(tree.n_rows[i] * share);
+        tree.n_rows[node.left] = static_cast<std::uint32_t>(std::clamp(rows, 1.0, std::max(1.0, tree.n_rows[i] - 1.0)));
+        tree.n_rows[node.left + 1] = tree.n_rows[i] - tree.n_rows[node.left];
+        if (!node.is_nominal()) {
+            tree.threshold[i] = grove.thresholds[feature][node.code - 1u];
+            continue;
+        }
+        tree.levels[i] = static_cast<std::int32_t>(tree.level_bits.size() / 4);
+        tree.level_bits.resize(tree.level_bits.size() + 4, 0);
+        std::uint64_t* const bits = tree.level_bits.data() + tree.level_bits.size() - 4;
+        const std::uint16_t* const ranks = packed.ranks.data() + forest.first_rank[feature];
+        for (std::int32_t level = 0; level < std::min(forest.n_levels[feature], 256); ++level)
+            if (node.goes_left(ranks[level + 1])) bits[level / 64] |= std::uint64_t{1} << (level % 64);
+    }
+    const std::size_t k = forest.n_columns;
+    for (std::size_t i = n; i-- > 0;) {  // children come after their parents
+        const PackedNode& node = packed.nodes[i];
+        double* const value = tree.value.data() + i * k;
+        if (node.is_leaf()) {
+            std::copy_n(packed.answers.data() + node.left * k, k, value);
+            continue;
+        }
+        const double share = node.share / kWhole;
+        const double* const left = tree.value.data() + node.left * k;
+        for (std::size_t c = 0; c < k; ++c) value[c] = share * left[c] + (1.0 - share) * left[k + c];
+    }
+    return tree;
+}
+
+}  // namespace coterie

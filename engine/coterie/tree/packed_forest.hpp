@@ -1,0 +1,91 @@
+// tree/packed_forest.hpp: the finished trees of a forest, twelve bytes a node.
+//
+// Words
+//   threshold  a number that some split of the forest compares with; each feature keeps its own, ascending
+//   code       of a value: 1 + the number of its feature's thresholds below it, 0 if it is missing; of a level: 1 +
+//   level rank       of a level in one tree, which orders the levels by the targets of its own rows; 0 is missing grove
+//   trees that share thresholds: those of one fit. A warm start adds a grove
+//
+// A row goes left where its code (its rank, if the split is nominal) is at most the node's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coterie/tree/tree.hpp"
+
+namespace coterie {
+
+struct PackedNode {
+    std::uint32_t left = 0;   // the left child, the right one is next to it; at a leaf, the row of its answer
+    std::uint32_t what = 0;   // the feature, and three flags
+    std::uint16_t code = 0;   // the last code that goes left
+    std::uint16_t share = 0;  // of the training weight that goes left, in 65535ths
+
+    static constexpr std::uint32_t kLeafFlag = 1u << 31;
+    static constexpr std::uint32_t kMissingRight = 1u << 30;
+    static constexpr std::uint32_t kNominal = 1u << 29;
+    static constexpr std::uint32_t kFeature = kNominal - 1;
+
+    bool is_leaf() const { return what & kLeafFlag; }
+    bool is_nominal() const { return what & kNominal; }
+    bool missing_left() const { return !(what & kMissingRight); }
+    FeatureIndex feature() const { return what & kFeature; }
+
+    /// Missing is code 0; where it goes right, one less wraps it around to the highest code.
+    bool goes_left(std::uint32_t its_code) const {
+        const std::uint32_t shift = what >> 30 & 1u;
+        return static_cast<std::uint16_t>(its_code - shift) <= static_cast<std::uint16_t>(code - shift);
+    }
+    bool operator==(const PackedNode&) const = default;
+};
+static_assert(sizeof(PackedNode) == 12);
+
+struct PackedTree {
+    std::vector<PackedNode> nodes;     // root at 0
+    std::vector<double> answers;       // n_columns for each distinct answer
+    std::vector<std::uint16_t> ranks;  // of the levels of nominal features, one feature after the other
+    double weight = 0.0;               // of the training rows
+    std::uint32_t n_rows = 0;          // distinct training rows
+
+    std::size_t bytes() const {
+        return nodes.size() * sizeof(PackedNode) + answers.size() * sizeof(double) + ranks.size() * sizeof(ranks[0]);
+    }
+};
+
+struct Grove {
+    std::vector<std::vector<double>> thresholds;  // per feature; empty for nominal ones
+    std::vector<std::shared_ptr<const PackedTree>> trees;
+};
+
+struct PackedForest {
+    std::size_t n_features = 0;
+    std::uint32_t n_columns = 1;            // of an answer: outputs, or the classes of every output
+    std::vector<std::int32_t> n_levels;     // per feature, 0 if it is numeric
+    std::vector<std::uint32_t> first_rank;  // per feature, where its levels are in the ranks of a tree
+    std::vector<Grove> groves;
+
+    PackedForest() = default;
+    PackedForest(std::vector<std::int32_t> levels, std::uint32_t columns);
+
+    std::size_t n_trees() const;
+    const PackedTree& tree(std::size_t index) const;
+    const Grove& grove_of(std::size_t index) const;
+    std::size_t bytes() const;
+    std::size_t n_ranks() const;
+
+    std::uint16_t code_at(const PackedTree& tree, const PackedNode& node, const std::uint16_t* row) const {
+        const FeatureIndex feature = node.feature();
+        return node.is_nominal() ? tree.ranks[first_rank[feature] + row[feature]] : row[feature];
+    }
+};
+
+/// Throws InvalidInput unless every node, answer, threshold and rank of the forest can be followed.
+void validate(const PackedForest& forest);
+
+/// A tree with an answer, a weight and a number of rows at every node; what was rounded in packing is close, not exact.
+Tree unpack(const PackedForest& forest, std::size_t index);
+
+}  // namespace coterie
