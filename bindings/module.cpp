@@ -16,6 +16,7 @@ NB_MODULE(_engine, m) {
     python::bind_errors(m);
     python::bind_binning(m);         // BinMapper, BinnedMatrix
     python::bind_forest(m);          // Tree, Forest: arrays, scores, leaves
+    python::bind_leaf_targets(m);    // LeafTargets: quantiles of a forest
     python::bind_growth(m);          // GrowOptions, TreeGrower
     python::bind_criterion_tree(m);  // CriterionOptions, grow_criterion_tree, pruning
     python::bind_loss(m);            // derivatives of the built-in losses

@@ -178,6 +178,31 @@ class Forest:
         The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).
         """
 
+class LeafTargets:
+    """The training targets that the leaves of a forest hold."""
+
+    def __init__(self, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """An empty weight means 1 for every row."""
+
+    def __len__(self) -> int: ...
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple, /) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def add(self, leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
+        """
+        Adds trees: the leaf that each row reaches and how often the tree drew it, flat (n_trees * n_rows).
+        """
+
+    def quantiles(self, leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], use: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Quantiles of rows by the leaves they reach, flat row-major (n_rows * n_levels); leaves and the trees to use (empty: all) are flat row-major (n_rows * n_trees).
+        """
+
 class Growth(enum.Enum):
     """Which leaf is split next."""
 
