@@ -8,6 +8,7 @@ namespace coterie::python {
 void bind_binning(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
+void bind_leaf_targets(nanobind::module_& m);
 void bind_criterion_tree(nanobind::module_& m);
 void bind_packed_forest(nanobind::module_& m);
 void bind_forest_training(nanobind::module_& m);

@@ -47,7 +47,8 @@ std::shared_ptr<PackedTree> tree_of_state(const nb::dict& state) {
     const auto words =
         nb::cast<nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>>(state["nodes"]);
     tree->nodes.resize(words.shape(0));
-    if (!tree->nodes.empty()) std::memcpy(tree->nodes.data(), words.data(), tree->nodes.size() * sizeof(PackedNode));
+    if (!tree->nodes.empty())
+        std::memcpy(static_cast<void*>(tree->nodes.data()), words.data(), tree->nodes.size() * sizeof(PackedNode));
     tree->answers = read<double>(state, "answers");
     tree->ranks = read<std::uint16_t>(state, "ranks");
     tree->weight = nb::cast<double>(state["weight"]);

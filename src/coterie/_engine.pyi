@@ -404,6 +404,136 @@ def pruning_path(tree: Tree) -> tuple[NDArray[numpy.float64], NDArray[numpy.floa
 def prune_tree(tree: Tree, alpha: float) -> Tree:
     """The tree without the splits of strength at most alpha."""
 
+class PackedForest:
+    """The trees of a forest, twelve bytes a node."""
+
+    def __init__(self, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int:
+        """Nodes, answers, ranks and thresholds."""
+
+    @property
+    def n_nodes(self) -> NDArray[numpy.uint32]:
+        """Of each tree."""
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+    def joined(self, other: PackedForest) -> PackedForest:
+        """A forest with the trees of both, which are shared."""
+
+    def first(self, n_trees: int) -> PackedForest:
+        """A forest of the first trees, which are shared."""
+
+    def tree(self, index: int) -> Tree:
+        """A tree with everything at every node."""
+
+    def add_answers(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """Adds the trees' answers to sums, flat row-major (n_rows * n_columns)."""
+
+    def find_leaves(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).
+        """
+
+    def list_answers(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], answers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        What each tree answers to each row, flat row-major (n_rows * n_trees * n_columns).
+        """
+
+class ForestOptions:
+    """How a forest grows: its trees, its bags, its threads."""
+
+    def __init__(self, *, tree: CriterionOptions, features_per_tree: int, interaction_sets: Sequence[Sequence[int]], balance_bag: bool, ccp_alpha: float, prune_out_of_bag: bool, bag: str, share: float, most_draws: int, out_of_bag: bool, first_tree: int) -> None: ...
+
+class ForestMemory:
+    """The training rows with weight, in the forest's own order of places."""
+
+    @property
+    def n_places(self) -> int: ...
+
+    @property
+    def n_table_rows(self) -> int: ...
+
+    @property
+    def first_tree(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+    @property
+    def rows(self) -> NDArray[numpy.uint32]:
+        """The row of the table at each place."""
+
+    @property
+    def targets(self) -> NDArray[numpy.float64]:
+        """By place."""
+
+    @property
+    def weight(self) -> NDArray[numpy.float64]:
+        """By place."""
+
+    def counts(self, tree: int) -> NDArray[numpy.uint16]:
+        """How often a tree of this fit drew each place."""
+
+    def leaves(self, forest: PackedForest, tree: int, n_threads: int) -> NDArray[numpy.uint32]:
+        """The leaf of each place in a tree of the forest."""
+
+    def permutation_increases(self, forest: PackedForest, first_tree: int, n_trees: int, n_repeats: int, seed: int, n_threads: int) -> NDArray[numpy.float64]:
+        """
+        Per tree and feature: what permuting the feature adds to the error out of bag.
+        """
+
+class ForestTraining:
+    """A forest that grows."""
+
+    def __len__(self) -> int: ...
+
+    def grow(self, n_trees: int) -> None: ...
+
+    def finish(self) -> PackedForest:
+        """The forest; nothing can be grown after this."""
+
+    @property
+    def memory(self) -> ForestMemory: ...
+
+    @property
+    def oob_sums(self) -> NDArray[numpy.float64]:
+        """
+        Sums of the answers of the trees that did not see a row (n_rows, n_columns).
+        """
+
+    @property
+    def oob_counts(self) -> NDArray[numpy.uint32]:
+        """How many trees did not see a row (n_rows, 1)."""
+
+    @property
+    def oob_errors(self) -> NDArray[numpy.float64]:
+        """
+        After each tree: the share of wrong classes, or the mean squared error.
+        """
+
+    @property
+    def importances(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def oob_importances(self) -> NDArray[numpy.float64]: ...
+
+def start_forest(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ForestOptions) -> ForestTraining:
+    """
+    Ranks the rows for a forest. `target` is flat, n_outputs per row: numbers, or class codes if `n_classes` is not empty. An empty `weight` means ones.
+    """
+
 def log_loss_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """
     Binary log loss: p - y and p (1 - p), times the weight if it is not empty.
@@ -419,3 +549,28 @@ def log_sum_exp(scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), or
 
 def softmax_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_sum: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], which: int, weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """Multinomial log loss for one class."""
+
+class LeafTargets:
+    """The training targets that the leaves of a forest hold."""
+
+    def __init__(self, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """An empty weight means 1 for every row."""
+
+    def __len__(self) -> int: ...
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple, /) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def add(self, leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
+        """
+        Adds trees: the leaf that each row reaches and how often the tree drew it, flat (n_trees * n_rows).
+        """
+
+    def quantiles(self, leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], use: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Quantiles of rows by the leaves they reach, flat row-major (n_rows * n_levels); leaves and the trees to use (empty: all) are flat row-major (n_rows * n_trees).
+        """
