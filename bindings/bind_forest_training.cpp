@@ -55,8 +55,70 @@ void bind_options(nb::module_& m) {
             nb::arg("most_draws"), nb::arg("out_of_bag"), nb::arg("first_tree"));
 }
 
+nb::dict state_of_memory(const ForestMemory& memory) {
+    const ForestRows& rows = memory.rows;
+    const auto copy = [](const auto& values) {
+        using Value = std::remove_cvref_t<decltype(values[0])>;
+        return nb::cast(give(std::vector<Value>(values.begin(), values.end())));
+    };
+    nb::dict state;
+    state["codes"] = copy(rows.table.codes);
+    state["row_stride"] = rows.table.row_stride;
+    state["feature_stride"] = rows.table.feature_stride;
+    state["order"] = copy(rows.order);
+    state["n_table_rows"] = rows.n_table_rows;
+    state["n_levels"] = copy(rows.n_levels);
+    state["targets"] = copy(rows.targets.value);
+    state["weight"] = copy(rows.targets.weight);
+    state["weighted"] = rows.weighted;
+    state["n_outputs"] = rows.targets.n_outputs;
+    state["n_classes"] = copy(rows.targets.n_classes);
+    state["bag"] = static_cast<int>(memory.bag_options.kind);
+    state["share"] = memory.bag_options.share;
+    state["most_draws"] = memory.bag_options.most_draws;
+    state["seed"] = memory.bag_options.seed;
+    state["first_tree"] = memory.first_tree;
+    return state;
+}
+
+template <class T, class Values>
+void read_array(const nb::dict& state, const char* name, Values& out) {
+    const auto array = nb::cast<Column<T>>(state[name]);
+    out.assign(array.data(), array.data() + array.shape(0));
+}
+
+ForestMemory memory_of_state(const nb::dict& state) {
+    ForestMemory memory;
+    ForestRows& rows = memory.rows;
+    read_array<Code>(state, "codes", rows.table.codes);
+    rows.table.row_stride = nb::cast<std::size_t>(state["row_stride"]);
+    rows.table.feature_stride = nb::cast<std::size_t>(state["feature_stride"]);
+    read_array<RowIndex>(state, "order", rows.order);
+    rows.table.n_rows = rows.order.size();
+    rows.n_table_rows = nb::cast<std::size_t>(state["n_table_rows"]);
+    read_array<std::int32_t>(state, "n_levels", rows.n_levels);
+    read_array<double>(state, "targets", rows.targets.value);
+    read_array<double>(state, "weight", rows.targets.weight);
+    rows.weighted = nb::cast<bool>(state["weighted"]);
+    rows.targets.n_outputs = nb::cast<std::uint32_t>(state["n_outputs"]);
+    read_array<std::uint32_t>(state, "n_classes", rows.targets.n_classes);
+    const int kind = nb::cast<int>(state["bag"]);
+    require(kind >= 0 && kind <= static_cast<int>(BagKind::partition), "A forest remembers an impossible kind of bag.");
+    memory.bag_options = {.kind = static_cast<BagKind>(kind),
+                          .share = nb::cast<double>(state["share"]),
+                          .most_draws = nb::cast<std::size_t>(state["most_draws"]),
+                          .seed = nb::cast<std::uint64_t>(state["seed"])};
+    memory.first_tree = nb::cast<std::uint64_t>(state["first_tree"]);
+    validate(memory);
+    memory.prepare_bags();
+    return memory;
+}
+
 void bind_memory(nb::module_& m) {
     nb::class_<ForestMemory>(m, "ForestMemory", "The training rows with weight, in the forest's own order of places.")
+        .def("__getstate__", &state_of_memory)
+        .def("__setstate__",
+             [](ForestMemory& self, const nb::dict& state) { new (&self) ForestMemory(memory_of_state(state)); })
         .def_prop_ro("n_places", [](const ForestMemory& self) { return self.rows.n_places(); })
         .def_prop_ro("n_table_rows", [](const ForestMemory& self) { return self.rows.n_table_rows; })
         .def_prop_ro("first_tree", [](const ForestMemory& self) { return self.first_tree; })

@@ -459,6 +459,10 @@ class ForestOptions:
 class ForestMemory:
     """The training rows with weight, in the forest's own order of places."""
 
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
     @property
     def n_places(self) -> int: ...
 

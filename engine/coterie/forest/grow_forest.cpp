@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -109,6 +108,42 @@ std::shared_ptr<PackedTree> pack(Sapling&& sapling, std::uint32_t n_columns, boo
 
 }  // namespace
 
+void ForestMemory::prepare_bags() {
+    const std::span<const double> weight =
+        rows.weighted ? std::span<const double>(rows.targets.weight) : std::span<const double>();
+    bags = std::make_shared<BagDrawer>(bag_options.kind, rows.n_places(), weight, class_ends(rows), bag_options.share,
+                                       bag_options.most_draws, bag_options.seed);
+}
+
+void validate(const ForestMemory& memory) {
+    const ForestRows& rows = memory.rows;
+    const RankedTable& table = rows.table;
+    const criterion::Targets& targets = rows.targets;
+    const std::size_t n = rows.n_places();
+    require(n > 0 && table.n_rows == n && targets.weight.size() == n && targets.n_outputs > 0 &&
+                targets.value.size() == n * targets.n_outputs &&
+                (targets.n_classes.empty() || targets.n_classes.size() == targets.n_outputs),
+            "The arrays of a forest's rows differ in length.");
+    require(std::ranges::all_of(rows.order, [&](RowIndex row) { return row < rows.n_table_rows; }),
+            "A forest remembers a row that its table did not have.");
+    require(std::ranges::all_of(targets.weight, [](double w) { return w > 0.0 && std::isfinite(w); }),
+            "A forest remembers a row of an impossible weight.");
+    const std::size_t d = rows.n_features();
+    const bool by_row =
+        table.feature_stride == 1 && table.row_stride >= d && table.row_stride <= table.codes.size() / n;
+    const bool by_feature = table.row_stride == 1 && table.feature_stride == n && table.codes.size() / n >= d;
+    require(d > 0 && (by_row || by_feature), "The codes of a forest's rows have an impossible layout.");
+    for (std::size_t i = 0; i < targets.value.size() && targets.are_classes(); ++i)
+        require(targets.value[i] >= 0.0 && targets.value[i] < targets.n_classes[i % targets.n_outputs],
+                "A forest remembers a class that does not exist.");
+    for (std::size_t feature = 0; feature < d; ++feature) {
+        if (rows.n_levels[feature] == 0) continue;
+        for (std::size_t place = 0; place < n; ++place)
+            require(rows.code(place, feature) <= rows.n_levels[feature],
+                    "A forest remembers a level that does not exist.");
+    }
+}
+
 struct ForestTraining::Grown {
     std::shared_ptr<PackedTree> tree;
     std::vector<RowIndex> out;
@@ -137,10 +172,9 @@ ForestTraining::ForestTraining(const TableView& table, const TargetView& targets
     const ForestRows& rows = memory_->rows;
     shape_.n_columns = rows.n_columns();
     memory_->first_tree = options_.first_tree;
-    memory_->bags = std::make_shared<BagDrawer>(
-        options_.bag, rows.n_places(),
-        rows.weighted ? std::span<const double>(rows.targets.weight) : std::span<const double>(), class_ends(rows),
-        options_.share, options_.most_draws, options_.seed);
+    memory_->bag_options = {
+        .kind = options_.bag, .share = options_.share, .most_draws = options_.most_draws, .seed = options_.seed};
+    memory_->prepare_bags();
     if (sums_up_)
         whole_ = whole_targets(rows, options_.tree.tree.criterion, std::max(memory_->bags->n_slots(), rows.n_places()));
     else
