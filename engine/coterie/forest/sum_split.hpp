@@ -25,6 +25,8 @@ inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of
 inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
 inline constexpr std::size_t kTogether = 8;      // features that share a pass over the rows of a large node
 inline constexpr std::size_t kAhead = 16;        // records between a prefetch and its use
+inline constexpr std::size_t kFewRows = 4;       // rows up to which random thresholds are tried one by one
+inline constexpr std::size_t kSample = 4096;     // rows that judge the random thresholds of a node with twice as many
 inline constexpr std::size_t kEvenRanks = 16;    // rows up to which random thresholds are even in rank, not in value
 
 struct Split {
@@ -66,6 +68,7 @@ public:
           counts_(kTogether * 256, 0) {
         for (const RankedFeature& feature : rows.table.features) coarse_.push_back(Coarse::of(feature.n_codes));
         std::fill(cells_.begin(), cells_.end(), Pay{});
+        has_levels_ = std::ranges::any_of(rows.n_levels, [](std::int32_t n) { return n > 0; });
         if constexpr (kRandom) make_edges();
     }
 
@@ -84,7 +87,7 @@ public:
         const std::size_t n = features.size();
         const std::size_t limit = options_.max_features;
         const std::size_t wanted = limit == 0 ? n : std::min(limit, n);
-        const bool large = node.records.size() > kLarge;
+        const bool large = kRandom ? takes_lanes() : node.records.size() > kLarge;
         for (std::size_t tried = 0; tried < n && !done_ && (tried < wanted || !varies_);) {
             const std::size_t n_now = large ? std::min<std::size_t>(kTogether, tried < wanted ? wanted - tried : 1) : 1;
             for (std::size_t i = tried; i < tried + n_now; ++i)
@@ -98,6 +101,11 @@ public:
 
 private:
     std::size_t n_rows() const { return node_->records.size(); }
+
+    // Random thresholds are drawn for several features at once unless rows are few, counted or not ranked yet.
+    bool takes_lanes() const {
+        return Pay::kWord && !kCountRows && n_rows() > kFewRows && (node_->ranked || !has_levels_);
+    }
 
     const std::uint16_t* ranks_of(FeatureIndex feature) const {
         return node_->ranked || rows_.n_levels[feature] == 0 ? nullptr : ranks_ + forest_.first_rank[feature];
@@ -118,10 +126,8 @@ private:
     }
 
     void try_features(const FeatureIndex* features, std::size_t n) {
-        if constexpr (kRandom)
-            return n > 1 ? draw_together(features, n) : draw_one(features[0]);
-        else if (n_rows() > kLarge)
-            return search_dense(features, n);
+        if constexpr (kRandom) return n > 1 ? draw_lanes(features, n) : draw_one(features[0]);
+        if (n_rows() > kLarge) return search_dense(features, n);
         if (n_rows() > kTinyNode) return search_touched(features[0]);
         search_sorted(features[0]);
     }
@@ -563,18 +569,50 @@ private:
         judge_drawn(feature, range, drawn_.data());
     }
 
-    void draw_together(const FeatureIndex* features, std::size_t n_features) {
-        const std::size_t n = n_rows();
-        if (drawn_.size() < n * kTogether) drawn_.resize(n * kTogether);
-        std::array<Range, kTogether> range;
-        for (std::size_t k = 0; k < n_features; ++k) {
-            Code* const out = drawn_.data() + k * n;
-            for_codes(features[k], [&](std::size_t i, std::uint32_t code) {
-                out[i] = static_cast<Code>(code);
-                range[k].see(code);
-            });
+    // The same for up to eight features in one pass, of a sample if the node is very large.
+    void draw_lanes(const FeatureIndex* features, std::size_t n_features) {
+        static_assert(kTogether == kCodeLanes);
+        if constexpr (Pay::kWord) {
+            const std::size_t step = n_rows() < 2 * kSample ? 1 : n_rows() / kSample;
+            const std::size_t n = n_rows() / step;
+            if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
+            const auto* const records = reinterpret_cast<const WordRecord*>(node_->records.data());
+            static_assert(sizeof(Record<Pay>) == sizeof(WordRecord));
+            CodeRanges ranges;
+            kernels().gather_codes(node_->codes, node_->stride, records, n, step, features, n_features, drawn_.data(),
+                                   ranges);
+            std::array<std::uint16_t, kCodeLanes> shift{};
+            std::array<std::uint16_t, kCodeLanes> last{};
+            std::array<bool, kCodeLanes> tried{};
+            for (std::size_t k = 0; k < n_features; ++k) {
+                const std::uint32_t low = ranges.least_known_less_one[k] + 1u;
+                const std::uint32_t high = ranges.greatest[k];
+                const bool has_missing = ranges.least[k] == kMissingCode;
+                if (high == 0 || (low == high && !has_missing)) continue;
+                tried[k] = varies_ = true;
+                const bool missing_left = has_missing && low < high && random_.bits() >> 63;
+                shift[k] = missing_left ? 0 : 1;
+                last[k] = static_cast<std::uint16_t>(low < high ? draw_code(features[k], low, high) : high);
+            }
+            std::array<std::uint64_t, kCodeLanes> left;
+            kernels().sum_left(drawn_.data(), records, n, step, shift.data(), last.data(), left.data());
+            Sums total = node_->total;
+            if (step > 1) {
+                Pay sample{};
+                for (std::size_t i = 0; i < n; ++i) sample += node_->records[i * step].pay;
+                total = sample.sums();
+            }
+            const double scale = node_->total.weight / total.weight;
+            for (std::size_t k = 0; k < n_features; ++k) {
+                if (!tried[k]) continue;
+                const Sums side = Pay{left[k]}.sums();
+                double score = Score::split(side, total - side);
+                if (step > 1) score = Score::node(node_->total) + (score - Score::node(total)) * scale;
+                if (score <= best_.score) continue;
+                const bool has_missing = ranges.least[k] == kMissingCode;
+                take(score, features[k], last[k], has_missing ? shift[k] == 0 : side.weight * 2 > total.weight, side);
+            }
         }
-        for (std::size_t k = 0; k < n_features; ++k) judge_drawn(features[k], range[k], drawn_.data() + k * n);
     }
 
     void judge_drawn(FeatureIndex feature, Range range, const Code* codes) {
@@ -608,6 +646,7 @@ private:
     const PackedForest& forest_;
     std::vector<Coarse> coarse_;
     std::vector<std::vector<double>> edges_;
+    bool has_levels_ = false;
     const std::uint16_t* ranks_ = nullptr;
     Stream random_;
 

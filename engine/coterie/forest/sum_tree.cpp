@@ -9,7 +9,7 @@ namespace coterie {
 namespace sums {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{192} << 10;
+constexpr std::size_t kBlockBytes = std::size_t{96} << 10;
 constexpr std::size_t kMostBlockRows = 4096;
 
 /// What the whole numbers of a node stand for: a target is number * unit + centre.
@@ -202,7 +202,7 @@ private:
         if (!split.found()) return finish_leaf(job);
         const double gain = (split.score - Score::node(total)) * factor(job.scale) / total_weight_;
         if (gain + criterion::kTiny < options_.tree.min_impurity_decrease) return finish_leaf(job);
-        part(job, view, split, std::max(0.0, gain));
+        part(job, view, split);
     }
 
     bool may_split(Job& job) {
@@ -234,7 +234,7 @@ private:
             for (std::size_t i = job.out_begin; i < job.out_end; ++i) tree_.out_leaf[out_[i]] = job.node;
     }
 
-    void part(const Job& job, const NodeView<Pay>& view, const Split& split, double gain) {
+    void part(const Job& job, const NodeView<Pay>& view, const Split& split) {
         const FeatureIndex feature = split.feature;
         const bool nominal = rows_.n_levels[feature] > 0;
         PackedNode& node = tree_.nodes[job.node];
@@ -251,7 +251,8 @@ private:
         else
             right = pay_of(middle, job.end);
         const std::size_t out_middle = job.local ? 0 : part_out(job, rule, ranks);
-        tree_.gain[job.node] = gain;
+        const double gain = Score::split(left.sums(), right.sums()) - Score::node(view.total);
+        tree_.gain[job.node] = std::max(0.0, gain * factor(job.scale) / total_weight_);
         const NodeIndex child = new_node(left, job.scale);
         new_node(right, job.scale);
         tree_.nodes[job.node].left = child;

@@ -158,6 +158,22 @@ struct WordCut {
     std::uint32_t cell = 0;
 };
 
+/// A row of a forest's node: what it adds to a cell, and where its codes are.
+struct WordRecord {
+    std::uint64_t pay;
+    std::uint32_t row;
+};
+
+inline constexpr std::size_t kCodeLanes = 8;
+
+/// Per lane, of the codes that were seen: the least code, the greatest, and the least but one for missing (0), which
+/// becomes the highest number there is.
+struct CodeRanges {
+    std::uint16_t least[kCodeLanes];
+    std::uint16_t greatest[kCodeLanes];
+    std::uint16_t least_known_less_one[kCodeLanes];
+};
+
 struct WordSums {
     float sum;
     float weight;
@@ -203,6 +219,15 @@ struct Kernels {
     // weights. Nothing that compares greater than a number where a side has no weight.
     void (*square_scores)(const double* sum, const double* weight, std::size_t n, double total_sum, double total_weight,
                           double* out);
+
+    // Codes of n records (every step-th) in up to eight columns, eight to a row of `out`, and their ranges.
+    void (*gather_codes)(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
+                         std::size_t step, const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out,
+                         CodeRanges& ranges);
+
+    // Per lane, the sum of the pays of rows with code - shift <= last - shift.
+    void (*sum_left)(const std::uint16_t* codes, const WordRecord* records, std::size_t n, std::size_t step,
+                     const std::uint16_t* shift, const std::uint16_t* last, std::uint64_t* sums);
 
     // The best cut after one of cells 1 .. last of a forest's node.
     WordCut (*scan_words)(const std::uint64_t* cells, std::uint32_t last, const WordScan& task);
