@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,7 @@ std::uint64_t ordered_key(double value) {
     return bits >> 63 ? ~bits : bits | 0x8000000000000000ull;
 }
 
-double value_of_key(std::uint64_t key) { return std::bit_cast<double>(key >> 63 ? key & 0x7fffffffffffffffull : ~key); }
+constexpr RowIndex kNoPlace = std::numeric_limits<RowIndex>::max();
 
 constexpr int kDigitBits = 11;
 constexpr int kDigits = 6;
@@ -53,23 +54,69 @@ void sort_keys(std::vector<Keyed>& items, std::vector<Keyed>& twin) {
     }
 }
 
-std::size_t count_distinct(const std::vector<Keyed>& sorted) {
+/// The known values of a column in ascending order: a word holds the upper half of a value's key, and its place.
+struct SortedColumn {
+    std::vector<std::uint64_t> words;
+    std::vector<double> value;  // by place
+
+    double value_at(std::size_t i) const { return value[static_cast<std::uint32_t>(words[i])]; }
+};
+
+// Radix sort by the upper halves, then what they cannot tell apart by the values themselves. Stable in the first part
+// only: equal values may come in any order.
+void sort_words(SortedColumn& column, std::vector<std::uint64_t>& twin) {
+    std::vector<std::uint64_t>& words = column.words;
+    std::array<std::array<std::uint32_t, kDigitValues>, 3> counts{};
+    for (const std::uint64_t word : words) {
+        ++counts[0][word >> 32 & (kDigitValues - 1)];
+        ++counts[1][word >> 43 & (kDigitValues - 1)];
+        ++counts[2][word >> 54];
+    }
+    twin.resize(words.size());
+    for (int digit = 0; digit < 3; ++digit) {
+        auto& count = counts[static_cast<std::size_t>(digit)];
+        const int shift = 32 + digit * kDigitBits;
+        if (words.empty() || count[words[0] >> shift & (kDigitValues - 1)] == words.size()) continue;
+        std::uint32_t begin = 0;
+        for (auto& entry : count) begin += std::exchange(entry, begin);
+        for (const std::uint64_t word : words) twin[count[word >> shift & (kDigitValues - 1)]++] = word;
+        words.swap(twin);
+    }
+    const auto by_value = [&](std::uint64_t a, std::uint64_t b) {
+        return column.value[static_cast<std::uint32_t>(a)] < column.value[static_cast<std::uint32_t>(b)];
+    };
+    for (std::size_t begin = 0, end = 0; begin < words.size(); begin = end) {
+        const std::uint64_t key = words[begin] >> 32;
+        for (end = begin + 1; end < words.size() && words[end] >> 32 == key;) ++end;
+        const auto first = words.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto last = words.begin() + static_cast<std::ptrdiff_t>(end);
+        if (end - begin > 1 && !std::is_sorted(first, last, by_value)) std::sort(first, last, by_value);
+    }
+}
+
+std::size_t count_distinct(const SortedColumn& sorted) {
     std::size_t distinct = 0;
-    for (std::size_t i = 0; i < sorted.size(); ++i) distinct += i == 0 || sorted[i].key != sorted[i - 1].key;
+    double last = NAN;
+    for (std::size_t i = 0; i < sorted.words.size(); ++i) {
+        const double value = sorted.value_at(i);
+        distinct += !(value == last);
+        last = value;
+    }
     return distinct;
 }
 
 // Gives each distinct value its own code or, if there are too many, the code of its share of the mass:
 // a value's share depends on how many rows lie below it, never on the order of the rows.
-RankedFeature number_codes(const std::vector<Keyed>& sorted, Code* codes, std::size_t stride) {
+RankedFeature number_codes(const SortedColumn& sorted, Code* codes) {
     RankedFeature feature{.nominal = false, .n_codes = 1, .lowest_value = {NAN}, .highest_value = {}};
+    const std::size_t n = sorted.words.size();
     const bool shared = count_distinct(sorted) > kMostCodes;
     if (shared) feature.highest_value.push_back(NAN);
     std::uint64_t last_share = ~std::uint64_t{0};
-    for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
-        while (end < sorted.size() && sorted[end].key == sorted[begin].key) ++end;
-        const double value = value_of_key(sorted[begin].key);
-        const std::uint64_t share = shared ? std::uint64_t{begin} * kMostCodes / sorted.size() : begin;
+    for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
+        const double value = sorted.value_at(begin);
+        for (end = begin + 1; end < n && sorted.value_at(end) == value;) ++end;
+        const std::uint64_t share = shared ? std::uint64_t{begin} * kMostCodes / n : begin;
         if (share != last_share) {
             ++feature.n_codes;
             feature.lowest_value.push_back(value);
@@ -79,28 +126,41 @@ RankedFeature number_codes(const std::vector<Keyed>& sorted, Code* codes, std::s
         }
         last_share = share;
         for (std::size_t i = begin; i < end; ++i)
-            codes[sorted[i].place * stride] = static_cast<Code>(feature.n_codes - 1);
+            codes[static_cast<std::uint32_t>(sorted.words[i])] = static_cast<Code>(feature.n_codes - 1);
     }
     return feature;
 }
 
-RankedFeature rank_numeric(const ColumnView& column, std::span<const RowIndex> rows, Code* codes, std::size_t stride) {
-    std::vector<Keyed> items;
-    std::vector<Keyed> twin;
-    items.reserve(rows.size());
-    for (std::size_t place = 0; place < rows.size(); ++place) {
-        const double value = column.value(rows[place]);
-        if (std::isnan(value))
-            codes[place * stride] = kMissingCode;
-        else
-            items.push_back({.key = ordered_key(value), .place = static_cast<std::uint32_t>(place)});
+// Codes by place. The column is read in the order of the table, which is the order of memory.
+RankedFeature rank_numeric(const ColumnView& column, std::span<const RowIndex> place_of, std::size_t n_places,
+                           Code* codes) {
+    constexpr std::size_t kBlock = 1024;
+    SortedColumn sorted;
+    sorted.value.resize(n_places);
+    sorted.words.reserve(n_places);
+    double values[kBlock];
+    for (std::size_t first = 0; first < place_of.size(); first += kBlock) {
+        const std::size_t n = std::min(kBlock, place_of.size() - first);
+        column.read(first, n, values);
+        for (std::size_t i = 0; i < n; ++i) {
+            const RowIndex place = place_of[first + i];
+            if (place == kNoPlace) continue;
+            if (std::isnan(values[i])) {
+                codes[place] = kMissingCode;
+                continue;
+            }
+            const double value = values[i] + 0.0;  // both zeros are the same number
+            sorted.value[place] = value;
+            sorted.words.push_back(ordered_key(value) >> 32 << 32 | place);
+        }
     }
-    sort_keys(items, twin);
-    return number_codes(items, codes, stride);
+    std::vector<std::uint64_t> twin;
+    sort_words(sorted, twin);
+    return number_codes(sorted, codes);
 }
 
 RankedFeature rank_nominal(const ColumnView& column, std::span<const RowIndex> rows, std::int32_t n_levels,
-                           std::size_t index, Code* codes, std::size_t stride) {
+                           std::size_t index, Code* codes) {
     const std::string where = "Feature " + std::to_string(index) + " is nominal with ";
     require(n_levels <= kMostLevels, where + std::to_string(n_levels) + " levels; a tree takes at most " +
                                          std::to_string(kMostLevels) + ". Group the rare ones.");
@@ -109,13 +169,14 @@ RankedFeature rank_nominal(const ColumnView& column, std::span<const RowIndex> r
         const bool missing = std::isnan(level) || level < 0;
         require(missing || level < n_levels,
                 where + std::to_string(n_levels) + " levels, but a row has the level " + std::to_string(level) + ".");
-        codes[place * stride] = missing ? kMissingCode : static_cast<Code>(level + 1);
+        codes[place] = missing ? kMissingCode : static_cast<Code>(level + 1);
     }
     return {
         .nominal = true, .n_codes = static_cast<std::uint32_t>(n_levels) + 1, .lowest_value = {}, .highest_value = {}};
 }
 
 constexpr std::size_t kLineCodes = kCacheLine / sizeof(Code);
+constexpr std::size_t kColumnBytes = std::size_t{64} << 20;  // of codes that wait to be laid side by side
 
 // A row that crosses as few cache lines as it can, for at most a third more memory.
 std::size_t row_stride_for(std::size_t n_features) {
@@ -130,25 +191,41 @@ std::size_t row_stride_for(std::size_t n_features) {
 RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, int n_threads, StopRequest stop,
                        CodeLayout layout) {
     const std::size_t n_features = table.columns.size();
+    const std::size_t n = rows.size();
     const bool by_row = layout == CodeLayout::by_row;
     RankedTable ranked;
-    ranked.n_rows = rows.size();
+    ranked.n_rows = n;
     ranked.features.resize(n_features);
     ranked.row_stride = by_row ? row_stride_for(n_features) : 1;
-    ranked.feature_stride = by_row ? 1 : rows.size();
-    ranked.codes.resize(by_row ? ranked.row_stride * rows.size() + kLineCodes : n_features * rows.size());
-    // A handful of features at a time, so that Ctrl-C is answered on the calling thread.
-    const std::size_t handful = static_cast<std::size_t>(std::max(1, n_threads));
+    ranked.feature_stride = by_row ? 1 : n;
+    ranked.codes.resize(by_row ? ranked.row_stride * n + kLineCodes : n_features * n);
+    std::vector<RowIndex> place_of(table.n_rows, kNoPlace);
+    for (std::size_t place = 0; place < n; ++place) place_of[rows[place]] = static_cast<RowIndex>(place);
+
+    // A handful of features at a time, so that Ctrl-C is answered on the calling thread. By row, their codes are first
+    // made column by column and then laid side by side.
+    const auto n_workers = static_cast<std::size_t>(std::max(1, n_threads));
+    const std::size_t handful =
+        by_row ? std::clamp(kColumnBytes / (n * sizeof(Code) + 1) / n_workers * n_workers, n_workers, 16 * n_workers)
+               : n_workers;
+    Buffer<Code> columns(by_row ? std::min(handful, n_features) * n : 0);
     for (std::size_t first = 0; first < n_features; first += handful) {
         stop.check();
-        parallel_for(std::min(handful, n_features - first), n_threads, [&](std::size_t i) {
+        const std::size_t n_now = std::min(handful, n_features - first);
+        parallel_for(n_now, n_threads, [&](std::size_t i) {
             const std::size_t feature = first + i;
-            Code* const codes = ranked.codes.data() + feature * ranked.feature_stride;
-            const std::size_t stride = ranked.row_stride;
+            Code* const codes = by_row ? columns.data() + i * n : ranked.codes.data() + feature * n;
             const std::int32_t n_levels = table.n_levels[feature];
-            ranked.features[feature] =
-                n_levels > 0 ? rank_nominal(table.columns[feature], rows, n_levels, feature, codes, stride)
-                             : rank_numeric(table.columns[feature], rows, codes, stride);
+            ranked.features[feature] = n_levels > 0
+                                           ? rank_nominal(table.columns[feature], rows, n_levels, feature, codes)
+                                           : rank_numeric(table.columns[feature], place_of, n, codes);
+        });
+        if (!by_row) continue;
+        parallel_ranges(n, 4096, n_threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t place = begin; place < end; ++place) {
+                Code* const row = ranked.codes.data() + place * ranked.row_stride + first;
+                for (std::size_t i = 0; i < n_now; ++i) row[i] = columns[i * n + place];
+            }
         });
     }
     return ranked;
