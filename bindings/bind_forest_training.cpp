@@ -216,6 +216,14 @@ void bind_forest_training(nb::module_& m) {
             },
             nb::arg("n_trees"))
         .def(
+            "resume_out_of_bag",
+            [](ForestTraining& self, const Column<double>& sums, const Column<std::uint32_t>& counts,
+               const Column<double>& errors) {
+                self.out_of_bag().resume(self.rows(), look(sums), look(counts), look(errors));
+            },
+            nb::arg("sums").noconvert(), nb::arg("counts").noconvert(), nb::arg("errors").noconvert(),
+            "Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows.")
+        .def(
             "finish",
             [](ForestTraining& self) {
                 const nb::gil_scoped_release unlock;

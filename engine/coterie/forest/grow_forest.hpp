@@ -54,6 +54,7 @@ public:
     std::size_t n_trees() const { return trees_.size(); }
     const ForestRows& rows() const { return memory_->rows; }
     const OutOfBag& out_of_bag() const { return out_of_bag_; }
+    OutOfBag& out_of_bag() { return out_of_bag_; }
     const std::vector<double>& importances() const { return importances_; }  // n_features per tree
     const std::vector<double>& out_of_bag_importances() const { return out_importances_; }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 
 namespace coterie {
@@ -116,6 +117,24 @@ void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std
     }
     errors_.push_back(total_weight_ > 0.0 ? std::max(0.0, total_loss_) / total_weight_
                                           : std::numeric_limits<double>::quiet_NaN());
+}
+
+void OutOfBag::resume(const ForestRows& rows, std::span<const double> sums, std::span<const std::uint32_t> counts,
+                      std::span<const double> errors) {
+    require(errors_.empty(), "Out-of-bag sums are resumed before the first tree.");
+    require(sums.size() == rows.n_table_rows * n_columns_ && counts.size() == rows.n_table_rows,
+            "Out-of-bag sums are resumed for other rows.");
+    for (std::size_t place = 0; place < rows.n_places(); ++place) {
+        const std::size_t row = rows.order[place];
+        counts_[place] = counts[row];
+        if (counts[row] == 0) continue;
+        std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(row * n_columns_), n_columns_,
+                    sums_.begin() + static_cast<std::ptrdiff_t>(place * n_columns_));
+        loss_[place] = loss_of(rows, place);
+        total_loss_ += rows.targets.weight[place] * loss_[place];
+        total_weight_ += rows.targets.weight[place];
+    }
+    errors_.assign(errors.begin(), errors.end());
 }
 
 void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns) {

@@ -14,6 +14,10 @@ public:
     void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
              const std::vector<double>& value, int n_threads);
 
+    /// Goes on from what an earlier fit to the same rows added up; sums and counts are by row of the table.
+    void resume(const ForestRows& rows, std::span<const double> sums, std::span<const std::uint32_t> counts,
+                std::span<const double> errors);
+
     const std::vector<double>& sums() const { return sums_; }             // n_columns per place
     const std::vector<std::uint32_t>& counts() const { return counts_; }  // trees per place
     const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered
