@@ -235,7 +235,8 @@ private:
         if (!best.found()) return finish_leaf(job);
         const double gain = (best.score - Score::node(job.total)) * factor_ / total_weight_;
         if (gain + criterion::kTiny < options_.tree.min_impurity_decrease) return finish_leaf(job);
-        part(job, best, std::max(0.0, gain));
+        // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
+        part(job, best, std::isfinite(gain) ? std::max(0.0, gain) : 0.0);
     }
 
     bool may_split(const Job& job) const {

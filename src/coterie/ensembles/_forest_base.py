@@ -194,7 +194,8 @@ class ForestBase(MultiOutputMixin, BaseEstimator):
         shares = np.divide(
             training.importances, total, out=np.zeros_like(training.importances), where=total > 0
         )
-        unbiased = training.oob_importances.sum(axis=0) * self._unit * self._unit
+        with np.errstate(over="ignore"):  # squares of numbers near the largest float
+            unbiased = training.oob_importances.sum(axis=0) * self._unit * self._unit
         self._importance_sum = shares.sum(axis=0) + (before["_importance_sum"] if before else 0.0)
         self._oob_importance_sum = unbiased + (before["_oob_importance_sum"] if before else 0.0)
         self.__dict__.pop("_leaf_targets", None)
