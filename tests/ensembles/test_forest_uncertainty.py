@@ -47,7 +47,7 @@ def test_the_spread_of_several_outputs_has_a_column_for_each() -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_quantiles_are_those_of_the_targets_in_the_leaves(weighted: bool) -> None:
-    weight = np.random.default_rng(2).integers(0, 3, 600) * 0.8 if weighted else None
+    weight = np.random.default_rng(2).choice([0.0, 0.3, 1.0, 2.5], 600) if weighted else None
     model = RandomForestRegressor(9, min_samples_leaf=8, random_state=0).fit(X, Y, sample_weight=weight)
     counts, leaves, new_leaves = draws(model, 600), model.apply(X), model.apply(NEW[:25])
     own = np.ones(600) if weight is None else np.where(weight > 0, weight / np.maximum(1, np.ceil(weight)), 0)
@@ -163,16 +163,13 @@ def test_sets_hold_the_class_as_often_as_promised(method: Any) -> None:
 
 
 def test_class_weights_do_not_change_how_often_sets_may_miss() -> None:
-    y = np.where(Y > 10, "rare", "usual")
-    new_y = np.where(NEW_Y > 10, "rare", "usual")
-    model = RandomForestClassifier(
-        60, min_samples_leaf=5, class_weight={"rare": 30.0, "usual": 1.0}, random_state=0
-    )
+    y, new_y = (np.where(values > 8, "rare", "usual") for values in (Y, NEW_Y))
+    model = RandomForestClassifier(60, min_samples_leaf=5, class_weight={"usual": 50.0}, random_state=0)
 
-    sets = model.fit(X, y).predict_set(NEW, 0.2, method="threshold")
+    sets = model.fit(X, y).predict_set(NEW, 0.1, method="threshold")
 
     held = sets[np.arange(600), np.searchsorted(model.classes_, new_y)]
-    assert abs(held.mean() - 0.8) < 0.06
+    assert abs(held.mean() - 0.9) < 0.05
 
 
 METHODS: list[tuple[Any, str, tuple[Any, ...]]] = [
