@@ -67,7 +67,7 @@ Sapling sapling_of(const Tree& tree, const CodeColumns& columns, const ForestRow
 
 Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOptions& options,
                       const PackedForest& forest, std::span<const double> shift, std::vector<std::uint16_t> ranks,
-                      StopRequest& stop) {
+                      Patience& patience) {
     const TreeColumns columns(rows, forest, ranks);
     criterion::Targets targets = rows.targets;
     for (std::size_t i = 0; i < bag.in.size(); ++i) targets.weight[bag.in[i]] = bag.weight[i];
@@ -88,7 +88,9 @@ Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOp
                                  .total_weight = 0.0,
                                  .rows = bag.in,
                                  .twin = {}};
-    const Tree tree = criterion::grow_rows(training, stop);
+    patience.check();
+    StopRequest nobody;
+    const Tree tree = criterion::grow_rows(training, nobody);
     Sapling sapling = sapling_of(tree, columns.columns, rows);
     sapling.ranks = std::move(ranks);
     sapling.out_leaf.reserve(bag.out.size());

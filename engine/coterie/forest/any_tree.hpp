@@ -9,6 +9,6 @@ namespace coterie {
 /// Needs rows laid out by feature. `shift` is that of all rows (criterion::shift_for_search).
 Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOptions& options,
                       const PackedForest& forest, std::span<const double> shift, std::vector<std::uint16_t> ranks,
-                      StopRequest& stop);
+                      Patience& patience);
 
 }  // namespace coterie

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
@@ -212,13 +213,13 @@ Bag ForestTraining::draw_bag(std::uint64_t tree) const {
     return bag;
 }
 
-void ForestTraining::grow_one(std::uint64_t number, SumTreeGrower* grower, StopRequest& stop, Grown& grown) const {
+void ForestTraining::grow_one(std::uint64_t number, SumTreeGrower* grower, Patience& patience, Grown& grown) const {
     const ForestRows& rows = memory_->rows;
     Bag bag = draw_bag(number);
     std::vector<std::uint16_t> ranks = rank_levels(rows, bag, shape_);
     Sapling sapling = grower != nullptr
-                          ? grower->grow(bag, std::move(ranks))
-                          : grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), stop);
+                          ? grower->grow(bag, std::move(ranks), patience)
+                          : grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), patience);
     if (options_.tree.ccp_alpha > 0.0) prune_by_cost(sapling, options_.tree.ccp_alpha, shape_.n_columns);
     grown.out = std::move(bag.out);
     if (options_.tree.prune_out_of_bag) {
@@ -258,6 +259,13 @@ void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
     const int n_threads = options_.n_threads;
     const std::size_t at_once =
         std::clamp<std::size_t>(kBatchBytes / (4 * rows.n_places() + 1), static_cast<std::size_t>(2 * n_threads), 256);
+    constexpr std::size_t kMostWeight = std::size_t{1} << 24;  // of numbers, in a word
+    const bool whole_weights =
+        !options_.tree.balance_bag && (rows.targets.are_classes() || memory_->bags->n_slots() < kMostWeight) &&
+        (!rows.weighted ||
+         std::ranges::all_of(rows.targets.weight, [](double w) { return w == std::floor(w) && w <= kMostCopies; }));
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> stopped = false;
     std::vector<SumTreeGrower*> idle;
     std::mutex lock;
     for (std::size_t done = 0; done < n_trees;) {
@@ -269,14 +277,14 @@ void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
             if (sums_up_) {
                 const std::lock_guard hold(lock);
                 if (idle.empty()) {
-                    growers_.push_back(make_sum_tree_grower(rows, whole_, options_.tree, shape_));
+                    growers_.push_back(make_sum_tree_grower(rows, whole_, options_.tree, shape_, whole_weights));
                     idle.push_back(growers_.back().get());
                 }
                 grower = idle.back();
                 idle.pop_back();
             }
-            StopRequest nobody;
-            grow_one(options_.first_tree + trees_.size() + i, grower, nobody, batch[i]);
+            Patience patience(stop, stopped, std::this_thread::get_id() == caller);
+            grow_one(options_.first_tree + trees_.size() + i, grower, patience, batch[i]);
             if (grower != nullptr) {
                 const std::lock_guard hold(lock);
                 idle.push_back(grower);

@@ -67,7 +67,7 @@ public:
 private:
     struct Grown;
     Bag draw_bag(std::uint64_t tree) const;
-    void grow_one(std::uint64_t tree, SumTreeGrower* grower, StopRequest& stop, Grown& out) const;
+    void grow_one(std::uint64_t tree, SumTreeGrower* grower, Patience& patience, Grown& out) const;
 
     ForestOptions options_;
     std::shared_ptr<ForestMemory> memory_;

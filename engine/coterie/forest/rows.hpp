@@ -1,10 +1,12 @@
 // forest/rows.hpp: the training rows as every tree of a forest sees them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "coterie/base/progress.hpp"
 #include "coterie/binning/ranks.hpp"
 #include "coterie/forest/bag.hpp"
 #include "coterie/growth/criterion_tree.hpp"
@@ -43,6 +45,30 @@ struct ForestTreeOptions {
     bool balance_bag = false;                                 // classes weigh the same in every bag
     double ccp_alpha = 0.0;
     bool prune_out_of_bag = false;
+};
+
+/// Asks whether to stop while trees grow on several threads: only the thread that called may put the question, and when
+/// it is answered all stop.
+class Patience {
+public:
+    Patience(StopRequest& stop, std::atomic<bool>& stopped, bool is_caller)
+        : stop_(stop), stopped_(stopped), is_caller_(is_caller) {}
+
+    void check() {
+        if (stopped_.load(std::memory_order_relaxed)) throw Interrupted();
+        if (!is_caller_) return;
+        try {
+            stop_.check();
+        } catch (...) {
+            stopped_.store(true, std::memory_order_relaxed);
+            throw;
+        }
+    }
+
+private:
+    StopRequest& stop_;
+    std::atomic<bool>& stopped_;
+    bool is_caller_;
 };
 
 /// The rows of one tree.

@@ -2,9 +2,8 @@
 // output of numbers with squared or Poisson error.
 //
 // Words
-//   record   a row of the bag: its weight, its weighted target, where its codes are
-//   coarse   a code without its last bits, at most 255 of them: what large nodes are searched by
-//   cell     the sums of one coarse code
+//   record   a row of the bag: what it adds to sums, and where its codes are
+//   coarse   a code without its last bits, at most 255 of them: what large nodes are searched by (sum_split.hpp)
 //   block    the codes of a few thousand rows, copied side by side: the rest of the subtree is grown in it
 //
 // Steps
@@ -28,7 +27,7 @@ bool sums_up(const criterion::Targets& targets, const CriterionOptions& options)
 class SumTreeGrower {
 public:
     virtual ~SumTreeGrower() = default;
-    virtual Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks) = 0;
+    virtual Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) = 0;
 };
 
 /// Whole numbers that stand for the targets of a forest.
@@ -39,7 +38,9 @@ struct WholeTargets {
 };
 WholeTargets whole_targets(const ForestRows& rows, Criterion criterion, std::size_t n_draws);
 
+/// `whole_weights`: every bag weighs its rows in whole numbers.
 std::unique_ptr<SumTreeGrower> make_sum_tree_grower(const ForestRows& rows, const WholeTargets& targets,
-                                                    const ForestTreeOptions& options, const PackedForest& forest);
+                                                    const ForestTreeOptions& options, const PackedForest& forest,
+                                                    bool whole_weights);
 
 }  // namespace coterie

@@ -144,6 +144,33 @@ constexpr std::uint32_t hash_of_row(std::uint32_t row, std::uint32_t salt) {
     return x;
 }
 
+/// The node of a forest whose cells are scanned. A cell is a word: a sum above, a weight in the low bits.
+struct WordScan {
+    std::uint64_t start = 0;  // on the left from the beginning
+    std::uint64_t total = 0;  // of the node
+    float mean = 0.0f;        // sum over weight of the node
+    bool narrow = true;       // weights have 32 bits; otherwise 24, below sums of 39
+};
+
+/// Gain: the squared distance of the left sum from its share, over the product of the weights; -1 if there is no cut.
+struct WordCut {
+    float gain = -1.0f;
+    std::uint32_t cell = 0;
+};
+
+struct WordSums {
+    float sum;
+    float weight;
+};
+
+inline WordSums word_sums(std::uint64_t word, bool narrow) {
+    const auto high = static_cast<float>(static_cast<std::int32_t>(word >> 32));
+    const auto low = static_cast<std::uint32_t>(word);
+    if (narrow) return {high, static_cast<float>(static_cast<std::int32_t>(low))};
+    return {high * 256.0f + static_cast<float>(static_cast<std::int32_t>(low >> 24)),
+            static_cast<float>(static_cast<std::int32_t>(low & 0xffffffu))};
+}
+
 struct Kernels {
     const char* name;
 
@@ -171,6 +198,14 @@ struct Kernels {
     // where a child is too light. What else is written to the first n_bins sums, rounded up to eights, does not matter.
     void (*add_gains)(const Cell* cells, int n_bins, const ScanTask& task, float parent, bool missing_left,
                       float* sums);
+
+    // What n cuts of a forest's node score, of which the left sums are given: the squares of both sums over their
+    // weights. Nothing that compares greater than a number where a side has no weight.
+    void (*square_scores)(const double* sum, const double* weight, std::size_t n, double total_sum, double total_weight,
+                          double* out);
+
+    // The best cut after one of cells 1 .. last of a forest's node.
+    WordCut (*scan_words)(const std::uint64_t* cells, std::uint32_t last, const WordScan& task);
 
     void (*subtract)(Cell* from, const Cell* what, std::size_t n);  // from -= what
 

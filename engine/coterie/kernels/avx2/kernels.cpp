@@ -436,6 +436,89 @@ void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent
         add_gains_from<false>(start, cells, n_bins, task, parent, sums);
 }
 
+void square_scores(const double* sum, const double* weight, std::size_t n, double total_sum, double total_weight,
+                   double* out) {
+    const __m256d totals = _mm256_set1_pd(total_sum);
+    const __m256d weights = _mm256_set1_pd(total_weight);
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const __m256d left = _mm256_loadu_pd(sum + i);
+        const __m256d left_weight = _mm256_loadu_pd(weight + i);
+        const __m256d right = _mm256_sub_pd(totals, left);
+        const __m256d right_weight = _mm256_sub_pd(weights, left_weight);
+        const __m256d squares = _mm256_add_pd(_mm256_mul_pd(_mm256_mul_pd(left, left), right_weight),
+                                              _mm256_mul_pd(_mm256_mul_pd(right, right), left_weight));
+        _mm256_storeu_pd(out + i, _mm256_div_pd(squares, _mm256_mul_pd(left_weight, right_weight)));
+    }
+    for (; i < n; ++i) {
+        const double right_sum = total_sum - sum[i];
+        const double right_weight = total_weight - weight[i];
+        out[i] = (sum[i] * sum[i] * right_weight + right_sum * right_sum * weight[i]) / (weight[i] * right_weight);
+    }
+}
+
+// The sums of four words so far, and of all before them in every lane of `carry`.
+__m256i words_so_far(__m256i words, __m256i& carry) {
+    const __m256i pairs = _mm256_add_epi64(words, _mm256_slli_si256(words, 8));
+    const __m256i low = _mm256_permute4x64_epi64(pairs, 0x50);  // the second word, in the upper half
+    const __m256i four = _mm256_add_epi64(pairs, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xf0));
+    const __m256i sums = _mm256_add_epi64(four, carry);
+    carry = _mm256_permute4x64_epi64(sums, 0xff);
+    return sums;
+}
+
+template <bool kNarrow>
+WordCut scan_words_as(const std::uint64_t* cells, std::uint32_t last, const WordScan& task) {
+    const __m256 total_weight = _mm256_set1_ps(word_sums(task.total, kNarrow).weight);
+    const __m256 mean = _mm256_set1_ps(task.mean);
+    const __m256 zero = _mm256_setzero_ps();
+    const __m256i ends = _mm256_set1_epi32(static_cast<int>(last) + 1);
+    __m256i carry = _mm256_set1_epi64x(static_cast<long long>(task.start));
+    __m256i cell = _mm256_setr_epi32(1, 2, 5, 6, 3, 4, 7, 8);  // the order in which shuffles leave the words
+    __m256 best = _mm256_set1_ps(-1.0f);
+    __m256i best_cell = _mm256_setzero_si256();
+    for (std::uint32_t first = 1; first <= last; first += 8) {
+        const __m256i a = words_so_far(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + first)), carry);
+        const __m256i b = words_so_far(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + first + 4)), carry);
+        const __m256i high =
+            _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xdd));
+        const __m256i low =
+            _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
+        __m256 sum = _mm256_cvtepi32_ps(high);
+        __m256 weight;
+        if constexpr (kNarrow) {
+            weight = _mm256_cvtepi32_ps(low);
+        } else {
+            sum = _mm256_add_ps(_mm256_mul_ps(sum, _mm256_set1_ps(256.0f)),
+                                _mm256_cvtepi32_ps(_mm256_srli_epi32(low, 24)));
+            weight = _mm256_cvtepi32_ps(_mm256_and_si256(low, _mm256_set1_epi32(0xffffff)));
+        }
+        const __m256 right = _mm256_sub_ps(total_weight, weight);
+        const __m256 distance = _mm256_sub_ps(sum, _mm256_mul_ps(weight, mean));
+        const __m256 gain = _mm256_div_ps(_mm256_mul_ps(distance, distance), _mm256_mul_ps(weight, right));
+        const __m256 both =
+            _mm256_and_ps(_mm256_cmp_ps(weight, zero, _CMP_GT_OQ), _mm256_cmp_ps(right, zero, _CMP_GT_OQ));
+        const __m256 inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(ends, cell));
+        const __m256 better = _mm256_and_ps(_mm256_and_ps(both, inside), _mm256_cmp_ps(gain, best, _CMP_GT_OQ));
+        best = _mm256_blendv_ps(best, gain, better);
+        best_cell = _mm256_blendv_epi8(best_cell, cell, _mm256_castps_si256(better));
+        cell = _mm256_add_epi32(cell, _mm256_set1_epi32(8));
+    }
+    alignas(32) float gains[8];
+    alignas(32) std::uint32_t places[8];
+    _mm256_store_ps(gains, best);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(places), best_cell);
+    WordCut cut;
+    for (int lane = 0; lane < 8; ++lane)
+        if (gains[lane] > cut.gain || (gains[lane] == cut.gain && gains[lane] >= 0.0f && places[lane] < cut.cell))
+            cut = {.gain = gains[lane], .cell = places[lane]};
+    return cut;
+}
+
+WordCut scan_words(const std::uint64_t* cells, std::uint32_t last, const WordScan& task) {
+    return task.narrow ? scan_words_as<true>(cells, last, task) : scan_words_as<false>(cells, last, task);
+}
+
 }  // namespace
 
 const Kernels& avx2_kernels() {
@@ -448,6 +531,8 @@ const Kernels& avx2_kernels() {
                                .pack_records = pack_records,
                                .scan = scan,
                                .add_gains = add_gains,
+                               .square_scores = square_scores,
+                               .scan_words = scan_words,
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,
                                .round_pairs = round_pairs,

@@ -103,6 +103,30 @@ void route(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::
     }
 }
 
+void square_scores(const double* sum, const double* weight, std::size_t n, double total_sum, double total_weight,
+                   double* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double right_sum = total_sum - sum[i];
+        const double right_weight = total_weight - weight[i];
+        out[i] = (sum[i] * sum[i] * right_weight + right_sum * right_sum * weight[i]) / (weight[i] * right_weight);
+    }
+}
+
+WordCut scan_words(const std::uint64_t* cells, std::uint32_t last, const WordScan& task) {
+    WordCut best;
+    std::uint64_t left = task.start;
+    const float total_weight = word_sums(task.total, task.narrow).weight;
+    for (std::uint32_t cell = 1; cell <= last; ++cell) {
+        left += cells[cell];
+        const WordSums side = word_sums(left, task.narrow);
+        const float right_weight = total_weight - side.weight;
+        const float distance = side.sum - side.weight * task.mean;
+        const float gain = distance * distance / (side.weight * right_weight);
+        if (side.weight > 0.0f && right_weight > 0.0f && gain > best.gain) best = {.gain = gain, .cell = cell};
+    }
+    return best;
+}
+
 }  // namespace
 
 const Kernels& generic_kernels() {
@@ -115,6 +139,8 @@ const Kernels& generic_kernels() {
                                .pack_records = pack_records,
                                .scan = scan,
                                .add_gains = add_gains,
+                               .square_scores = square_scores,
+                               .scan_words = scan_words,
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,
                                .round_pairs = round_pairs,

@@ -1,0 +1,632 @@
+// forest/sum_split.hpp: the split of one node of a sum tree.
+//
+// Words
+//   cell     the sums of one coarse code
+//   cut      a place between two neighbouring codes (or cells) of a node; `left_*` hold what lies before each cut
+//   lawful   both sides keep the rows and the weight that the options ask for
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "coterie/base/buffer.hpp"
+#include "coterie/forest/rows.hpp"
+#include "coterie/forest/sums.hpp"
+
+namespace coterie::sums {
+
+inline constexpr std::size_t kTinyNode = 24;     // rows that are sorted by code
+inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of words are filled and scanned
+inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
+inline constexpr std::size_t kTogether = 8;      // features that share a pass over the rows of a large node
+inline constexpr std::size_t kAhead = 16;        // records between a prefetch and its use
+inline constexpr std::size_t kEvenRanks = 16;    // rows up to which random thresholds are even in rank, not in value
+
+struct Split {
+    double score = criterion::kForbidden;
+    FeatureIndex feature = 0;
+    std::uint32_t code = 0;  // the last that goes left; the last cell, if coarse
+    std::uint32_t next = 0;  // the first cell that goes right, if coarse
+    bool coarse = false;
+    bool missing_left = false;
+    Sums left;
+    Sums missing;  // what is missing in the node
+
+    bool found() const { return score != criterion::kForbidden; }
+};
+
+/// The rows of a node, and where their codes are.
+template <class Pay>
+struct NodeView {
+    std::span<const Record<Pay>> records;
+    const Code* codes;
+    std::size_t stride;
+    bool ranked;  // levels of nominal features have become ranks
+    Pay pay;      // of all records
+    Sums total;   // the same, as numbers
+};
+
+template <class Score, class Pay, bool kRandom, bool kCountRows>
+class SplitFinder {
+public:
+    using Node = NodeView<Pay>;
+    static constexpr bool kScanWords = Pay::kWord && std::is_same_v<Score, SquareScore> && !kCountRows;
+    static constexpr std::size_t kLarge = kScanWords ? kDenseNode : kDensePairs;
+
+    SplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
+        : rows_(rows),
+          options_(options.tree),
+          forest_(forest),
+          cells_(kTogether * 256 + 8),
+          counts_(kTogether * 256, 0) {
+        for (const RankedFeature& feature : rows.table.features) coarse_.push_back(Coarse::of(feature.n_codes));
+        std::fill(cells_.begin(), cells_.end(), Pay{});
+        if constexpr (kRandom) make_edges();
+    }
+
+    void start_tree(const std::uint16_t* ranks, std::uint64_t seed) {
+        ranks_ = ranks;
+        random_ = Stream(seed);
+    }
+
+    /// Draws features until enough have been tried and one of them varies. Reorders `features`.
+    Split find(const Node& node, std::vector<FeatureIndex>& features) {
+        node_ = &node;
+        best_ = {};
+        varies_ = false;
+        done_ = false;
+        perfect_ = rows_.targets.are_classes() ? Score::of_pure_sides(node.total) : -criterion::kForbidden;
+        const std::size_t n = features.size();
+        const std::size_t limit = options_.max_features;
+        const std::size_t wanted = limit == 0 ? n : std::min(limit, n);
+        const bool large = node.records.size() > kLarge;
+        for (std::size_t tried = 0; tried < n && !done_ && (tried < wanted || !varies_);) {
+            const std::size_t n_now = large ? std::min<std::size_t>(kTogether, tried < wanted ? wanted - tried : 1) : 1;
+            for (std::size_t i = tried; i < tried + n_now; ++i)
+                std::swap(features[i], features[i + random_.below(static_cast<std::uint32_t>(n - i))]);
+            try_features(features.data() + tried, n_now);
+            tried += n_now;
+        }
+        if (best_.coarse) refine();
+        return best_;
+    }
+
+private:
+    std::size_t n_rows() const { return node_->records.size(); }
+
+    const std::uint16_t* ranks_of(FeatureIndex feature) const {
+        return node_->ranked || rows_.n_levels[feature] == 0 ? nullptr : ranks_ + forest_.first_rank[feature];
+    }
+
+    // Calls visit(i, code) for every record.
+    template <class Visit>
+    void for_codes(FeatureIndex feature, Visit visit) const {
+        const Code* const column = node_->codes + feature;
+        const std::size_t stride = node_->stride;
+        const std::size_t n = n_rows();
+        const Record<Pay>* const records = node_->records.data();
+        if (const std::uint16_t* const ranks = ranks_of(feature); ranks != nullptr) {
+            for (std::size_t i = 0; i < n; ++i) visit(i, std::uint32_t{ranks[column[records[i].row * stride]]});
+        } else {
+            for (std::size_t i = 0; i < n; ++i) visit(i, std::uint32_t{column[records[i].row * stride]});
+        }
+    }
+
+    void try_features(const FeatureIndex* features, std::size_t n) {
+        if constexpr (kRandom)
+            return n > 1 ? draw_together(features, n) : draw_one(features[0]);
+        else if (n_rows() > kLarge)
+            return search_dense(features, n);
+        if (n_rows() > kTinyNode) return search_touched(features[0]);
+        search_sorted(features[0]);
+    }
+
+    // --- cuts
+
+    bool is_lawful(Sums left, std::uint32_t n_left) const {
+        if constexpr (kCountRows) {
+            if (n_left < options_.min_rows_leaf || n_rows() - n_left < options_.min_rows_leaf) return false;
+            return left.weight >= options_.min_weight_leaf &&
+                   node_->total.weight - left.weight >= options_.min_weight_leaf;
+        }
+        return true;
+    }
+
+    void take(double score, FeatureIndex feature, std::uint32_t code, bool missing_left, Sums left) {
+        best_ = {.score = score, .feature = feature, .code = code, .missing_left = missing_left, .left = left};
+        done_ = score >= perfect_ || n_rows() == 2;
+    }
+
+    // The best of n cuts: left_* say what lies before each, without missing rows. Returns its number, or n.
+    std::size_t judge_cuts(FeatureIndex feature, std::size_t n, Sums missing, std::uint32_t n_missing) {
+        std::size_t chosen = n;
+        for (const bool missing_left : {false, true}) {
+            if (missing_left) {
+                if (missing.weight == 0.0) break;
+                for (std::size_t i = 0; i < n; ++i) {
+                    left_sum_[i] += missing.sum;
+                    left_weight_[i] += missing.weight;
+                    left_count_[i] += n_missing;
+                }
+            }
+            Score::scores(left_sum_.data(), left_weight_.data(), n, node_->total, score_.data());
+            double best = best_.score;
+            std::size_t at = n;
+            for (std::size_t i = 0; i < n; ++i) {
+                if (!(score_[i] > best)) continue;
+                if (!is_lawful({left_sum_[i], left_weight_[i]}, left_count_[i])) continue;
+                best = score_[i];
+                at = i;
+            }
+            if (at == n) continue;
+            take(best, feature, last_[at], missing_left, {left_sum_[at], left_weight_[at]});
+            best_.missing = missing;
+            chosen = at;
+        }
+        // What was never missing follows the heavier side.
+        if (chosen < n && missing.weight == 0.0) best_.missing_left = best_.left.weight * 2 > node_->total.weight;
+        return chosen;
+    }
+
+    // Known values on the left, missing ones on the right.
+    void judge_missing(FeatureIndex feature, Sums missing, std::uint32_t n_missing) {
+        const Sums left = node_->total - missing;
+        if (!is_lawful(left, static_cast<std::uint32_t>(n_rows()) - n_missing)) return;
+        const double score = Score::split(left, missing);
+        if (score > best_.score) take(score, feature, rows_.table.features[feature].n_codes - 1, false, left);
+    }
+
+    void make_room(std::size_t n_cuts) {
+        if (left_sum_.size() >= n_cuts) return;
+        left_sum_.resize(n_cuts);
+        left_weight_.resize(n_cuts);
+        left_count_.resize(n_cuts);
+        score_.resize(n_cuts);
+        last_.resize(n_cuts);
+        next_.resize(n_cuts);
+    }
+
+    // --- small nodes: by sorted codes
+
+    void search_sorted(FeatureIndex feature) {
+        const std::size_t n = n_rows();
+        keys_.resize(n);
+        if (n == 2) {  // most nodes; a feature that varies parts them
+            const std::uint16_t* const ranks = ranks_of(feature);
+            std::uint32_t a = node_->codes[node_->records[0].row * node_->stride + feature];
+            std::uint32_t b = node_->codes[node_->records[1].row * node_->stride + feature];
+            if (ranks != nullptr) a = ranks[a], b = ranks[b];
+            if (a == b) return;
+            keys_[0] = std::min(std::uint64_t{a} << 32, std::uint64_t{b} << 32 | 1);
+            keys_[1] = std::max(std::uint64_t{a} << 32, std::uint64_t{b} << 32 | 1);
+        } else {
+            for_codes(feature, [&](std::size_t i, std::uint32_t code) { keys_[i] = std::uint64_t{code} << 32 | i; });
+            sort_keys(n);
+            if (keys_[0] >> 32 == keys_[n - 1] >> 32) return;
+        }
+        varies_ = true;
+        judge_keys(feature, n, {}, 0);
+    }
+
+    void sort_keys(std::size_t n) {
+        if (n > kTinyNode) return std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(n));
+        for (std::size_t i = 1; i < n; ++i) {
+            const std::uint64_t key = keys_[i];
+            std::size_t hole = i;
+            for (; hole > 0 && keys_[hole - 1] > key; --hole) keys_[hole] = keys_[hole - 1];
+            keys_[hole] = key;
+        }
+    }
+
+    // Keys are code << 32 | record, ascending. `below` is on the left already.
+    void judge_keys(FeatureIndex feature, std::size_t n, Sums below, std::uint32_t n_below) {
+        make_room(n);
+        Pay missing{};
+        std::size_t i = 0;
+        for (; i < n && keys_[i] >> 32 == kMissingCode; ++i)
+            missing += node_->records[static_cast<std::uint32_t>(keys_[i])].pay;
+        const auto n_missing = static_cast<std::uint32_t>(i);
+        Pay left{};
+        std::size_t n_cuts = 0;
+        for (; i + 1 < n; ++i) {
+            left += node_->records[static_cast<std::uint32_t>(keys_[i])].pay;
+            const auto code = static_cast<std::uint32_t>(keys_[i] >> 32);
+            const auto next = static_cast<std::uint32_t>(keys_[i + 1] >> 32);
+            const Sums so_far = below + left.sums();
+            left_sum_[n_cuts] = so_far.sum;
+            left_weight_[n_cuts] = so_far.weight;
+            left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(i + 1) - n_missing;
+            last_[n_cuts] = (code + next) / 2;
+            n_cuts += code != next;
+        }
+        if (n_missing > 0) judge_missing(feature, missing.sums(), n_missing);
+        judge_cuts(feature, n_cuts, missing.sums(), n_missing);
+    }
+
+    // --- middling nodes: by the cells that are touched
+
+    void search_touched(FeatureIndex feature) {
+        const Coarse coarse = coarse_[feature];
+        std::array<std::uint64_t, 4> touched{};
+        Pay* const cells = cells_.data();
+        const Record<Pay>* const records = node_->records.data();
+        for_codes(feature, [&](std::size_t i, std::uint32_t code) {
+            const std::uint32_t cell = coarse(code);
+            touched[cell >> 6] |= std::uint64_t{1} << (cell & 63);
+            cells[cell] += records[i].pay;
+            if constexpr (kCountRows) ++counts_[cell];
+        });
+        judge_touched(feature, touched);
+    }
+
+    // Walks the touched cells in order and leaves them empty.
+    void judge_touched(FeatureIndex feature, std::array<std::uint64_t, 4> touched) {
+        make_room(256);
+        Pay missing{};
+        std::uint32_t n_missing = 0;
+        if (touched[0] & 1) {
+            missing = std::exchange(cells_[0], {});
+            n_missing = std::exchange(counts_[0], 0);
+            touched[0] ^= 1;
+        }
+        Pay left{};
+        std::uint32_t n_left = 0;
+        std::size_t n_cells = 0;
+        for (std::uint32_t word = 0; word < 4; ++word) {
+            for (std::uint64_t bits = touched[word]; bits != 0; bits &= bits - 1) {
+                const std::uint32_t cell = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+                if (n_cells > 0) next_[n_cells - 1] = cell;
+                left += cells_[cell];
+                cells_[cell] = {};
+                if constexpr (kCountRows) left_count_[n_cells] = n_left += std::exchange(counts_[cell], 0);
+                const Sums so_far = left.sums();
+                left_sum_[n_cells] = so_far.sum;
+                left_weight_[n_cells] = so_far.weight;
+                last_[n_cells++] = cell;
+            }
+        }
+        judge_cells(feature, n_cells, missing.sums(), n_missing);
+    }
+
+    // left_* are filled for n_cells cells that hold rows; the last of them is no cut.
+    void judge_cells(FeatureIndex feature, std::size_t n_cells, Sums missing, std::uint32_t n_missing) {
+        const Coarse coarse = coarse_[feature];
+        if (n_cells == 1 && coarse.shift > 0) return search_inside(feature);
+        if (n_cells + (missing.weight > 0.0) < 2) return;
+        varies_ = true;
+        if (missing.weight > 0.0 && n_cells > 0) judge_missing(feature, missing, n_missing);
+        if (n_cells < 2) return;
+        const std::size_t cut = judge_cuts(feature, n_cells - 1, missing, n_missing);
+        if (cut == n_cells - 1) return;
+        best_.coarse = coarse.shift > 0;
+        best_.next = next_[cut];
+        if (!best_.coarse) best_.code = (best_.code + best_.next) / 2;
+    }
+
+    // All known values lie in one cell, so its codes are searched.
+    void search_inside(FeatureIndex feature) {
+        keys_.clear();
+        for_codes(feature, [&](std::size_t i, std::uint32_t code) { keys_.push_back(std::uint64_t{code} << 32 | i); });
+        std::sort(keys_.begin(), keys_.end());
+        if (keys_.front() >> 32 == keys_.back() >> 32) return;
+        varies_ = true;
+        judge_keys(feature, keys_.size(), {}, 0);
+    }
+
+    // --- large nodes: all cells of a few features in one pass
+
+    template <std::size_t kFeatures>
+    void fill_dense(const FeatureIndex* features) {
+        std::array<Coarse, kFeatures> coarse;
+        std::array<FeatureIndex, kFeatures> column;
+        std::array<const std::uint16_t*, kFeatures> ranks{};
+        bool ranked = false;
+        for (std::size_t k = 0; k < kFeatures; ++k) {
+            coarse[k] = coarse_[features[k]];
+            column[k] = features[k];
+            ranks[k] = ranks_of(features[k]);
+            ranked = ranked || ranks[k] != nullptr;
+        }
+        Pay* const cells = cells_.data();
+        const Code* const base = node_->codes;
+        const std::size_t stride = node_->stride;
+        const Record<Pay>* const records = node_->records.data();
+        const std::size_t n = n_rows();
+        for (std::size_t i = 0; i < n; ++i) {
+            const Record<Pay> record = records[i];
+            if (i + kAhead < n) __builtin_prefetch(base + records[i + kAhead].row * stride + column[0]);
+            const Code* const row = base + record.row * stride;
+            for (std::size_t k = 0; k < kFeatures; ++k) {
+                std::uint32_t code = row[column[k]];
+                if (ranked && ranks[k] != nullptr) code = ranks[k][code];
+                const std::size_t cell = 256 * k + coarse[k](code);
+                cells[cell] += record.pay;
+                if constexpr (kCountRows) ++counts_[cell];
+            }
+        }
+    }
+
+    void search_dense(const FeatureIndex* features, std::size_t n) {
+        static_assert(kTogether == 8);
+        switch (n) {
+            case 1: fill_dense<1>(features); break;
+            case 2: fill_dense<2>(features); break;
+            case 3: fill_dense<3>(features); break;
+            case 4: fill_dense<4>(features); break;
+            case 5: fill_dense<5>(features); break;
+            case 6: fill_dense<6>(features); break;
+            case 7: fill_dense<7>(features); break;
+            default: fill_dense<8>(features); break;
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            if constexpr (kScanWords)
+                scan_cells(features[k], 256 * k);
+            else
+                judge_dense(features[k], 256 * k);
+        }
+    }
+
+    // The same as judge_dense in fewer steps; the score of the best cut only is exact.
+    void scan_cells(FeatureIndex feature, std::size_t first) {
+        const Coarse coarse = coarse_[feature];
+        const std::uint32_t last = coarse(rows_.table.features[feature].n_codes - 1);
+        Pay* const cells = cells_.data() + first;
+        const Pay missing = std::exchange(cells[0], {});
+        const bool has_missing = !missing.empty();
+        static_assert(sizeof(Pay) == sizeof(std::uint64_t));
+        WordScan task{.start = 0,
+                      .total = node_->pay.word,
+                      .mean = static_cast<float>(node_->total.sum / node_->total.weight),
+                      .narrow = std::is_same_v<Pay, ClassPay>};
+        const auto* const words = reinterpret_cast<const std::uint64_t*>(cells);
+        WordCut cut = kernels().scan_words(words, last, task);
+        bool missing_left = false;
+        if (has_missing) {
+            task.start = missing.word;
+            const WordCut other = kernels().scan_words(words, last, task);
+            missing_left = other.gain > cut.gain;
+            if (missing_left) cut = other;
+        }
+        if (cut.gain < 0.0f) {
+            std::fill_n(cells, last + 1, Pay{});
+            if (coarse.shift > 0) search_inside(feature);
+            return;
+        }
+        varies_ = true;
+        Pay left = missing_left ? missing : Pay{};
+        for (std::uint32_t cell = 1; cell <= cut.cell; ++cell) left += cells[cell];
+        const double score = Score::split(left.sums(), node_->total - left.sums());
+        if (score > best_.score) {
+            std::uint32_t next = cut.cell + 1;
+            while (next <= last && cells[next].empty()) ++next;
+            take(score, feature, cut.cell, has_missing ? missing_left : left.sums().weight * 2 > node_->total.weight,
+                 left.sums());
+            best_.missing = missing.sums();
+            if (next > last) {  // only missing values on the right
+                best_.code = rows_.table.features[feature].n_codes - 1;
+            } else if (coarse.shift > 0) {
+                best_.coarse = true;
+                best_.next = next;
+            } else {
+                best_.code = (cut.cell + next) / 2;
+            }
+        }
+        std::fill_n(cells, last + 1, Pay{});
+    }
+
+    void judge_dense(FeatureIndex feature, std::size_t first) {
+        make_room(256);
+        Pay* const cells = cells_.data() + first;
+        std::uint32_t* const counts = counts_.data() + first;
+        const std::uint32_t last = coarse_[feature](rows_.table.features[feature].n_codes - 1);
+        const Pay missing = std::exchange(cells[0], {});
+        const std::uint32_t n_missing = std::exchange(counts[0], 0);
+        Pay left{};
+        std::uint32_t n_left = 0;
+        std::size_t n_cells = 0;
+        for (std::uint32_t cell = 1; cell <= last; ++cell) {
+            const Pay pay = cells[cell];
+            left += pay;
+            cells[cell] = {};
+            const Sums so_far = left.sums();
+            left_sum_[n_cells] = so_far.sum;
+            left_weight_[n_cells] = so_far.weight;
+            if constexpr (kCountRows) left_count_[n_cells] = n_left += std::exchange(counts[cell], 0);
+            last_[n_cells] = cell;
+            n_cells += !pay.empty();
+        }
+        for (std::size_t i = 0; i + 1 < n_cells; ++i) next_[i] = last_[i + 1];
+        judge_cells(feature, n_cells, missing.sums(), n_missing);
+    }
+
+    // The best cut lies between two cells; the exact one is looked for among the codes of both.
+    void refine() {
+        const FeatureIndex feature = best_.feature;
+        const Coarse coarse = coarse_[feature];
+        const Split rough = best_;
+        const std::uint32_t from = coarse.first(rough.code);
+        const std::uint32_t reach = coarse.last(rough.next) - from;
+        const std::uint32_t between = coarse.last(rough.code);  // the last code of the low cell
+        keys_.clear();
+        std::uint32_t n_below = 0;
+        std::uint32_t n_missing = 0;
+        for_codes(feature, [&](std::size_t i, std::uint32_t code) {
+            if constexpr (kCountRows) {
+                n_below += code != kMissingCode && code < from;
+                n_missing += code == kMissingCode;
+            }
+            if (code - from <= reach) keys_.push_back(std::uint64_t{code} << 32 | i);
+        });
+        std::sort(keys_.begin(), keys_.end());
+        Sums below = rough.left;
+        if (rough.missing_left) below = below - rough.missing;
+        Pay low{};
+        for (const std::uint64_t key : keys_)
+            if (key >> 32 <= between) low += node_->records[static_cast<std::uint32_t>(key)].pay;
+        below = below - low.sums();
+        best_ = {};
+        make_room(keys_.size());
+        Pay left{};
+        std::size_t n_cuts = 0;
+        for (std::size_t k = 0; k + 1 < keys_.size(); ++k) {
+            left += node_->records[static_cast<std::uint32_t>(keys_[k])].pay;
+            const auto code = static_cast<std::uint32_t>(keys_[k] >> 32);
+            const auto next = static_cast<std::uint32_t>(keys_[k + 1] >> 32);
+            const Sums so_far = below + left.sums();
+            left_sum_[n_cuts] = so_far.sum;
+            left_weight_[n_cuts] = so_far.weight;
+            left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(k + 1);
+            last_[n_cuts] = (code + next) / 2;
+            n_cuts += code != next;
+        }
+        judge_cuts(feature, n_cuts, rough.missing, n_missing);
+        if (best_.found()) return;
+        best_ = rough;  // only rounding, of weights that are no whole numbers, can lead here
+        best_.code = between;
+        best_.coarse = false;
+    }
+
+    // --- random thresholds, for extra trees
+
+    // Where the coarse cells of each feature begin, as values; the last one ends where the greatest value is.
+    void make_edges() {
+        for (std::size_t feature = 0; feature < rows_.n_features(); ++feature) {
+            const RankedFeature& ranks = rows_.table.features[feature];
+            const Coarse coarse = coarse_[feature];
+            const std::uint32_t n_cells = coarse(ranks.n_codes - 1) + 1;
+            std::vector<double>& edge = edges_.emplace_back(n_cells + 1, 0.0);
+            if (rows_.n_levels[feature] > 0 || ranks.n_codes < 2) continue;
+            constexpr double kFar = std::numeric_limits<double>::max() / 4;
+            for (std::uint32_t cell = 1; cell < n_cells; ++cell)
+                edge[cell] = std::clamp(ranks.lowest(static_cast<Code>(coarse.first(cell))), -kFar, kFar);
+            edge[n_cells] = std::clamp(ranks.highest(static_cast<Code>(ranks.n_codes - 1)), -kFar, kFar);
+        }
+    }
+
+    // About the value of a code: even within a coarse cell.
+    double value_of(FeatureIndex feature, std::uint32_t code) const {
+        const Coarse coarse = coarse_[feature];
+        const std::uint32_t cell = coarse(code);
+        const double* const edge = edges_[feature].data() + cell;
+        const double within = static_cast<double>(code - coarse.first(cell)) / static_cast<double>(1u << coarse.shift);
+        return edge[0] + within * (edge[1] - edge[0]);
+    }
+
+    // A code from low to high - 1: where a threshold falls that is drawn evenly between their values.
+    std::uint32_t draw_code(FeatureIndex feature, std::uint32_t low, std::uint32_t high) {
+        const double unit = random_.unit();
+        const Coarse coarse = coarse_[feature];
+        std::uint32_t cell = coarse(low);
+        const std::uint32_t last_cell = coarse(high);
+        if (cell == last_cell || n_rows() <= kEvenRanks || rows_.n_levels[feature] > 0)
+            return low + static_cast<std::uint32_t>(unit * (high - low));
+        const double* const edge = edges_[feature].data();
+        const double from = value_of(feature, low);
+        const double threshold = from + unit * (value_of(feature, high) - from);
+        for (std::uint32_t n = last_cell - cell + 1; n > 1;) {  // the last cell that begins at or below it
+            const std::uint32_t half = n / 2;
+            cell += edge[cell + half] <= threshold ? half : 0;
+            n -= half;
+        }
+        const double width = edge[cell + 1] - edge[cell];
+        const double within = width > 0.0 ? std::clamp((threshold - edge[cell]) / width, 0.0, 1.0) : 0.0;
+        const std::uint32_t code =
+            coarse.first(cell) + static_cast<std::uint32_t>(within * static_cast<double>((1u << coarse.shift) - 1));
+        return std::clamp(code, low, high - 1);
+    }
+
+    struct Range {
+        std::uint16_t low = 0xffff;  // least known code, less one: missing wraps around to the highest
+        std::uint16_t high = 0;
+        std::uint16_t least = 0xffff;  // 0 if something is missing
+
+        void see(std::uint32_t code) {
+            low = std::min(low, static_cast<std::uint16_t>(code - 1));
+            high = std::max(high, static_cast<std::uint16_t>(code));
+            least = std::min(least, static_cast<std::uint16_t>(code));
+        }
+    };
+
+    void draw_one(FeatureIndex feature) {
+        const std::size_t n = n_rows();
+        if (drawn_.size() < n) drawn_.resize(n);
+        Range range;
+        for_codes(feature, [&](std::size_t i, std::uint32_t code) {
+            drawn_[i] = static_cast<Code>(code);
+            range.see(code);
+        });
+        judge_drawn(feature, range, drawn_.data());
+    }
+
+    void draw_together(const FeatureIndex* features, std::size_t n_features) {
+        const std::size_t n = n_rows();
+        if (drawn_.size() < n * kTogether) drawn_.resize(n * kTogether);
+        std::array<Range, kTogether> range;
+        for (std::size_t k = 0; k < n_features; ++k) {
+            Code* const out = drawn_.data() + k * n;
+            for_codes(features[k], [&](std::size_t i, std::uint32_t code) {
+                out[i] = static_cast<Code>(code);
+                range[k].see(code);
+            });
+        }
+        for (std::size_t k = 0; k < n_features; ++k) judge_drawn(features[k], range[k], drawn_.data() + k * n);
+    }
+
+    void judge_drawn(FeatureIndex feature, Range range, const Code* codes) {
+        const std::uint32_t low = range.low + 1u;
+        const std::uint32_t high = range.high;
+        const bool has_missing = range.least == kMissingCode;
+        if (high == 0 || (low == high && !has_missing)) return;
+        varies_ = true;
+        const bool missing_left = has_missing && low < high && random_.bits() >> 63;
+        const std::uint32_t code = low < high ? draw_code(feature, low, high) : high;
+        const auto shift = static_cast<std::uint16_t>(missing_left ? 0 : 1);
+        const auto last = static_cast<std::uint16_t>(code - shift);
+        const Record<Pay>* const records = node_->records.data();
+        const std::size_t n = n_rows();
+        Pay pay{};
+        std::uint32_t n_left = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool goes = static_cast<std::uint16_t>(codes[i] - shift) <= last;
+            pay.add_if(goes, records[i].pay);
+            if constexpr (kCountRows) n_left += goes;
+        }
+        const Sums left = pay.sums();
+        if (!is_lawful(left, n_left)) return;
+        const double score = Score::split(left, node_->total - left);
+        if (score <= best_.score) return;
+        take(score, feature, code, has_missing ? missing_left : left.weight * 2 > node_->total.weight, left);
+    }
+
+    const ForestRows& rows_;
+    const CriterionOptions& options_;
+    const PackedForest& forest_;
+    std::vector<Coarse> coarse_;
+    std::vector<std::vector<double>> edges_;
+    const std::uint16_t* ranks_ = nullptr;
+    Stream random_;
+
+    const Node* node_ = nullptr;
+    Split best_;
+    bool varies_ = false;
+    bool done_ = false;     // nothing can be better
+    double perfect_ = 0.0;  // the score of a split that parts the classes
+
+    Buffer<Pay> cells_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<double> left_sum_;
+    std::vector<double> left_weight_;
+    std::vector<std::uint32_t> left_count_;
+    std::vector<double> score_;
+    std::vector<std::uint32_t> last_;
+    std::vector<std::uint32_t> next_;
+    std::vector<std::uint64_t> keys_;
+    std::vector<Code> drawn_;
+};
+
+}  // namespace coterie::sums
