@@ -216,6 +216,10 @@ void bind_forest_training(nb::module_& m) {
             },
             nb::arg("n_trees"))
         .def(
+            "set_factor", [](ForestTraining& self, const Column<double>& by_row) { self.set_factor(look(by_row)); },
+            nb::arg("by_row").noconvert(),
+            "What the rows count in a tree that drew them, beside their weight, which says how they are drawn.")
+        .def(
             "resume_out_of_bag",
             [](ForestTraining& self, const Column<double>& sums, const Column<std::uint32_t>& counts,
                const Column<double>& errors) {

@@ -100,6 +100,31 @@ def test_balanced_classes_are_heard() -> None:
         assert heard.predict_proba(X)[:, rare].mean() > 1.5 * plain.predict_proba(X)[:, rare].mean()
 
 
+def test_rows_of_a_heavy_class_are_out_of_bag_as_often_as_others() -> None:
+    for class_weight in ({"rare": 50.0}, "balanced", "balanced_subsample"):
+        model = RandomForestClassifier(40, class_weight=class_weight, random_state=0).fit(X, RARE)
+        assert abs(model.oob_coverage_[RARE == "rare"].mean() / 40 - 0.366) < 0.04
+
+
+def test_a_class_of_weight_zero_takes_no_part() -> None:
+    model = RandomForestClassifier(10, class_weight={"rare": 0.0}, random_state=0).fit(X, RARE)
+    without = RandomForestClassifier(10, random_state=0).fit(X[RARE != "rare"], RARE[RARE != "rare"])
+
+    assert (model.oob_coverage_[RARE == "rare"] == 0).all()
+    assert (model.predict_proba(X)[:, 2] == 0).all()
+    np.testing.assert_array_equal(draws(model, 200)[RARE != "rare"], draws(without, 180))
+
+
+def test_class_weights_are_weights_of_rows_in_trees() -> None:
+    """Without a bag, a class of weight 3 is its rows three times."""
+    times = np.where(RARE == "rare", 3, 1)
+    settings: dict[str, Any] = {"max_features": None, "max_depth": 3, "random_state": 0, "bootstrap": False}
+    weighted = RandomForestClassifier(2, class_weight={"rare": 3}, **settings).fit(X, RARE)
+    repeated = RandomForestClassifier(2, **settings).fit(np.repeat(X, times, axis=0), np.repeat(RARE, times))
+
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-12)
+
+
 def test_a_list_of_class_weights_is_for_several_outputs() -> None:
     y = np.column_stack([RARE == "rare", NUMBERS > 0]).astype(int)
     settings: dict[str, Any] = {"min_samples_leaf": 5, "random_state": 0}

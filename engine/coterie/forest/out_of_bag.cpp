@@ -151,15 +151,15 @@ void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns) {
     remove_splits(sapling, kept, n_columns);
 }
 
-void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
-                   std::span<const NodeIndex> leaves) {
+void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const double> factor,
+                   std::span<const RowIndex> places, std::span<const NodeIndex> leaves) {
     // The squared error of answer a to rows with targets y, up to a constant: weight * a^2 - 2 a * sum of y.
     const std::uint32_t n_columns = rows.n_columns();
     const std::size_t n = sapling.nodes.size();
     std::vector<double> weight(n, 0.0);
     std::vector<double> sum(n * n_columns, 0.0);
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const double row_weight = rows.targets.weight[places[i]];
+        const double row_weight = rows.targets.weight[places[i]] * (factor.empty() ? 1.0 : factor[places[i]]);
         weight[leaves[i]] += row_weight;
         double* const own = sum.data() + std::size_t{leaves[i]} * n_columns;
         for_target(rows, places[i], [&](std::size_t column, double amount) { own[column] += row_weight * amount; });

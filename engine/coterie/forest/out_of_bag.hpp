@@ -37,9 +37,10 @@ private:
 /// The sapling without the splits that cost more than they bring (Breiman's cost-complexity pruning).
 void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns);
 
-/// The sapling without the branches that answer the given rows out of the bag no better than their top would.
-void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
-                   std::span<const NodeIndex> leaves);
+/// The sapling without the branches that answer the given rows out of the bag no better than their top would. `factor`
+/// multiplies the weights of places, unless it is empty.
+void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const double> factor,
+                   std::span<const RowIndex> places, std::span<const NodeIndex> leaves);
 
 /// Per feature: the decrease of impurity on the rows of the bag.
 void add_importances(const Sapling& sapling, std::span<double> importances);

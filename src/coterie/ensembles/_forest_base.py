@@ -17,13 +17,13 @@ from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
-from coterie.data.weight import read_weight
 from coterie.ensembles._forest_growth import grow_trees
 from coterie.ensembles._forest_memory import RememberedRows
 from coterie.ensembles._forest_oob import OutOfBag, oob_score
 from coterie.ensembles._forest_plan import (
     FOREST_PARAMS,
     BagPlan,
+    RowWeights,
     bag_of,
     check_together,
     is_auto,
@@ -56,7 +56,6 @@ _LEARNED = (
     "_oob_importance_sum",
     "_trace",
     "_bag",
-    "_given_weight",
     "_leaf_targets",
 )
 
@@ -96,7 +95,8 @@ class ForestBase(MultiOutputMixin, BaseEstimator):
         if self.criterion == "poisson":
             refuse_impossible_counts(train.target.values)
         self._take_target(train)
-        bag = bag_of(self, train)
+        rows = RowWeights.of(sample_weight, train)
+        bag = bag_of(self, train, rows)
         check_together(self, bag, train)
         seed = before["_trace"].seed if before else root_seed(self.random_state)
         trace = trace_of(self, train, seed)
@@ -112,7 +112,7 @@ class ForestBase(MultiOutputMixin, BaseEstimator):
         follow = bag.leaves_rows_out and (
             self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators)
         )
-        training = self._training(before, train, bag, seed, follow=bool(follow))
+        training = self._training(before, train, rows, bag, seed, follow=bool(follow))
         known = before["n_estimators_"] if before else 0
         grow_trees(
             training,
@@ -121,17 +121,23 @@ class ForestBase(MultiOutputMixin, BaseEstimator):
         )
         self._take_trees(before, training, follow=bool(follow))
         self._saw_missing = features_with_missing(train.encoded)
-        self._given_weight = read_weight(sample_weight, train.encoded.n_rows)
         self._trace, self._bag = trace, bag
         self.__dict__.pop("oob_score_", None)
         if self._oob is not None:
-            score = oob_score(self, X, self._users_target(train.target.values), self._given_weight, self._oob)
+            score = oob_score(self, X, self._users_target(train.target.values), rows.weight, self._oob)
             if score is not None:
                 self.oob_score_ = score
         return self
 
     def _training(
-        self, before: dict[str, Any] | None, train: TrainingData, bag: BagPlan, seed: int, *, follow: bool
+        self,
+        before: dict[str, Any] | None,
+        train: TrainingData,
+        rows: RowWeights,
+        bag: BagPlan,
+        seed: int,
+        *,
+        follow: bool,
     ) -> _engine.ForestTraining:
         """The rows, ranked, and ready to grow trees on; trees that are known count as grown."""
         n_classes = classes_per_output(train)
@@ -155,9 +161,11 @@ class ForestBase(MultiOutputMixin, BaseEstimator):
             y if self._unit == 1.0 else y / self._unit,
             train.target.n_outputs,
             n_classes,
-            np.zeros(0) if train.weight is None else train.weight,
+            np.zeros(0) if rows.weight is None else rows.weight,
             options,
         )
+        if rows.factor is not None:
+            training.set_factor(rows.factor)
         if before and follow:
             if before["_oob"] is None:
                 raise InvalidParameter(

@@ -85,11 +85,10 @@ class ForestOfClasses(ClassifierMixin, Forest):
         self._refuse_several("predict_set")
         kept = self._remembered("predict_set", needs_bag=True)
         known = self._known_oob("What predict_set needs")
-        given = self._given_weight
         threshold = set_threshold(
             known.means[kept.rows],
             kept.targets[:, 0].astype(np.int64),
-            None if given is None else given[kept.rows],
+            kept.weight,
             alpha,
             method,
         )

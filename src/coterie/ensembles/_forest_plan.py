@@ -3,6 +3,8 @@
 Words
   bag     the rows that a tree draws; those it does not draw are out of its bag
   copy    a row of weight w stands for w rows, rounded up and at most 64: each copy can be drawn
+  factor  what class_weight makes of a row. It counts in trees that drew the row, and does not change how it is drawn:
+          else rows of a heavy class would hardly ever be out of bag
 """
 
 from dataclasses import dataclass
@@ -26,13 +28,23 @@ from coterie._params import (
 )
 from coterie._typing import FloatArray
 from coterie.data.prepare import TrainingData
+from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._interactions import interaction_sets
 from coterie.ensembles._scoring import ScorerName
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.trees.growth_rules import criterion_options
 from coterie.trees.limits import Share
 
-__all__ = ["FOREST_PARAMS", "BagPlan", "bag_of", "check_together", "copies_of", "is_auto", "options_of"]
+__all__ = [
+    "FOREST_PARAMS",
+    "BagPlan",
+    "RowWeights",
+    "bag_of",
+    "check_together",
+    "copies_of",
+    "is_auto",
+    "options_of",
+]
 
 FOREST_PARAMS: Params = {
     "n_estimators": [Whole(1), OneOf("auto")],
@@ -83,6 +95,35 @@ class BagPlan:
         return self.kind != "all"
 
 
+@dataclass(frozen=True)
+class RowWeights:
+    """What rows count, each array None if all count alike.
+
+    Attributes
+    ----------
+    weight : float array of shape (n_rows,), how rows are drawn, scored and tested; 0 for rows that take no part
+    factor : float array of shape (n_rows,), what they count in trees beside that
+    """
+
+    weight: FloatArray | None
+    factor: FloatArray | None
+
+    @classmethod
+    def of(cls, sample_weight: Any, train: TrainingData) -> "RowWeights":
+        weight = combined_weight(read_weight(sample_weight, train.encoded.n_rows), None)
+        if train.target.row_weight is None:
+            return cls(weight, None)
+        factor = combined_weight(None, train.target.row_weight)
+        assert factor is not None
+        if (factor == 0).any():
+            weight = np.where(factor > 0, 1.0 if weight is None else weight, 0.0)
+        return cls(weight, np.where(factor > 0, factor, 1.0))
+
+    def total(self, n_rows: int) -> float:
+        weight = np.ones(n_rows) if self.weight is None else self.weight
+        return float((weight if self.factor is None else weight * self.factor).sum())
+
+
 def is_auto(value: object) -> bool:
     return isinstance(value, str) and value == "auto"
 
@@ -92,14 +133,14 @@ def copies_of(weight: FloatArray) -> FloatArray:
     return np.where(weight > 0, np.clip(np.ceil(weight), 1, _MOST_COPIES), 0)
 
 
-def bag_of(estimator: Any, train: TrainingData) -> BagPlan:
+def bag_of(estimator: Any, train: TrainingData, rows: RowWeights) -> BagPlan:
     """What `bootstrap` and `max_samples` mean for this table."""
-    weight = np.ones(train.encoded.n_rows) if train.weight is None else train.weight
-    copies = copies_of(weight)
-    n_copies = int(copies.sum())
+    n_rows = train.encoded.n_rows
+    copies = copies_of(np.ones(n_rows) if rows.weight is None else rows.weight)
+    n_copies, total = int(copies.sum()), rows.total(n_rows)
     bootstrap, wanted = estimator.bootstrap, estimator.max_samples
     if isinstance(bootstrap, str) and bootstrap == "balanced":
-        return _balanced(estimator, train, copies, float(weight.sum()) / n_copies)
+        return _balanced(estimator, train, copies, total / n_copies)
     n_draws = _draws(wanted, n_copies, n_copies)
     if isinstance(bootstrap, str):
         kind = "partition"
@@ -108,7 +149,7 @@ def bag_of(estimator: Any, train: TrainingData) -> BagPlan:
         kind = "bootstrap"
     else:
         kind = "all" if n_draws == n_copies else "subsample"
-    return BagPlan(kind, n_draws, float(weight.sum()) * n_draws / n_copies)
+    return BagPlan(kind, n_draws, total * n_draws / n_copies)
 
 
 def _balanced(estimator: Any, train: TrainingData, copies: FloatArray, each: float) -> BagPlan:
