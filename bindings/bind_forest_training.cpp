@@ -216,6 +216,18 @@ void bind_forest_training(nb::module_& m) {
             },
             nb::arg("n_trees"))
         .def(
+            "set_factor", [](ForestTraining& self, const Column<double>& by_row) { self.set_factor(look(by_row)); },
+            nb::arg("by_row").noconvert(),
+            "What the rows count in a tree that drew them, beside their weight, which says how they are drawn.")
+        .def(
+            "resume_out_of_bag",
+            [](ForestTraining& self, const Column<double>& sums, const Column<std::uint32_t>& counts,
+               const Column<double>& errors) {
+                self.out_of_bag().resume(self.rows(), look(sums), look(counts), look(errors));
+            },
+            nb::arg("sums").noconvert(), nb::arg("counts").noconvert(), nb::arg("errors").noconvert(),
+            "Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows.")
+        .def(
             "finish",
             [](ForestTraining& self) {
                 const nb::gil_scoped_release unlock;

@@ -1,11 +1,22 @@
 """Every ensemble method, one engine."""
 
-from coterie.ensembles import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.ensembles import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
 ]

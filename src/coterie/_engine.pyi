@@ -505,6 +505,16 @@ class ForestTraining:
 
     def grow(self, n_trees: int) -> None: ...
 
+    def set_factor(self, by_row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        What the rows count in a tree that drew them, beside their weight, which says how they are drawn.
+        """
+
+    def resume_out_of_bag(self, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows.
+        """
+
     def finish(self) -> PackedForest:
         """The forest; nothing can be grown after this."""
 

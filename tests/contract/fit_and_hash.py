@@ -12,7 +12,8 @@ from typing import Any
 from coterie import _engine
 from tests.contract.estimators import ESTIMATORS, fingerprint, has, make, random_table
 
-# Options of boosting that draw, sum or share work in ways of their own. Lines add floats, all others whole numbers.
+# Options of boosting and of forests that draw, sum or share work in ways of their own. Lines add floats, all others
+# whole numbers. "class_weight" is there to find the classifiers.
 VARIANTS: dict[str, dict[str, Any]] = {
     "": {},
     "+lines": {"linear_leaves": True},
@@ -26,6 +27,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "+bayesian": {"sampling_method": "bayesian"},
     "+dropout": {"dropout_rate": 0.5, "dropout_skip": 0.0},
     "+no-interactions": {"interaction_cst": "no_interactions"},
+    "+drawn-rows": {"bootstrap": False, "max_samples": 0.3},
+    "+parts": {"bootstrap": "partition", "max_samples": 0.2, "features_per": "tree"},
+    "+balanced": {"bootstrap": "balanced", "class_weight": "balanced_subsample"},
+    "+pruned": {"bootstrap": True, "prune": "oob", "ccp_alpha": 1e-4},
+    "+few-leaves": {"bootstrap": True, "max_leaf_nodes": 12, "keep_rows": False},
 }
 MODELS = {
     estimator.__name__ + name: (estimator, settings)

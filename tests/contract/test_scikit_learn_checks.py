@@ -13,6 +13,8 @@ def test_the_estimators_are_found() -> None:
     names = {estimator.__name__ for estimator in ESTIMATORS}
     assert {"GradientBoostingClassifier", "GradientBoostingRegressor"} <= names
     assert {"DecisionTreeClassifier", "DecisionTreeRegressor"} <= names
+    assert {"RandomForestClassifier", "RandomForestRegressor"} <= names
+    assert {"ExtraTreesClassifier", "ExtraTreesRegressor"} <= names
     assert not any(name.startswith("_") for name in names)
 
 

@@ -1,13 +1,16 @@
-"""Every parameter of gradient boosting is explained where `help` shows it."""
+"""Every parameter of an ensemble is explained where `help` shows it."""
 
 from typing import Any
 
 import pytest
 
-from coterie import GradientBoostingClassifier, GradientBoostingRegressor
+import coterie
+from coterie import GradientBoostingClassifier, RandomForestClassifier
+
+ENSEMBLES = [getattr(coterie, name) for name in coterie.__all__ if not name.startswith("DecisionTree")]
 
 
-@pytest.mark.parametrize("estimator", [GradientBoostingClassifier, GradientBoostingRegressor])
+@pytest.mark.parametrize("estimator", ENSEMBLES)
 def test_every_parameter_has_its_words_and_no_word_its_parameter_lost(estimator: Any) -> None:
     text = estimator.__doc__.split("Attributes\n")[0].split("----------\n", 1)[1]
     heads = [
@@ -18,10 +21,18 @@ def test_every_parameter_has_its_words_and_no_word_its_parameter_lost(estimator:
     assert documented == set(estimator().get_params())
 
 
-def test_the_docstring_keeps_its_opening_and_its_examples() -> None:
-    text = GradientBoostingClassifier.__doc__ or ""
+@pytest.mark.parametrize(
+    ("estimator", "opening"),
+    [
+        (GradientBoostingClassifier, "Gradient boosting for classes."),
+        (RandomForestClassifier, "A random forest for classes."),
+    ],
+)
+def test_the_docstring_keeps_its_opening_and_its_examples(estimator: Any, opening: str) -> None:
+    text = estimator.__doc__ or ""
 
-    assert text.startswith("Gradient boosting for classes.")
+    assert text.startswith(opening)
+    assert "<" not in text.split("Examples\n")[0]
     assert text.count("Examples\n    --------") == 1
     assert "oob_decision_function_ : array" in text
     assert "{" not in text.replace('{"', "")

@@ -10,7 +10,7 @@ def naive_score(proba: NDArray, code: int, method: str) -> float:
     if method == "threshold":
         return round(1 - proba[code], 9)
     before = [k for k in range(len(proba)) if (-proba[k], k) < (-proba[code], code)]
-    return round(sum(proba[k] for k in before) + proba[code], 9)
+    return round(sum(proba[k] for k in before) + proba[code] / 2, 9)
 
 
 def naive_set(

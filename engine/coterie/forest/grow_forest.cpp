@@ -182,6 +182,16 @@ ForestTraining::ForestTraining(const TableView& table, const TargetView& targets
         shift_ = criterion::shift_for_search(rows.targets, options_.tree.tree.criterion);
 }
 
+void ForestTraining::set_factor(std::span<const double> by_row) {
+    const ForestRows& rows = memory_->rows;
+    require(by_row.size() == rows.n_table_rows, "There must be one factor for each row.");
+    require(trees_.empty(), "Factors come before the first tree.");
+    for (const RowIndex row : rows.order) {
+        require(by_row[row] > 0.0 && std::isfinite(by_row[row]), "A factor is not a positive number.");
+        factor_.push_back(by_row[row]);
+    }
+}
+
 Bag ForestTraining::draw_bag(std::uint64_t tree) const {
     const ForestRows& rows = memory_->rows;
     Bag bag;
@@ -206,6 +216,7 @@ Bag ForestTraining::draw_bag(std::uint64_t tree) const {
             continue;
         }
         double weight = bag.counts[place] * memory_->bags->unit(place);
+        if (!factor_.empty()) weight *= factor_[place];
         if (!class_factor.empty()) weight *= class_factor[static_cast<std::size_t>(rows.targets.value[place])];
         bag.in.push_back(static_cast<RowIndex>(place));
         bag.weight.push_back(weight);
@@ -233,7 +244,7 @@ void ForestTraining::grow_one(std::uint64_t number, SumTreeGrower* grower, Patie
             deciding.push_back(grown.out[i]);
             deciding_leaves.push_back(sapling.out_leaf[i]);
         }
-        prune_by_rows(sapling, rows, deciding, deciding_leaves);
+        prune_by_rows(sapling, rows, factor_, deciding, deciding_leaves);
         std::size_t kept = 0;
         for (std::size_t i = 0; i < judges.size(); ++i) {
             if (!judges[i]) continue;
@@ -260,10 +271,11 @@ void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
     const std::size_t at_once =
         std::clamp<std::size_t>(kBatchBytes / (4 * rows.n_places() + 1), static_cast<std::size_t>(2 * n_threads), 256);
     constexpr std::size_t kMostWeight = std::size_t{1} << 24;  // of numbers, in a word
-    const bool whole_weights =
-        !options_.tree.balance_bag && (rows.targets.are_classes() || memory_->bags->n_slots() < kMostWeight) &&
-        (!rows.weighted ||
-         std::ranges::all_of(rows.targets.weight, [](double w) { return w == std::floor(w) && w <= kMostCopies; }));
+    const bool whole_weights = !options_.tree.balance_bag && factor_.empty() &&
+                               (rows.targets.are_classes() || memory_->bags->n_slots() < kMostWeight) &&
+                               (!rows.weighted || std::ranges::all_of(rows.targets.weight, [](double w) {
+                                   return w == std::floor(w) && w <= kMostCopies;
+                               }));
     const std::thread::id caller = std::this_thread::get_id();
     std::atomic<bool> stopped = false;
     std::vector<SumTreeGrower*> idle;

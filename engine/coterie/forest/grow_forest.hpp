@@ -48,12 +48,17 @@ public:
     ForestTraining(const ForestTraining&) = delete;
     ForestTraining& operator=(const ForestTraining&) = delete;
 
+    /// What the rows of the table count in a tree that drew them, beside their weight, which says how they are drawn.
+    /// Comes before the first tree; positive for every row with weight.
+    void set_factor(std::span<const double> by_row);
+
     /// Grows more trees. The result does not depend on how they are divided among calls or threads.
     void grow(std::size_t n_trees, StopRequest stop = {});
 
     std::size_t n_trees() const { return trees_.size(); }
     const ForestRows& rows() const { return memory_->rows; }
     const OutOfBag& out_of_bag() const { return out_of_bag_; }
+    OutOfBag& out_of_bag() { return out_of_bag_; }
     const std::vector<double>& importances() const { return importances_; }  // n_features per tree
     const std::vector<double>& out_of_bag_importances() const { return out_importances_; }
 
@@ -74,6 +79,7 @@ private:
     bool sums_up_;
     WholeTargets whole_;
     std::vector<double> shift_;
+    std::vector<double> factor_;  // per place, or empty
     OutOfBag out_of_bag_;
     std::vector<std::shared_ptr<PackedTree>> trees_;
     std::vector<double> importances_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 
 namespace coterie {
@@ -118,6 +119,24 @@ void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std
                                           : std::numeric_limits<double>::quiet_NaN());
 }
 
+void OutOfBag::resume(const ForestRows& rows, std::span<const double> sums, std::span<const std::uint32_t> counts,
+                      std::span<const double> errors) {
+    require(errors_.empty(), "Out-of-bag sums are resumed before the first tree.");
+    require(sums.size() == rows.n_table_rows * n_columns_ && counts.size() == rows.n_table_rows,
+            "Out-of-bag sums are resumed for other rows.");
+    for (std::size_t place = 0; place < rows.n_places(); ++place) {
+        const std::size_t row = rows.order[place];
+        counts_[place] = counts[row];
+        if (counts[row] == 0) continue;
+        std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(row * n_columns_), n_columns_,
+                    sums_.begin() + static_cast<std::ptrdiff_t>(place * n_columns_));
+        loss_[place] = loss_of(rows, place);
+        total_loss_ += rows.targets.weight[place] * loss_[place];
+        total_weight_ += rows.targets.weight[place];
+    }
+    errors_.assign(errors.begin(), errors.end());
+}
+
 void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns) {
     const std::size_t n = sapling.nodes.size();
     std::vector<double> worth(n, 0.0);  // of the branch, beyond the price of its leaves
@@ -132,15 +151,15 @@ void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns) {
     remove_splits(sapling, kept, n_columns);
 }
 
-void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
-                   std::span<const NodeIndex> leaves) {
+void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const double> factor,
+                   std::span<const RowIndex> places, std::span<const NodeIndex> leaves) {
     // The squared error of answer a to rows with targets y, up to a constant: weight * a^2 - 2 a * sum of y.
     const std::uint32_t n_columns = rows.n_columns();
     const std::size_t n = sapling.nodes.size();
     std::vector<double> weight(n, 0.0);
     std::vector<double> sum(n * n_columns, 0.0);
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const double row_weight = rows.targets.weight[places[i]];
+        const double row_weight = rows.targets.weight[places[i]] * (factor.empty() ? 1.0 : factor[places[i]]);
         weight[leaves[i]] += row_weight;
         double* const own = sum.data() + std::size_t{leaves[i]} * n_columns;
         for_target(rows, places[i], [&](std::size_t column, double amount) { own[column] += row_weight * amount; });

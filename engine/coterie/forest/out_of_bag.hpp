@@ -14,6 +14,10 @@ public:
     void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
              const std::vector<double>& value, int n_threads);
 
+    /// Goes on from what an earlier fit to the same rows added up; sums and counts are by row of the table.
+    void resume(const ForestRows& rows, std::span<const double> sums, std::span<const std::uint32_t> counts,
+                std::span<const double> errors);
+
     const std::vector<double>& sums() const { return sums_; }             // n_columns per place
     const std::vector<std::uint32_t>& counts() const { return counts_; }  // trees per place
     const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered
@@ -33,9 +37,10 @@ private:
 /// The sapling without the splits that cost more than they bring (Breiman's cost-complexity pruning).
 void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns);
 
-/// The sapling without the branches that answer the given rows out of the bag no better than their top would.
-void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
-                   std::span<const NodeIndex> leaves);
+/// The sapling without the branches that answer the given rows out of the bag no better than their top would. `factor`
+/// multiplies the weights of places, unless it is empty.
+void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const double> factor,
+                   std::span<const RowIndex> places, std::span<const NodeIndex> leaves);
 
 /// Per feature: the decrease of impurity on the rows of the bag.
 void add_importances(const Sapling& sapling, std::span<double> importances);

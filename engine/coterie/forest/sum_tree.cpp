@@ -252,7 +252,9 @@ private:
             right = pay_of(middle, job.end);
         const std::size_t out_middle = job.local ? 0 : part_out(job, rule, ranks);
         const double gain = Score::split(left.sums(), right.sums()) - Score::node(view.total);
-        tree_.gain[job.node] = std::max(0.0, gain * factor(job.scale) / total_weight_);
+        const double share = gain * factor(job.scale) / total_weight_;
+        // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
+        tree_.gain[job.node] = std::isfinite(share) ? std::max(0.0, share) : 0.0;
         const NodeIndex child = new_node(left, job.scale);
         new_node(right, job.scale);
         tree_.nodes[job.node].left = child;

@@ -21,9 +21,10 @@ def class_weights_of_rows(
     """The weight that its class gives to each row; with several outputs, the product over them.
 
     "balanced" gives every class the same total weight. It counts a row as often as its sample weight
-    says, so a weight of 2 is the same as the row twice.
+    says, so a weight of 2 is the same as the row twice. "balanced_subsample" gives none: it is about the rows
+    that each tree draws.
     """
-    if class_weight is None:
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced_subsample"):
         return None
     parts = _one_per_output(class_weight, len(codes))
     product = np.ones(len(codes[0]))

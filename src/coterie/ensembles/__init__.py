@@ -1,5 +1,14 @@
 """Ensembles: one file a method."""
 
+from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 
-__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
+__all__ = [
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+]

@@ -17,7 +17,7 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 
-__all__ = ["RoundScorer", "ScorerName"]
+__all__ = ["RoundScorer", "ScorerName", "parameters_of"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RoundScorer:
         self._view = _View(estimator, X)
         self._X = X
         self._y = y
-        takes_weight = "sample_weight" in _parameters(getattr(self._scorer, "_score_func", self._scorer))
+        takes_weight = "sample_weight" in parameters_of(getattr(self._scorer, "_score_func", self._scorer))
         self._weights = {"sample_weight": weight} if takes_weight and weight is not None else {}
 
     def score(self, scores: FloatArray) -> float:
@@ -92,7 +92,8 @@ class _View:
         return view
 
 
-def _parameters(function: Any) -> Any:
+def parameters_of(function: Any) -> Any:
+    """The parameters of a function by name; nothing if it does not say."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have none

@@ -20,7 +20,15 @@ from coterie.data.prepare import TrainingData
 from coterie.ensembles._boosting_plan import is_auto
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
-__all__ = ["Trace", "check_warm_start", "known_rounds", "left_as_it_was", "trace_of"]
+__all__ = [
+    "Trace",
+    "check_same",
+    "check_same_data",
+    "check_warm_start",
+    "known_rounds",
+    "left_as_it_was",
+    "trace_of",
+]
 
 # With another value the known trees would not be the first trees of the longer fit, or would answer something else.
 _SETTLED = (
@@ -67,9 +75,9 @@ def trace_of(
     train: TrainingData,
     seed: int,
     *,
-    offset: AnyArray | None,
-    groups: AnyArray | None,
-    has_eval_set: bool,
+    offset: AnyArray | None = None,
+    groups: AnyArray | None = None,
+    has_eval_set: bool = False,
 ) -> Trace:
     """The trace of a fit; of X only some rows are looked at."""
     encoded = train.encoded
@@ -105,21 +113,26 @@ def check_same(earlier: Trace, new: Trace, before: dict[str, Any], estimator: An
                 f"{name}={in_short(value)} cannot continue a fit with {name}={in_short(earlier.settled[name])}: its "
                 "trees would not be the first trees of this one. Set it back, or set warm_start=False to begin anew."
             )
+    check_same_data(earlier, new, before, estimator, _INSTEAD)
+
+
+def check_same_data(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any, instead: str) -> None:
+    """Refuse to continue on other columns, classes or rows; `instead` says what else to do."""
     if estimator.schema_ != before["schema_"]:
         raise SchemaMismatch(
             "warm_start=True continues on the columns of the last fit, and X has others: "
-            f"{_columns(estimator.schema_)} instead of {_columns(before['schema_'])}. {_INSTEAD}"
+            f"{_columns(estimator.schema_)} instead of {_columns(before['schema_'])}. {instead}"
         )
-    classes, known = (np.asarray(held.get("classes_", [])).tolist() for held in (vars(estimator), before))
+    classes, known = (_listed(held.get("classes_", [])) for held in (vars(estimator), before))
     if classes != known:
         raise InvalidInput(
             f"warm_start=True continues with the classes of the last fit, {in_short(known)}; y has "
-            f"{in_short(classes)}. {_INSTEAD}"
+            f"{in_short(classes)}. {instead}"
         )
     for name, digest in new.digests.items():
         if digest != earlier.digests[name]:
             raise InvalidInput(
-                f"warm_start=True continues on the data of the last fit, and this fit differs in {name}. {_INSTEAD}"
+                f"warm_start=True continues on the data of the last fit, and this fit differs in {name}. {instead}"
             )
 
 
@@ -171,6 +184,13 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other) or repr(one) == repr(other)
     except ValueError:  # arrays
         return np.array_equal(one, other)
+
+
+def _listed(classes: Any) -> list[Any]:
+    """As Python lists; with several outputs, one for each."""
+    if isinstance(classes, list):
+        return [np.asarray(own).tolist() for own in classes]
+    return list(np.asarray(classes).tolist())
 
 
 def _columns(schema: Any) -> str:

@@ -45,7 +45,7 @@ class GrownTree:
         if not isinstance(other, GrownTree):
             return NotImplemented
         mine, theirs = self.native.state(), other.native.state()
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+        return all(np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -76,6 +76,8 @@ class TreeWords:
         return f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
 
     def impurity(self, tree: GrownTree, node: int) -> str:
+        if np.isnan(tree.native.impurity[node]):
+            return ""  # a tree of a forest may not know
         return f"{self.criterion.replace('_', ' ')} {self.number(float(tree.native.impurity[node]))}"
 
     def number(self, value: float) -> str:

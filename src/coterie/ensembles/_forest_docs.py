@@ -1,0 +1,137 @@
+"""The parameters of forests in words: one text for the docstrings of all four estimators."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["documented"]
+
+_SHARED = """
+    n_estimators : int or "auto"
+        Trees. 100 is scikit-learn's number. "auto" grows 25 at a time, from 50 to 1,000, until the last doubling of
+        their number has lowered the out-of-bag error by less than 0.5 %.
+<criterion>    max_depth : int or None
+        Splits on the longest way from the root. None: until leaves are pure, because averaging, not pruning, keeps a
+        forest from learning rows by heart.
+    min_samples_split, min_samples_leaf : int or float
+        Rows that a node needs to be split, and that each side must keep; a float is a fraction of all rows. 2 and 1.
+    min_weight_fraction_leaf : float
+        Share of the weight of its bag that each side of a split must keep.
+    max_features : int, float, {"sqrt", "log2"} or None
+        Features that a split may choose from: a number, a fraction, or all of them. <max_features>
+    max_leaf_nodes : int or None
+        Grow best first, up to so many leaves.
+    min_impurity_decrease : float
+        A split must lower the impurity, weighted by the share of rows it concerns, by at least this much.
+    bootstrap : <bootstrap>
+        Which rows each tree sees, its bag. True: as many as there are, with replacement. False: all rows, or
+        `max_samples` of them without replacement. "partition": parts of `max_samples` rows that do not overlap, then
+        new parts.<balanced> <bootstrap_default>
+    oob_score : bool, "auto", str or callable
+        Whether training rows are scored by the trees that did not draw them. "auto": wherever there are such rows. By
+        accuracy (every label of a row) or R2; by the name of a scikit-learn scorer, a scorer, or a function of true and
+        predicted targets. Unless it is "auto", a warning says how many rows no tree left out.
+    n_jobs : int or None
+        Threads. None: every core that the process may use, or `COTERIE_NUM_THREADS`. The forest is the same for any
+        number.
+    random_state : int, RandomState, Generator or None
+        The seed of what is drawn. Draws depend on what rows hold, not on their order.
+    verbose : int
+        1 prints ten lines while trees grow, 2 a line for each tree.
+    warm_start : bool
+        Continue from the last fit to the same rows with more trees; the result is that of one longer fit.
+<class_weight>    ccp_alpha : float
+        Prune splits that save less impurity than this for each leaf they add.
+    max_samples : int, float or None
+        Rows that each tree draws: a number, a fraction, or all of them.
+    monotonic_cst : array of -1, 0, 1, dict by column name, or None
+        Whether <answer> must fall (-1) or rise (1) with a feature.
+    interaction_cst : list of sets, "pairwise", "no_interactions" or None
+        Features that may meet on a way from the root to a leaf.
+    features_per : {"split", "tree"}
+        Whether `max_features` are drawn for each split, or once for each tree.
+    prune : "oob" or None
+        Undo branches that half of the rows out of the bag are answered no better with; the other half counts for what
+        is said out of bag.
+    keep_rows : bool
+        Whether the forest keeps its training rows (two bytes for each value), which <needs> need.
+    categorical_features : "auto", array of names, indices or booleans, or None
+        Columns that are split into sets. "auto": text and categories.
+    unknown_category : {"missing", "error"}
+        What predict does with a category that fit did not see.
+
+    Attributes
+    ----------
+    forest_ : PackedForest
+        The trees, twelve bytes for each node and the answers of the leaves.
+    estimators_ : sequence of <member>
+    n_estimators_ : int, the number of trees
+<classes>    n_outputs_, n_features_in_, max_features_ : int
+    feature_names_in_ : array of str, if the columns had names
+    feature_importances_ : array of shape (n_features,)
+        Shares in the decrease of impurity.
+    unbiased_importances_ : array of shape (n_features,)
+        The same on rows out of bag, where chance adds up to nothing.
+    oob_score_ : float
+    <oob> : array
+        What the trees that did not draw a row say of it; NaN where there are none.
+    oob_coverage_ : array of ints, how many trees these are
+    oob_errors_ : array of shape (n_estimators_,)
+        After each tree, the share of wrong classes or the mean squared error out of bag.
+"""
+
+_CLASSES = {
+    "criterion": """    criterion : {"gini", "entropy", "log_loss"}
+        How the impurity of nodes is measured; the last two are the same.
+""",
+    "bootstrap": 'bool, "balanced" or "partition"',
+    "balanced": """
+        "balanced": as many of each class, with replacement, as the rarest class has rows, or `max_samples` of each.
+       """,
+    "class_weight": """    class_weight : dict, list of dicts, "balanced", "balanced_subsample" or None
+        What the rows of each class count. "balanced_subsample" finds the balance anew in each bag.
+""",
+    "answer": "the probability of the second class",
+    "needs": """`predict_set`, `predict_variance`,
+        `oob_importances`, `proximities`, `outlier_measure` and `prototypes`""",
+    "member": "DecisionTreeClassifier",
+    "classes": """    classes_ : array of labels, or a list of them for several outputs
+    n_classes_ : int, or a list of ints
+""",
+    "oob": "oob_decision_function_",
+}
+_NUMBERS = {
+    "criterion": """    criterion : {"squared_error", "absolute_error", "poisson"}
+        What is to be small around the answer of a leaf: squares around the mean, distances to the median, or the
+        Poisson deviance around the mean of counts.
+""",
+    "bootstrap": 'bool or "partition"',
+    "balanced": "",
+    "class_weight": "",
+    "answer": "the answer",
+    "needs": """`predict_quantiles`,
+        `predict_interval`, `predict_variance`, `oob_importances`, `proximities` and `outlier_measure`""",
+    "member": "DecisionTreeRegressor",
+    "classes": "",
+    "oob": "oob_prediction_",
+}
+
+_Estimator = TypeVar("_Estimator", bound=type)
+
+
+def documented(*, max_features: str, bootstrap: str) -> Callable[[_Estimator], _Estimator]:
+    """A decorator that puts the parameters into a docstring, between its opening and its examples.
+
+    `max_features` and `bootstrap` say what the default of the class is, and why.
+    """
+
+    def document(estimator: _Estimator) -> _Estimator:
+        own = _CLASSES if "class_weight" in estimator.PARAMS else _NUMBERS  # type: ignore[attr-defined]
+        opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
+        text = _SHARED.replace("<max_features>", max_features).replace("<bootstrap_default>", bootstrap)
+        for name, words in own.items():
+            text = text.replace(f"<{name}>", words)
+        heading = "\n    Parameters\n    ----------"
+        estimator.__doc__ = opening + heading + text + "\n    Examples\n" + examples
+        return estimator
+
+    return document

@@ -1,0 +1,59 @@
+"""Ten points, ten bags, ten stumps: the worked example of bagging in Tan, Steinbach and Kumar (figures 5.35, 5.36)."""
+
+import numpy as np
+import pytest
+
+from coterie import DecisionTreeClassifier, RandomForestClassifier
+
+X = np.arange(1, 11).reshape(-1, 1) / 10
+Y = np.array([1, 1, 1, -1, -1, -1, -1, 1, 1, 1])
+
+# Tenths that were drawn; the threshold that was found; the classes at or below it and above it.
+ROUNDS: list[tuple[list[int], float, int, int]] = [
+    ([1, 2, 2, 3, 4, 4, 5, 6, 9, 9], 0.35, 1, -1),
+    ([1, 2, 3, 4, 5, 8, 9, 10, 10, 10], 0.65, 1, 1),
+    ([1, 2, 3, 4, 4, 5, 7, 7, 8, 9], 0.35, 1, -1),
+    ([1, 1, 2, 4, 4, 5, 5, 7, 8, 9], 0.3, 1, -1),
+    ([1, 1, 2, 5, 6, 6, 6, 10, 10, 10], 0.35, 1, -1),
+    ([2, 4, 5, 6, 7, 7, 7, 8, 9, 10], 0.75, -1, 1),
+    ([1, 4, 4, 6, 7, 8, 9, 9, 9, 10], 0.75, -1, 1),
+    ([1, 2, 5, 5, 5, 7, 7, 8, 9, 10], 0.75, -1, 1),
+    ([1, 3, 4, 4, 6, 7, 7, 8, 10, 10], 0.75, -1, 1),
+    ([1, 1, 1, 1, 3, 3, 8, 8, 9, 9], 0.05, 1, 1),  # all of one class: nothing to split
+]
+
+
+def stump(tenths: list[int]) -> DecisionTreeClassifier:
+    counts = np.bincount(np.array(tenths) - 1, minlength=10)
+    return DecisionTreeClassifier(max_depth=1).fit(X, Y, sample_weight=counts)
+
+
+@pytest.mark.parametrize(("tenths", "threshold", "below", "above"), ROUNDS)
+def test_the_stump_of_each_bag_is_the_one_of_the_book(
+    tenths: list[int], threshold: float, below: int, above: int
+) -> None:
+    found = stump(tenths)
+
+    assert found.predict(X).tolist() == np.where(X[:, 0] <= threshold, below, above).tolist()
+    if found.get_n_leaves() == 2:
+        assert found.tree_.threshold[0] == pytest.approx(threshold)
+    else:
+        assert below == above
+
+
+def test_the_majority_of_the_ten_stumps_is_right_everywhere() -> None:
+    votes = np.sum([stump(tenths).predict(X) for tenths, *_ in ROUNDS], axis=0)
+
+    assert votes.tolist() == [2, 2, 2, -6, -6, -6, -6, 2, 2, 2]
+    assert np.sign(votes).tolist() == Y.tolist()
+
+
+def test_every_tree_of_a_forest_is_the_stump_of_its_own_bag() -> None:
+    forest = RandomForestClassifier(40, max_depth=1, max_features=None, random_state=0).fit(X, Y)
+
+    for member, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        assert len(rows) == 10
+        alone = stump((rows + 1).tolist())
+        assert member.get_n_leaves() == alone.get_n_leaves()
+        # Between two drawn values, a forest puts its threshold halfway between two values of the table.
+        np.testing.assert_allclose(member.predict_proba(X[rows]), alone.predict_proba(X[rows]), rtol=1e-12)
