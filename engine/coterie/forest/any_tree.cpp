@@ -89,8 +89,7 @@ Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOp
                                  .rows = bag.in,
                                  .twin = {}};
     patience.check();
-    StopRequest nobody;
-    const Tree tree = criterion::grow_rows(training, nobody);
+    const Tree tree = patience.let([&](StopRequest& stop) { return criterion::grow_rows(training, stop); });
     Sapling sapling = sapling_of(tree, columns.columns, rows);
     sapling.ranks = std::move(ranks);
     sapling.out_leaf.reserve(bag.out.size());

@@ -65,6 +65,18 @@ public:
         }
     }
 
+    /// Runs work that puts the question itself; nobody asks on other threads.
+    template <class Work>
+    auto let(Work work) {
+        StopRequest nobody;
+        try {
+            return work(is_caller_ ? stop_ : nobody);
+        } catch (const Interrupted&) {
+            stopped_.store(true, std::memory_order_relaxed);
+            throw;
+        }
+    }
+
 private:
     StopRequest& stop_;
     std::atomic<bool>& stopped_;
