@@ -86,7 +86,8 @@ ForestRows make_forest_rows(const TableView& table, const TargetView& view, Code
 
 // Of several outputs or classes, each tree looks at one, drawn for each feature.
 std::vector<std::uint16_t> rank_levels(const ForestRows& rows, const Bag& bag, const PackedForest& forest) {
-    constexpr double kPrior = 1.0;  // what the mean of all weighs in the mean of a level
+    constexpr double kPrior = 1.0;       // what the mean of all weighs in the mean of a level
+    constexpr double kRareLevel = 50.0;  // rows of a level, on average
     std::vector<std::uint16_t> ranks(forest.n_ranks(), 0);
     const criterion::Targets& targets = rows.targets;
     for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
@@ -114,7 +115,12 @@ std::vector<std::uint16_t> rank_levels(const ForestRows& rows, const Bag& bag, c
         std::vector<std::uint16_t> order(n_levels);
         std::iota(order.begin(), order.end(), std::uint16_t{1});
         const auto score = [&](std::uint16_t code) { return (sum[code] + kPrior * mean) / (weight[code] + kPrior); };
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return score(a) < score(b); });
+        // Means of few rows are mostly noise. Where levels are that rare, every other tree takes them as they come, in
+        // the order of their names or numbers, which often means something.
+        const bool rare = total_weight < kRareLevel * static_cast<double>(n_levels);
+        const bool as_given = rare && (random_bits(bag.seed, Purpose::level_order, ~std::uint64_t{feature}) & 1);
+        if (!as_given)
+            std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return score(a) < score(b); });
         std::uint16_t* const out = ranks.data() + forest.first_rank[feature];
         for (std::size_t i = 0; i < n_levels; ++i) out[order[i]] = static_cast<std::uint16_t>(i + 1);
     }
