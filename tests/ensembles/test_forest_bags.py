@@ -86,6 +86,21 @@ def test_a_row_of_weight_three_is_drawn_as_three_rows_are() -> None:
     assert 2.8 < counts[:100].mean() / counts[100:].mean() < 3.2
 
 
+@pytest.mark.parametrize("bootstrap", [True, False])
+@pytest.mark.parametrize("forest", ALL)
+def test_a_weight_is_so_many_equal_rows(forest: Any, bootstrap: bool) -> None:
+    """With many features, so that nodes of few rows draw often: what one node draws must not move the next."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        table, times = rng.normal(size=(60, 9)), rng.integers(0, 4, 60)
+        numbers = table[:, 0] + rng.normal(size=60)
+        y = numbers > 0 if "Classifier" in forest.__name__ else numbers
+        model = forest(3, bootstrap=bootstrap, random_state=0)
+        weighted = model.fit(table, y, sample_weight=times).apply(table)
+        repeated = model.fit(np.repeat(table, times, axis=0), np.repeat(y, times)).apply(table)
+        np.testing.assert_array_equal(weighted, repeated)
+
+
 def test_balanced_classes_are_heard() -> None:
     plain = RandomForestClassifier(40, min_samples_leaf=5, random_state=0).fit(X, RARE)
     rare = plain.classes_.tolist().index("rare")

@@ -94,6 +94,11 @@ public:
                 std::swap(features[i], features[i + random_.below(static_cast<std::uint32_t>(n - i))]);
             try_features(features.data() + tried, n_now);
             tried += n_now;
+            // Two rows are parted by any feature that varies. They may stand for more rows by their weight, and those
+            // would go on drawing: so the draws that remain are made all the same.
+            if (done_ && best_.score < perfect_)
+                for (; tried < wanted; ++tried)
+                    std::swap(features[tried], features[tried + random_.below(static_cast<std::uint32_t>(n - tried))]);
         }
         if (best_.coarse) refine();
         return best_;
@@ -145,7 +150,7 @@ private:
 
     void take(double score, FeatureIndex feature, std::uint32_t code, bool missing_left, Sums left) {
         best_ = {.score = score, .feature = feature, .code = code, .missing_left = missing_left, .left = left};
-        done_ = score >= perfect_ || n_rows() == 2;
+        done_ = score >= perfect_ || (!kRandom && n_rows() == 2);
     }
 
     // The best of n cuts: left_* say what lies before each, without missing rows. Returns its number, or n.
