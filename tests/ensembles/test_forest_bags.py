@@ -198,9 +198,9 @@ def test_answers_only_rise_with_a_monotone_feature(forest: Any) -> None:
 
 @pytest.mark.parametrize("forest", ALL)
 def test_pruning_makes_smaller_trees(forest: Any) -> None:
-    whole = forest(10, bootstrap=True, random_state=0).fit(X, target(forest))
-    by_rows = forest(10, bootstrap=True, prune="oob", random_state=0).fit(X, target(forest))
-    by_cost = forest(10, bootstrap=True, ccp_alpha=0.02, random_state=0).fit(X, target(forest))
+    whole = forest(40, bootstrap=True, random_state=0).fit(X, target(forest))
+    by_rows = forest(40, bootstrap=True, prune="oob", random_state=0).fit(X, target(forest))
+    by_cost = forest(40, bootstrap=True, ccp_alpha=0.02, random_state=0).fit(X, target(forest))
 
     assert by_rows.forest_.n_nodes.sum() < 0.6 * whole.forest_.n_nodes.sum()
     assert by_cost.forest_.n_nodes.sum() < 0.6 * whole.forest_.n_nodes.sum()

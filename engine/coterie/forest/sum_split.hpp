@@ -27,7 +27,6 @@ inline constexpr std::size_t kTogether = 8;      // features that share a pass o
 inline constexpr std::size_t kAhead = 16;        // records between a prefetch and its use
 inline constexpr std::size_t kFewRows = 4;       // rows up to which random thresholds are tried one by one
 inline constexpr std::size_t kSample = 4096;     // rows that judge the random thresholds of a node with twice as many
-inline constexpr std::size_t kEvenRanks = 16;    // rows up to which random thresholds are even in rank, not in value
 
 struct Split {
     double score = criterion::kForbidden;
@@ -77,9 +76,12 @@ public:
         random_ = Stream(seed);
     }
 
-    /// Draws features until enough have been tried and one of them varies. Reorders `features`.
+    /// Draws features until enough have been tried and one of them varies. Leaves `features` as they were: what is
+    /// drawn follows from the node alone, however its search goes.
     Split find(const Node& node, std::vector<FeatureIndex>& features) {
         node_ = &node;
+        seed_ = random_.bits();
+        picks_.clear();
         best_ = {};
         varies_ = false;
         done_ = false;
@@ -87,19 +89,15 @@ public:
         const std::size_t n = features.size();
         const std::size_t limit = options_.max_features;
         const std::size_t wanted = limit == 0 ? n : std::min(limit, n);
-        const bool large = kRandom ? takes_lanes() : node.records.size() > kLarge;
+        extent_ = Pay::kWord ? static_cast<std::size_t>(node.total.weight) : node.records.size();
+        const bool large = kRandom ? takes_lanes() : extent_ > kLarge;
         for (std::size_t tried = 0; tried < n && !done_ && (tried < wanted || !varies_);) {
             const std::size_t n_now = large ? std::min<std::size_t>(kTogether, tried < wanted ? wanted - tried : 1) : 1;
-            for (std::size_t i = tried; i < tried + n_now; ++i)
-                std::swap(features[i], features[i + random_.below(static_cast<std::uint32_t>(n - i))]);
+            for (std::size_t i = tried; i < tried + n_now; ++i) pick(features, i);
             try_features(features.data() + tried, n_now);
             tried += n_now;
-            // Two rows are parted by any feature that varies. They may stand for more rows by their weight, and those
-            // would go on drawing: so the draws that remain are made all the same.
-            if (done_ && best_.score < perfect_)
-                for (; tried < wanted; ++tried)
-                    std::swap(features[tried], features[tried + random_.below(static_cast<std::uint32_t>(n - tried))]);
         }
+        for (std::size_t i = picks_.size(); i-- > 0;) std::swap(features[i], features[picks_[i]]);
         if (best_.coarse) refine();
         return best_;
     }
@@ -107,9 +105,20 @@ public:
 private:
     std::size_t n_rows() const { return node_->records.size(); }
 
+    std::uint64_t drawn_bits(std::uint64_t position) const {
+        return mix(seed_ + (position + 1) * 0x9e3779b97f4a7c15ull);
+    }
+
+    // One more feature without replacement, to place i.
+    void pick(std::vector<FeatureIndex>& features, std::size_t i) {
+        const std::size_t other = i + static_cast<std::size_t>(((drawn_bits(i) >> 32) * (features.size() - i)) >> 32);
+        std::swap(features[i], features[other]);
+        picks_.push_back(static_cast<std::uint32_t>(other));
+    }
+
     // Random thresholds are drawn for several features at once unless rows are few, counted or not ranked yet.
     bool takes_lanes() const {
-        return Pay::kWord && !kCountRows && n_rows() > kFewRows && (node_->ranked || !has_levels_);
+        return Pay::kWord && !kCountRows && extent_ > kFewRows && (node_->ranked || !has_levels_);
     }
 
     const std::uint16_t* ranks_of(FeatureIndex feature) const {
@@ -132,8 +141,8 @@ private:
 
     void try_features(const FeatureIndex* features, std::size_t n) {
         if constexpr (kRandom) return n > 1 ? draw_lanes(features, n) : draw_one(features[0]);
-        if (n_rows() > kLarge) return search_dense(features, n);
-        if (n_rows() > kTinyNode) return search_touched(features[0]);
+        if (extent_ > kLarge) return search_dense(features, n);
+        if (extent_ > kTinyNode) return search_touched(features[0]);
         search_sorted(features[0]);
     }
 
@@ -150,7 +159,7 @@ private:
 
     void take(double score, FeatureIndex feature, std::uint32_t code, bool missing_left, Sums left) {
         best_ = {.score = score, .feature = feature, .code = code, .missing_left = missing_left, .left = left};
-        done_ = score >= perfect_ || (!kRandom && n_rows() == 2);
+        done_ = score >= perfect_ || extent_ == 2;
     }
 
     // The best of n cuts: left_* say what lies before each, without missing rows. Returns its number, or n.
@@ -530,11 +539,11 @@ private:
 
     // A code from low to high - 1: where a threshold falls that is drawn evenly between their values.
     std::uint32_t draw_code(FeatureIndex feature, std::uint32_t low, std::uint32_t high) {
-        const double unit = random_.unit();
+        const double unit = static_cast<double>(drawn_bits(~std::uint64_t{feature}) >> 11) * 0x1.0p-53;
         const Coarse coarse = coarse_[feature];
         std::uint32_t cell = coarse(low);
         const std::uint32_t last_cell = coarse(high);
-        if (cell == last_cell || n_rows() <= kEvenRanks || rows_.n_levels[feature] > 0)
+        if (cell == last_cell || rows_.n_levels[feature] > 0)
             return low + static_cast<std::uint32_t>(unit * (high - low));
         const double* const edge = edges_[feature].data();
         const double from = value_of(feature, low);
@@ -550,6 +559,8 @@ private:
             coarse.first(cell) + static_cast<std::uint32_t>(within * static_cast<double>((1u << coarse.shift) - 1));
         return std::clamp(code, low, high - 1);
     }
+
+    bool missing_goes_left(FeatureIndex feature) const { return drawn_bits(~(std::uint64_t{feature} << 32)) >> 63; }
 
     struct Range {
         std::uint16_t low = 0xffff;  // least known code, less one: missing wraps around to the highest
@@ -578,7 +589,7 @@ private:
     void draw_lanes(const FeatureIndex* features, std::size_t n_features) {
         static_assert(kTogether == kCodeLanes);
         if constexpr (Pay::kWord) {
-            const std::size_t step = n_rows() < 2 * kSample ? 1 : n_rows() / kSample;
+            const std::size_t step = std::max<std::size_t>(1, extent_ < 2 * kSample ? 1 : n_rows() / kSample);
             const std::size_t n = n_rows() / step;
             if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
             const auto* const records = reinterpret_cast<const WordRecord*>(node_->records.data());
@@ -595,7 +606,7 @@ private:
                 const bool has_missing = ranges.least[k] == kMissingCode;
                 if (high == 0 || (low == high && !has_missing)) continue;
                 tried[k] = varies_ = true;
-                const bool missing_left = has_missing && low < high && random_.bits() >> 63;
+                const bool missing_left = has_missing && low < high && missing_goes_left(features[k]);
                 shift[k] = missing_left ? 0 : 1;
                 last[k] = static_cast<std::uint16_t>(low < high ? draw_code(features[k], low, high) : high);
             }
@@ -626,7 +637,7 @@ private:
         const bool has_missing = range.least == kMissingCode;
         if (high == 0 || (low == high && !has_missing)) return;
         varies_ = true;
-        const bool missing_left = has_missing && low < high && random_.bits() >> 63;
+        const bool missing_left = has_missing && low < high && missing_goes_left(feature);
         const std::uint32_t code = low < high ? draw_code(feature, low, high) : high;
         const auto shift = static_cast<std::uint16_t>(missing_left ? 0 : 1);
         const auto last = static_cast<std::uint16_t>(code - shift);
@@ -653,9 +664,13 @@ private:
     std::vector<std::vector<double>> edges_;
     bool has_levels_ = false;
     const std::uint16_t* ranks_ = nullptr;
-    Stream random_;
+    Stream random_;           // a number for each node
+    std::uint64_t seed_ = 0;  // of this node
+    std::vector<std::uint32_t> picks_;
 
     const Node* node_ = nullptr;
+    // Rows with their copies: what the way of the search may depend on, so that a weight is so many equal rows.
+    std::size_t extent_ = 0;
     Split best_;
     bool varies_ = false;
     bool done_ = false;     // nothing can be better

@@ -80,7 +80,7 @@ public:
             patience.check();
             Job job = stack_.back();
             stack_.pop_back();
-            if (job.size() <= block_rows_)
+            if (extent_of(job) <= block_rows_)
                 grow_block(job);
             else
                 grow_node(job);
@@ -157,6 +157,11 @@ private:
         constexpr bool kSquares = std::is_same_v<Score, SquareScore>;
         if (rows_.targets.are_classes()) return kSquares ? 2.0 : 1.0;
         return kSquares ? scale.unit * scale.unit : scale.unit;
+    }
+
+    // Rows with their copies: where a block begins must not depend on whether copies are rows or a weight.
+    static std::size_t extent_of(const Job& job) {
+        return Pay::kWord ? static_cast<std::size_t>(job.pay.weight()) : job.size();
     }
 
     RowIndex place_of(const Job& job, std::size_t i) const {

@@ -125,8 +125,6 @@ class Stream {
 public:
     explicit Stream(std::uint64_t seed = 0) : state_(seed) {}
     std::uint64_t bits() { return mix(state_ += 0x9e3779b97f4a7c15ull); }
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((bits() >> 32) * n) >> 32); }
-    double unit() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
 
 private:
     std::uint64_t state_;
