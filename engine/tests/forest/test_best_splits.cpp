@@ -144,5 +144,45 @@ const Test best_of_cells("with more values than cells, the split is at least as 
     }
 });
 
+const Test missing_against_known("missing values are parted from all others where that is best, in cells too", [] {
+    for (std::uint64_t seed = 0; seed < 12; ++seed)
+        for (const std::int32_t n_classes : {0, 2}) {
+            Lesson lesson = random_lesson(60 + seed, 500, 1, n_classes, 1e6);
+            for (std::size_t row = 0; row < 500; ++row) {
+                const double noise = random_unit(seed, Purpose::rounding, row);
+                const bool known = !std::isnan(lesson.table.values[0][row]);
+                lesson.target[row] = n_classes == 0 ? known + 0.2 * noise : (known || noise < 0.1 ? 1.0 : 0.0);
+            }
+            ForestOptions options = options_for(lesson, seed);
+            options.tree.tree.max_depth = 1;
+            const Grown grown = grow(lesson, options, {1});
+            const PackedNode& root = grown.forest.tree(0).nodes[0];
+            check(!root.missing_left(), "missing values go right");
+            for (Code code = 1; code <= grown.forest.groves[0].thresholds[0].size(); ++code)
+                check(root.goes_left(code), "all others go left");
+            check_equal(grown.forest.groves[0].thresholds[0].back(), std::numeric_limits<double>::infinity());
+        }
+});
+
+const Test inside_a_cell("values of one cell are parted although others are missing", [] {
+    // A thousand values make cells of eight codes. Where the second feature is 1 only two of them are left, in one
+    // cell: 1 answers 0; 2 and missing answer 1. One split does that.
+    Lesson lesson{.table = {.values = {{}, {}}, .n_levels = {0, 0}}, .target = {}};
+    const auto add = [&](double value, double group, double target) {
+        lesson.table.values[0].push_back(value);
+        lesson.table.values[1].push_back(group);
+        lesson.target.push_back(target);
+    };
+    for (int i = 0; i < 1000; ++i) add(i - 1000, 0, 10);
+    for (int i = 0; i < 40; ++i) {
+        add(1, 1, 0);
+        add(2, 1, 1);
+        add(kMissing, 1, 1);
+    }
+    ForestOptions options{.bag = BagKind::all};
+    options.tree.tree.criterion = Criterion::squared_error;
+    check_equal(grow(lesson, options, {1}).forest.tree(0).nodes.size(), 5u);
+});
+
 }  // namespace
 }  // namespace coterie::tests

@@ -209,6 +209,7 @@ const Test interactions("every path stays inside one of the sets", [] {
         ForestOptions options;
         options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
         options.tree.interaction_sets = {{0, 1}, {2, 3, 4}, {1, 4}};
+        options.tree.tree.max_features = 1;
         const Grown grown = grow(random_lesson(83, 200, 6, n_classes), options);
         std::set<FeatureIndex> seen;
         for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
