@@ -6,7 +6,7 @@
 namespace coterie::tests {
 namespace {
 
-constexpr std::uint64_t kGarbage = 0x7eadbeef00c0ffeeull;
+constexpr std::uint64_t kGarbage = 0x0700000000000003ull;  // of a large sum and a small weight
 
 /// Cells of one node, with something to learn: sums follow the number of the cell. A third of them are empty.
 struct Words {
@@ -14,6 +14,7 @@ struct Words {
     std::vector<std::uint64_t> cells;  // cell 0 and what follows the last one are none of the scan's business
     std::uint32_t last;
     std::uint64_t start = 0;
+    std::uint64_t apart = 0;  // on the right to the end
 
     int weight_bits() const { return narrow ? 32 : 24; }
     std::uint64_t word(std::uint64_t sum, std::uint64_t weight) const { return sum << weight_bits() | weight; }
@@ -22,7 +23,7 @@ struct Words {
         return static_cast<double>(word & ((std::uint64_t{1} << weight_bits()) - 1));
     }
     std::uint64_t total() const {
-        return std::accumulate(cells.begin() + 1, cells.begin() + 1 + static_cast<std::ptrdiff_t>(last), start);
+        return std::accumulate(cells.begin() + 1, cells.begin() + 1 + static_cast<std::ptrdiff_t>(last), start + apart);
     }
     WordScan task() const {
         const std::uint64_t all = total();
@@ -42,7 +43,7 @@ Words random_words(std::uint64_t seed, std::uint32_t last, bool narrow, bool wit
         words.cells[cell] =
             words.word(static_cast<std::uint64_t>(static_cast<double>(weight) * share * largest), weight);
     }
-    if (with_start) words.start = words.word(static_cast<std::uint64_t>(60 * largest), 70);
+    (with_start ? words.start : words.apart) = words.word(static_cast<std::uint64_t>(60 * largest), 70);
     return words;
 }
 
