@@ -418,8 +418,21 @@ private:
             return;
         }
         varies_ = true;
+        if (has_missing && coarse.shift > 0) {
+            std::uint32_t lowest = 1;
+            while (cells[lowest].empty()) ++lowest;
+            if (cells[lowest].word + missing.word == node_->pay.word) {  // all known values lie in this cell
+                std::fill_n(cells, last + 1, Pay{});
+                return search_inside(feature);
+            }
+        }
         Pay left = missing_left ? missing : Pay{};
         for (std::uint32_t cell = 1; cell <= cut.cell; ++cell) left += cells[cell];
+        if (missing_left && left.word == missing.word) {  // missing against known: known values go left
+            missing_left = false;
+            left.word = node_->pay.word - missing.word;
+            cut.cell = last;
+        }
         const double score = Score::split(left.sums(), node_->total - left.sums());
         if (score > best_.score) {
             std::uint32_t next = cut.cell + 1;

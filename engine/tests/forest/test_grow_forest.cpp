@@ -1,0 +1,383 @@
+// A forest keeps its promises: about threads, rows out of bag, limits on trees, and the answers after finish.
+#include <numeric>
+#include <set>
+
+#include "coterie/base/error.hpp"
+#include "forests.hpp"
+
+namespace coterie::tests {
+namespace {
+
+/// The fast grower by classes, numbers, counts and random thresholds; the general one by three classes and medians.
+std::vector<std::pair<Lesson, ForestOptions>> every_kind() {
+    std::vector<std::pair<Lesson, ForestOptions>> all;
+    const auto add = [&](std::int32_t n_classes, Criterion criterion, bool random) {
+        Lesson lesson = random_lesson(50 + all.size(), 240, 5, n_classes);
+        if (criterion == Criterion::poisson)
+            for (double& target : lesson.target) target = std::floor(std::max(0.0, 3 * target));
+        ForestOptions options{.seed = all.size()};
+        options.tree.tree.criterion = criterion;
+        options.tree.tree.random_splits = random;
+        options.tree.tree.max_features = 2;
+        all.emplace_back(std::move(lesson), options);
+    };
+    for (const bool random : {false, true}) {
+        add(2, Criterion::gini, random);
+        add(2, Criterion::entropy, random);
+        add(3, Criterion::gini, random);
+        add(0, Criterion::squared_error, random);
+        add(0, Criterion::absolute_error, random);
+        add(0, Criterion::poisson, random);
+    }
+    return all;
+}
+
+const Test threads("neither threads nor the division among calls change a bit", [] {
+    for (auto& [lesson, options] : every_kind()) {
+        const Grown once = grow(lesson, options, {7});
+        ForestOptions threaded = options;
+        threaded.n_threads = 2;
+        check_same_forest(grow(lesson, threaded, {7}), once);
+        check_same_forest(grow(lesson, options, {3, 4}), once);
+        check(once.out_of_bag.errors() == grow(lesson, options, {3, 4}).out_of_bag.errors(), "errors are the same");
+    }
+});
+
+const Test shuffled("the order of the table changes nothing but the order of the rows", [] {
+    const Lesson lesson = random_lesson(71, 200, 5, 2);
+    Lesson other = lesson;
+    for (auto& column : other.table.values) std::ranges::reverse(column);
+    std::ranges::reverse(other.target);
+    check_same_forest(grow(other, {.seed = 3}), grow(lesson, {.seed = 3}));
+});
+
+const Test continued("trees of a later fit are those that one fit would have grown", [] {
+    const Lesson lesson = random_lesson(72, 200, 5, 0);
+    ForestOptions options{.seed = 4};
+    options.tree.tree.criterion = Criterion::squared_error;
+    const Grown all = grow(lesson, options, {6});
+    options.first_tree = 4;
+    const Grown late = grow(lesson, options, {2});
+    for (std::size_t i = 0; i < 2; ++i) {
+        check_equal(late.counts(i), all.counts(4 + i));
+        check_equal(late.forest.tree(i).nodes.size(), all.forest.tree(4 + i).nodes.size());
+        check(late.forest.tree(i).answers == all.forest.tree(4 + i).answers, "answers are the same");
+    }
+});
+
+const Test out_of_bag("sums, counts and errors out of bag are what walking the finished trees gives", [] {
+    for (auto& [lesson, options] : every_kind()) {
+        const Grown grown = grow(lesson, options);
+        const std::size_t k = grown.forest.n_columns;
+        const std::size_t n = grown.rows().n_places();
+        std::vector<double> sums(n * k, 0.0);
+        std::vector<std::uint32_t> counts(n, 0);
+        for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
+            const std::vector<std::uint32_t> leaves = leaves_of_rows(*grown.memory, grown.forest, index, 1);
+            const std::vector<std::uint16_t> drawn = grown.counts(index);
+            for (std::size_t place = 0; place < n; ++place) {
+                if (drawn[place] > 0) continue;
+                ++counts[place];
+                const double* const answer = grown.answer(grown.forest.tree(index), leaves[place]);
+                for (std::size_t column = 0; column < k; ++column) sums[place * k + column] += answer[column];
+            }
+        }
+        check(grown.out_of_bag.sums() == sums, "sums are those of the leaves");
+        check(grown.out_of_bag.counts() == counts, "counts are those of the bags");
+        double loss = 0.0;
+        double weight = 0.0;
+        for (std::size_t place = 0; place < n; ++place) {
+            if (counts[place] == 0) continue;
+            const double* const sum = sums.data() + place * k;
+            const double target = grown.rows().targets.value[place];
+            weight += 1.0;
+            loss += lesson.n_classes.empty() ? std::pow(sum[0] / counts[place] - target, 2)
+                                             : static_cast<double>(std::max_element(sum, sum + k) - sum) != target;
+        }
+        check_equal(grown.out_of_bag.errors().size(), 5u);
+        check_near(grown.out_of_bag.errors().back(), loss / weight, 1e-9);
+    }
+});
+
+const Test answers("a leaf answers the mean of its rows in the bag, by their weight", [] {
+    for (const std::int32_t n_classes : {0, 2, 3})
+        for (const bool weighted : {false, true}) {
+            Lesson lesson = random_lesson(80, 200, 5, n_classes);
+            for (std::size_t row = 0; weighted && row < 200; ++row) lesson.weight.push_back(0.3 + 1.1 * (row % 3));
+            ForestOptions options;
+            options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
+            options.tree.tree.max_depth = 3;
+            const Grown grown = grow(lesson, options);
+            for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
+                const std::vector<std::uint16_t> counts = grown.counts(index);
+                for_nodes(grown, index, [&](const PackedNode& node, const std::vector<RowIndex>& places) {
+                    if (!node.is_leaf()) return;
+                    std::vector<double> mean(grown.forest.n_columns, 0.0);
+                    double all = 0.0;
+                    for (const RowIndex place : places) {
+                        const double weight = counts[place] * grown.memory->bags->unit(place);
+                        const double target = grown.rows().targets.value[place];
+                        if (n_classes > 0)
+                            mean[static_cast<std::size_t>(target)] += weight;
+                        else
+                            mean[0] += weight * target;
+                        all += weight;
+                    }
+                    const double* const answer = grown.forest.tree(index).answers.data() + node.left * mean.size();
+                    for (std::size_t k = 0; k < mean.size(); ++k) check_near(answer[k], mean[k] / all, 1e-12);
+                });
+            }
+        }
+});
+
+const Test finished("after finish the table's values lead to the leaves of the rows", [] {
+    for (auto& [lesson, options] : every_kind()) {
+        const Grown grown = grow(lesson, options);
+        const std::size_t k = grown.forest.n_columns;
+        const std::size_t n = lesson.table.n_rows();
+        std::vector<double> sums(n * k, 0.0);
+        add_answers(grown.forest, lesson.table.view(), sums, 1);
+        std::vector<double> expected(n * k, 0.0);
+        for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
+            const std::vector<std::uint32_t> leaves = leaves_of_rows(*grown.memory, grown.forest, index, 2);
+            for (std::size_t place = 0; place < n; ++place) {
+                const double* const answer = grown.answer(grown.forest.tree(index), leaves[place]);
+                for (std::size_t c = 0; c < k; ++c) expected[grown.rows().order[place] * k + c] += answer[c];
+            }
+        }
+        check(sums == expected, "answers are those of the leaves");
+        validate(*grown.memory);
+    }
+});
+
+const Test nothing_out("a bag of all rows has none out, and no errors", [] {
+    const Grown grown = grow(random_lesson(81, 90, 4, 2), {.bag = BagKind::all});
+    for (const std::uint32_t count : grown.out_of_bag.counts()) check_equal(count, 0u);
+    for (const double error : grown.out_of_bag.errors()) check(std::isnan(error), "there is no error yet");
+});
+
+const Test huge_price("where every split costs more than it brings, the root is left, with the answer of its bag", [] {
+    for (const std::int32_t n_classes : {0, 2, 3}) {
+        ForestOptions options;
+        options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
+        options.tree.ccp_alpha = 1e9;
+        const Grown grown = grow(random_lesson(82, 120, 4, n_classes), options);
+        for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
+            check_equal(grown.forest.tree(index).nodes.size(), 1u);
+            const std::vector<std::uint16_t> counts = grown.counts(index);
+            double sum = 0.0;
+            for (std::size_t place = 0; place < counts.size(); ++place) {
+                const double target = grown.rows().targets.value[place];
+                sum += counts[place] * (n_classes > 0 ? target == 0.0 : target);
+            }
+            check_near(grown.forest.tree(index).answers[0], sum / 120, 1e-8);
+        }
+        for (const double importance : grown.importances) check_equal(importance, 0.0);
+    }
+});
+
+const Test price("a weak split goes and its rows move up; one that pays for the splits below it stays", [] {
+    //  0: gain 0.5
+    //    1: gain 0.01
+    //      3: leaf   4: leaf
+    //    2: gain 0.05, below the price alone
+    //      5: leaf   6: gain 0.4
+    //                  7: leaf   8: leaf
+    const auto split = [](std::uint32_t left) { return PackedNode{.left = left, .what = 0, .code = 1}; };
+    const PackedNode leaf{.left = 0, .what = PackedNode::kLeafFlag};
+    Sapling sapling{.nodes = {split(1), split(3), split(5), leaf, leaf, leaf, split(7), leaf, leaf},
+                    .value = {0, 1, 2, 3, 4, 5, 6, 7, 8},
+                    .weight = {8, 4, 4, 2, 2, 1, 3, 2, 1},
+                    .gain = {0.5, 0.01, 0.05, 0, 0, 0, 0.4, 0, 0},
+                    .ranks = {},
+                    .out_leaf = {3, 8, 4, 5, 7}};
+    prune_by_cost(sapling, 0.1, 1);
+    check_equal(sapling.nodes.size(), 7u);
+    std::vector<double> reached;
+    for (const NodeIndex node : sapling.out_leaf) {
+        check(sapling.nodes[node].is_leaf(), "rows out of the bag are in leaves");
+        reached.push_back(sapling.value[node]);
+    }
+    check_equal(reached, std::vector<double>{1, 8, 1, 5, 7});
+    prune_by_cost(sapling, 0.48, 1);  // 0.4 and 0.05 do not pay for two leaves
+    check_equal(sapling.value, std::vector<double>{0, 1, 2});
+    check_equal(sapling.out_leaf, std::vector<NodeIndex>{1, 2, 1, 2, 2});
+});
+
+const Test interactions("every path stays inside one of the sets", [] {
+    for (const std::int32_t n_classes : {0, 2, 3}) {
+        ForestOptions options;
+        options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
+        options.tree.interaction_sets = {{0, 1}, {2, 3, 4}, {1, 4}};
+        options.tree.tree.max_features = 1;
+        const Grown grown = grow(random_lesson(83, 200, 6, n_classes), options);
+        std::set<FeatureIndex> seen;
+        for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
+            const PackedTree& tree = grown.forest.tree(index);
+            std::vector<std::set<FeatureIndex>> path(tree.nodes.size());
+            for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+                const bool fits = std::ranges::any_of(options.tree.interaction_sets, [&](const auto& set) {
+                    return std::ranges::all_of(path[i], [&](FeatureIndex f) { return std::ranges::count(set, f) > 0; });
+                });
+                check(fits, "the features of a path share a set");
+                const PackedNode& node = tree.nodes[i];
+                if (node.is_leaf()) continue;
+                path[i].insert(node.feature());
+                seen.insert(node.feature());
+                path[node.left] = path[node.left + 1] = path[i];
+            }
+        }
+        check_equal(seen.count(5), 0u);
+        check_equal(seen.size(), 5u);
+    }
+});
+
+const Test few_features("a tree asks only for the features that were drawn for it", [] {
+    for (const std::int32_t n_classes : {2, 3}) {
+        ForestOptions options;
+        options.tree.features_per_tree = 2;
+        const Grown grown = grow(random_lesson(84, 200, 6, n_classes), options, {12});
+        std::set<FeatureIndex> seen;
+        for (std::size_t index = 0; index < 12; ++index) {
+            std::set<FeatureIndex> own;
+            for (const PackedNode& node : grown.forest.tree(index).nodes)
+                if (!node.is_leaf()) own.insert(node.feature());
+            check(own.size() <= 2, "there are at most two");
+            seen.insert(own.begin(), own.end());
+        }
+        check_equal(seen.size(), 6u);
+    }
+});
+
+const Test rows_of_a_leaf("a leaf keeps at least min_rows_leaf rows, and no node below min_rows_split is parted", [] {
+    for (auto& [lesson, options] : every_kind()) {
+        ForestOptions limited = options;
+        limited.tree.tree.min_rows_leaf = 7;
+        limited.tree.tree.min_rows_split = 30;
+        limited.tree.tree.max_depth = 6;
+        const Grown grown = grow(lesson, limited);
+        bool parted = false;
+        for (std::size_t index = 0; index < grown.forest.n_trees(); ++index)
+            for_nodes(grown, index, [&](const PackedNode& node, const std::vector<RowIndex>& places) {
+                check(places.size() >= 7, "there are seven rows");
+                check(node.is_leaf() || places.size() >= 30, "what is parted has thirty");
+                parted = parted || !node.is_leaf();
+            });
+        check(parted, "some node was parted");
+    }
+});
+
+const Test level_order("levels are ranked by their mean target, drawn to the mean of all", [] {
+    // Means: level 0: 3, level 1: none, level 2: 1 (four rows), level 3: 0.5 (one row); of all: 1.5.
+    const Lesson lesson{.table = {.values = {{0, 0, 2, 2, 2, 2, 3, kMissing}}, .n_levels = {4}},
+                        .target = {3, 3, 1, 1, 1, 1, 0.5, 1.5}};
+    StopRequest stop;
+    const ForestRows rows = make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, 1, stop);
+    Bag bag;
+    bag.in.resize(8);
+    std::iota(bag.in.begin(), bag.in.end(), 0u);
+    bag.weight.assign(8, 1.0);
+    const std::vector<std::uint16_t> ranks = rank_levels(rows, bag, PackedForest({4}, 1));
+    // With the mean of all as one more row: 2.5, 1.5, 1.1 and 1.0.
+    check_equal(ranks, std::vector<std::uint16_t>{0, 4, 3, 2, 1});
+});
+
+const Test every_rank("the ranks of a tree number the levels of each feature", [] {
+    const Grown grown = grow(random_lesson(85, 150, 8, 2), {});
+    check_equal(grown.forest.n_ranks(), 26u);
+    for (std::size_t index = 0; index < grown.forest.n_trees(); ++index)
+        for (const std::size_t feature : {3u, 7u}) {
+            const auto first = grown.forest.tree(index).ranks.begin() + grown.forest.first_rank[feature];
+            std::vector<std::uint16_t> ranks(first, first + 13);
+            check_equal(ranks[0], 0);
+            std::ranges::sort(ranks);
+            for (std::uint16_t i = 0; i < 13; ++i) check_equal(ranks[i], i);
+        }
+});
+
+const Test unseen("a level that the forest does not know goes the way of missing values", [] {
+    for (const std::int32_t n_classes : {0, 2, 3}) {
+        ForestOptions options;
+        options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
+        const Lesson lesson = random_lesson(86, 200, 5, n_classes);
+        const Grown grown = grow(lesson, options);
+        const auto leaves_with = [&](double level) {
+            Columns table = lesson.table;
+            std::ranges::fill(table.values[3], level);
+            std::vector<std::uint32_t> leaves(200 * grown.forest.n_trees());
+            find_leaves(grown.forest, table.view(), leaves, 1);
+            return leaves;
+        };
+        const std::vector<std::uint32_t> missing = leaves_with(kMissing);
+        for (const double level : {12.0, 1e9, -1.0}) check_equal(leaves_with(level), missing);
+        check(leaves_with(1.0) != missing, "a known level goes its own way");
+    }
+});
+
+const Test permuted("permuting a feature costs nothing where no tree asks, and most where the target follows it", [] {
+    for (const std::int32_t n_classes : {0, 2, 3}) {
+        Lesson lesson = random_lesson(87, 300, 4, n_classes);
+        lesson.table.values[1].assign(300, 2.0);  // constant: nobody asks
+        for (std::size_t row = 0; row < 300; ++row)
+            lesson.target[row] = std::isnan(lesson.table.values[0][row]) || lesson.table.values[0][row] > 3 ? 1 : 0;
+        ForestOptions options;
+        options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
+        const Grown grown = grow(lesson, options, {6});
+        const std::vector<double> increases = permutation_increases(*grown.memory, grown.forest, 0, 6, 3, 1, 1);
+        check_equal(permutation_increases(*grown.memory, grown.forest, 0, 6, 3, 1, 2), increases);
+        for (std::size_t tree = 0; tree < 6; ++tree) {
+            check_equal(increases[4 * tree + 1], 0.0);
+            check(increases[4 * tree] > 0.2, "the feature says everything");
+            check(increases[4 * tree] > increases[4 * tree + 2], "and more than another");
+            check(increases[4 * tree] > increases[4 * tree + 3], "and more than a nominal one");
+        }
+    }
+});
+
+const Test pruned("rows out of bag that vote on the splits make trees smaller, and only the others judge", [] {
+    ForestOptions options;
+    options.tree.tree.criterion = Criterion::squared_error;
+    const Lesson lesson = random_lesson(88, 300, 5, 0);
+    const Grown whole = grow(lesson, options);
+    options.tree.prune_out_of_bag = true;
+    const Grown small = grow(lesson, options);
+    const auto covered = [](const Grown& grown) {
+        return std::accumulate(grown.out_of_bag.counts().begin(), grown.out_of_bag.counts().end(), 0u);
+    };
+    for (std::size_t index = 0; index < 5; ++index)
+        check(small.forest.tree(index).nodes.size() < whole.forest.tree(index).nodes.size(), "trees are smaller");
+    check_near(covered(small), covered(whole) / 2.0, 50);
+});
+
+const Test balanced("classes weigh the same in a balanced bag", [] {
+    Lesson lesson = random_lesson(89, 200, 4, 2);
+    for (std::size_t row = 0; row < 200; ++row) lesson.target[row] = row % 10 == 0;
+    for (const bool draws : {false, true}) {
+        ForestOptions options{.bag = draws ? BagKind::balanced : BagKind::bootstrap};
+        options.tree.balance_bag = !draws;
+        options.tree.tree.max_depth = 0;
+        const Grown grown = grow(lesson, options);
+        for (std::size_t index = 0; index < 5; ++index) check_near(grown.forest.tree(index).answers[0], 0.5, 1e-12);
+    }
+});
+
+const Test refused("targets, weights and options that make no sense are refused", [] {
+    const Lesson lesson = random_lesson(90, 20, 4, 2);
+    const auto refuse = [&](auto damage, std::string_view phrase) {
+        Lesson other = lesson;
+        ForestOptions options;
+        damage(other, options);
+        check_throws<InvalidInput>([&] { grow(other, options); }, phrase);
+    };
+    refuse([](Lesson& it, ForestOptions&) { it.target.pop_back(); }, "20 rows but 19 targets");
+    refuse([](Lesson& it, ForestOptions&) { it.target[3] = 2; }, "not one of the classes");
+    refuse([](Lesson& it, ForestOptions&) { it.target[3] = std::nan(""); }, "not a finite number");
+    refuse([](Lesson& it, ForestOptions&) { it.weight.assign(20, -1.0); }, "A weight is negative");
+    refuse([](Lesson& it, ForestOptions&) { it.weight.assign(20, 0.0); }, "at least one row with weight");
+    refuse([](Lesson&, ForestOptions& it) { it.tree.tree.min_rows_leaf = 0; }, "at least one row");
+    refuse([](Lesson&, ForestOptions& it) { it.tree.interaction_sets = {{0, 4}}; }, "does not exist");
+    refuse([](Lesson& it, ForestOptions& its) { it.n_classes.clear(), its.bag = BagKind::balanced; }, "Balanced bags");
+});
+
+}  // namespace
+}  // namespace coterie::tests

@@ -1,0 +1,145 @@
+// Answers of a packed forest: blocks, lanes, groves and threads give what one row in one tree gives.
+#include "coterie/predict/walk_codes.hpp"
+
+#include "check.hpp"
+#include "coterie/base/error.hpp"
+#include "coterie/predict/walk.hpp"
+#include "tables_by_hand.hpp"
+
+namespace coterie::tests {
+namespace {
+
+/// Full trees of depth 4 with random splits over five features, of which the fourth is nominal; two columns of answers.
+Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& forest) {
+    Grove grove;
+    for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
+        auto& own = grove.thresholds.emplace_back();
+        if (forest.n_levels[feature] > 0) continue;
+        for (std::size_t i = 0; i < feature + 3; ++i)
+            own.push_back((static_cast<double>(i) + random_unit(seed, Purpose::threshold, i)) /
+                          static_cast<double>(feature + 4));
+    }
+    for (std::size_t index = 0; index < n_trees; ++index) {
+        PackedTree tree{.nodes = {}, .answers = {}, .ranks = {0}, .weight = 1.0, .n_rows = 1};
+        for (std::uint16_t level = 0; level < 12; ++level)
+            tree.ranks.push_back(static_cast<std::uint16_t>(1 + (level * 5u + index) % 12));
+        for (std::uint32_t node = 0; node < 31; ++node) {
+            if (node >= 15) {
+                tree.nodes.push_back({.left = node - 15, .what = PackedNode::kLeafFlag});
+                tree.answers.push_back(random_unit(seed + index, Purpose::rounding, node));
+                tree.answers.push_back(1.0 - tree.answers.back());
+                continue;
+            }
+            const std::uint64_t draw = random_bits(seed + index, Purpose::split_noise, node);
+            const auto feature = static_cast<std::uint32_t>(draw % forest.n_features);
+            const bool nominal = forest.n_levels[feature] > 0;
+            const std::size_t most = nominal ? 12 : grove.thresholds[feature].size();
+            tree.nodes.push_back({.left = 2 * node + 1,
+                                  .what = feature | (draw >> 20 & 1 ? PackedNode::kMissingRight : 0) |
+                                          (nominal ? PackedNode::kNominal : 0),
+                                  .code = static_cast<std::uint16_t>(1 + (draw >> 32) % most)});
+        }
+        grove.trees.push_back(std::make_shared<PackedTree>(std::move(tree)));
+    }
+    return grove;
+}
+
+PackedForest random_forest(std::uint64_t seed) {
+    PackedForest forest({0, 0, 0, 12, 0}, 2);
+    forest.groves.push_back(random_grove(seed, 3, forest));
+    forest.groves.push_back(random_grove(seed + 100, 2, forest));
+    validate(forest);
+    return forest;
+}
+
+/// By the values themselves, not by codes.
+std::uint32_t slow_leaf(const PackedForest& forest, std::size_t index, const Columns& table, std::size_t row) {
+    const PackedTree& tree = forest.tree(index);
+    const auto& thresholds = forest.grove_of(index).thresholds;
+    std::uint32_t at = 0;
+    while (!tree.nodes[at].is_leaf()) {
+        const PackedNode& node = tree.nodes[at];
+        const double value = table.values[node.feature()][row];
+        bool left = node.missing_left();
+        if (node.is_nominal()) {
+            if (value >= 0 && value < 12) left = tree.ranks[static_cast<std::size_t>(value) + 1] <= node.code;
+        } else if (!std::isnan(value)) {
+            left = value <= thresholds[node.feature()][node.code - 1u];
+        }
+        at = left ? node.left : node.left + 1;
+    }
+    return at;
+}
+
+const Test leaves("every row reaches the leaf that its values lead to, for any number of rows and threads", [] {
+    for (const std::size_t n : {1u, 7u, 8u, 9u, 255u, 256u, 257u, 1000u}) {
+        const PackedForest forest = random_forest(n);
+        Columns table = random_columns(n, n, 5);
+        for (std::size_t row = 0; row < n; row += 11) {  // what lies on a threshold goes left of it
+            table.values[0][row] = forest.groves[row % 2].thresholds[0][row % 3];
+            table.values[1][row] = std::numeric_limits<double>::infinity();
+            table.values[3][row] = 12 + static_cast<double>(row);
+        }
+        for (const int n_threads : {1, 3}) {
+            std::vector<std::uint32_t> leaves(n * 5);
+            find_leaves(forest, table.view(), leaves, n_threads);
+            for (std::size_t row = 0; row < n; ++row)
+                for (std::size_t tree = 0; tree < 5; ++tree)
+                    check_equal(leaves[row * 5 + tree], slow_leaf(forest, tree, table, row));
+        }
+    }
+});
+
+const Test answers("answers are those of the leaves, one by one or added up in the order of the trees", [] {
+    const std::size_t n = 300;
+    const PackedForest forest = random_forest(1);
+    const Columns table = random_columns(2, n, 5);
+    for (const int n_threads : {1, 2}) {
+        std::vector<double> listed(n * 5 * 2);
+        list_answers(forest, table.view(), listed, n_threads);
+        std::vector<double> sums(n * 2, 0.25);
+        add_answers(forest, table.view(), sums, n_threads);
+        for (std::size_t row = 0; row < n; ++row) {
+            double expected[2] = {0.25, 0.25};
+            for (std::size_t tree = 0; tree < 5; ++tree) {
+                const std::uint32_t leaf = slow_leaf(forest, tree, table, row);
+                for (std::size_t k = 0; k < 2; ++k) {
+                    const double answer = forest.tree(tree).answers[2 * (leaf - 15) + k];
+                    check_equal(listed[(row * 5 + tree) * 2 + k], answer);
+                    expected[k] += answer;
+                }
+            }
+            for (std::size_t k = 0; k < 2; ++k) check_equal(sums[row * 2 + k], expected[k]);
+        }
+    }
+});
+
+const Test unpacked("unpacked trees answer the same", [] {
+    const PackedForest forest = random_forest(3);
+    const Columns table = random_columns(4, 200, 5);
+    std::vector<double> packed(200 * 2, 0.0);
+    add_answers(forest, table.view(), packed, 1);
+    Forest plain{.n_features = 5, .n_outputs = 2};
+    for (std::size_t tree = 0; tree < 5; ++tree) plain.add(std::make_shared<Tree>(unpack(forest, tree)), 0);
+    std::vector<double> scores(200 * 2, 0.0);
+    add_scores(plain, table.view(), scores, 1);
+    check_equal(scores, packed);
+});
+
+const Test refused("a table of another width, and room of another size, are refused", [] {
+    const PackedForest forest = random_forest(5);
+    const Columns narrow = random_columns(6, 10, 4);
+    const Columns table = random_columns(6, 10, 5);
+    std::vector<double> sums(20);
+    std::vector<std::uint32_t> leaves(50);
+    check_throws<InvalidInput>([&] { add_answers(forest, narrow.view(), sums, 1); }, "The table has 4 columns");
+    check_throws<InvalidInput>([&] { find_leaves(forest, narrow.view(), leaves, 1); }, "grown on 5");
+    sums.pop_back();
+    leaves.pop_back();
+    check_throws<InvalidInput>([&] { add_answers(forest, table.view(), sums, 1); }, "one number for each row");
+    check_throws<InvalidInput>([&] { list_answers(forest, table.view(), sums, 1); }, "every answer of every tree");
+    check_throws<InvalidInput>([&] { find_leaves(forest, table.view(), leaves, 1); }, "one leaf for each row");
+});
+
+}  // namespace
+}  // namespace coterie::tests
