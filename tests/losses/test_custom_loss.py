@@ -100,8 +100,17 @@ def test_targets_of_any_size_give_the_same_trees(size: float) -> None:
     assert_allclose(ours.predict(X) / size, theirs.predict(X) / size, rtol=1e-5, atol=1e-5)
 
 
+def _without_tiny(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[float]:
+    """Squares of what is left are no subnormal numbers, whose differences say nothing."""
+    return numbers.map(lambda number: number if abs(number) > 1e-100 else 0.0)
+
+
 @given(
-    st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-10, 10), st.integers(0, 4)), min_size=1, max_size=20),
+    st.lists(
+        st.tuples(_without_tiny(st.floats(-1e6, 1e6)), _without_tiny(st.floats(-10, 10)), st.integers(0, 4)),
+        min_size=1,
+        max_size=20,
+    ),
     st.sampled_from([1.0, 1e-20, 1e20]),
 )
 @settings(deadline=None)
