@@ -26,7 +26,6 @@ inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
 inline constexpr std::size_t kTogether = 8;      // features that share a pass over the rows of a large node
 inline constexpr std::size_t kAhead = 16;        // records between a prefetch and its use
 inline constexpr std::size_t kFewRows = 4;       // rows up to which random thresholds are tried one by one
-inline constexpr std::size_t kSample = 4096;     // rows that judge the random thresholds of a node with twice as many
 
 struct Split {
     double score = criterion::kForbidden;
@@ -598,17 +597,16 @@ private:
         judge_drawn(feature, range, drawn_.data());
     }
 
-    // The same for up to eight features in one pass, of a sample if the node is very large.
+    // The same for up to eight features in one pass.
     void draw_lanes(const FeatureIndex* features, std::size_t n_features) {
         static_assert(kTogether == kCodeLanes);
         if constexpr (Pay::kWord) {
-            const std::size_t step = std::max<std::size_t>(1, extent_ < 2 * kSample ? 1 : n_rows() / kSample);
-            const std::size_t n = n_rows() / step;
+            const std::size_t n = n_rows();
             if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
             const auto* const records = reinterpret_cast<const WordRecord*>(node_->records.data());
             static_assert(sizeof(Record<Pay>) == sizeof(WordRecord));
             CodeRanges ranges;
-            kernels().gather_codes(node_->codes, node_->stride, records, n, step, features, n_features, drawn_.data(),
+            kernels().gather_codes(node_->codes, node_->stride, records, n, features, n_features, drawn_.data(),
                                    ranges);
             std::array<std::uint16_t, kCodeLanes> shift{};
             std::array<std::uint16_t, kCodeLanes> last{};
@@ -624,19 +622,12 @@ private:
                 last[k] = static_cast<std::uint16_t>(low < high ? draw_code(features[k], low, high) : high);
             }
             std::array<std::uint64_t, kCodeLanes> left;
-            kernels().sum_left(drawn_.data(), records, n, step, shift.data(), last.data(), left.data());
-            Sums total = node_->total;
-            if (step > 1) {
-                Pay sample{};
-                for (std::size_t i = 0; i < n; ++i) sample += node_->records[i * step].pay;
-                total = sample.sums();
-            }
-            const double scale = node_->total.weight / total.weight;
+            kernels().sum_left(drawn_.data(), records, n, shift.data(), last.data(), left.data());
+            const Sums total = node_->total;
             for (std::size_t k = 0; k < n_features; ++k) {
                 if (!tried[k]) continue;
                 const Sums side = Pay{left[k]}.sums();
-                double score = Score::split(side, total - side);
-                if (step > 1) score = Score::node(node_->total) + (score - Score::node(total)) * scale;
+                const double score = Score::split(side, total - side);
                 if (score <= best_.score) continue;
                 const bool has_missing = ranges.least[k] == kMissingCode;
                 take(score, features[k], last[k], has_missing ? shift[k] == 0 : side.weight * 2 > total.weight, side);

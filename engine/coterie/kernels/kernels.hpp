@@ -220,14 +220,13 @@ struct Kernels {
     void (*square_scores)(const double* sum, const double* weight, std::size_t n, double total_sum, double total_weight,
                           double* out);
 
-    // Codes of n records (every step-th) in up to eight columns, eight to a row of `out`, and their ranges.
+    // Codes of n records in up to eight columns, eight to a row of `out`, and their ranges.
     void (*gather_codes)(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
-                         std::size_t step, const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out,
-                         CodeRanges& ranges);
+                         const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges);
 
     // Per lane, the sum of the pays of rows with code - shift <= last - shift.
-    void (*sum_left)(const std::uint16_t* codes, const WordRecord* records, std::size_t n, std::size_t step,
-                     const std::uint16_t* shift, const std::uint16_t* last, std::uint64_t* sums);
+    void (*sum_left)(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
+                     const std::uint16_t* last, std::uint64_t* sums);
 
     // The best cut after one of cells 1 .. last of a forest's node.
     WordCut (*scan_words)(const std::uint64_t* cells, std::uint32_t last, const WordScan& task);

@@ -521,7 +521,7 @@ WordCut scan_words(const std::uint64_t* cells, std::uint32_t last, const WordSca
 
 template <int kColumns>
 void gather_columns(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
-                    std::size_t step, const std::uint32_t* columns, std::uint16_t* out, CodeRanges& ranges) {
+                    const std::uint32_t* columns, std::uint16_t* out, CodeRanges& ranges) {
     constexpr std::size_t kAhead = 12;
     const auto column = [&](int lane) { return lane < kColumns ? columns[lane] : 0u; };
     const std::uint32_t c0 = column(0), c1 = column(1), c2 = column(2), c3 = column(3);
@@ -531,8 +531,8 @@ void gather_columns(const std::uint16_t* codes, std::size_t stride, const WordRe
     __m128i greatest = _mm_setzero_si128();
     __m128i known = least;
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint16_t* const row = codes + records[i * step].row * stride;
-        if (i + kAhead < n) __builtin_prefetch(codes + records[(i + kAhead) * step].row * stride + c0);
+        const std::uint16_t* const row = codes + records[i].row * stride;
+        if (i + kAhead < n) __builtin_prefetch(codes + records[i + kAhead].row * stride + c0);
         __m128i v = _mm_cvtsi32_si128(row[c0]);
         if constexpr (kColumns > 1) v = _mm_insert_epi16(v, row[c1], 1);
         if constexpr (kColumns > 2) v = _mm_insert_epi16(v, row[c2], 2);
@@ -552,22 +552,21 @@ void gather_columns(const std::uint16_t* codes, std::size_t stride, const WordRe
 }
 
 void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
-                  std::size_t step, const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out,
-                  CodeRanges& ranges) {
+                  const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges) {
     switch (n_columns) {
-        case 1: return gather_columns<1>(codes, stride, records, n, step, columns, out, ranges);
-        case 2: return gather_columns<2>(codes, stride, records, n, step, columns, out, ranges);
-        case 3: return gather_columns<3>(codes, stride, records, n, step, columns, out, ranges);
-        case 4: return gather_columns<4>(codes, stride, records, n, step, columns, out, ranges);
-        case 5: return gather_columns<5>(codes, stride, records, n, step, columns, out, ranges);
-        case 6: return gather_columns<6>(codes, stride, records, n, step, columns, out, ranges);
-        case 7: return gather_columns<7>(codes, stride, records, n, step, columns, out, ranges);
-        default: return gather_columns<8>(codes, stride, records, n, step, columns, out, ranges);
+        case 1: return gather_columns<1>(codes, stride, records, n, columns, out, ranges);
+        case 2: return gather_columns<2>(codes, stride, records, n, columns, out, ranges);
+        case 3: return gather_columns<3>(codes, stride, records, n, columns, out, ranges);
+        case 4: return gather_columns<4>(codes, stride, records, n, columns, out, ranges);
+        case 5: return gather_columns<5>(codes, stride, records, n, columns, out, ranges);
+        case 6: return gather_columns<6>(codes, stride, records, n, columns, out, ranges);
+        case 7: return gather_columns<7>(codes, stride, records, n, columns, out, ranges);
+        default: return gather_columns<8>(codes, stride, records, n, columns, out, ranges);
     }
 }
 
-void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, std::size_t step,
-              const std::uint16_t* shift, const std::uint16_t* last, std::uint64_t* sums) {
+void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
+              const std::uint16_t* last, std::uint64_t* sums) {
     const __m128i shifts = _mm_loadu_si128(reinterpret_cast<const __m128i*>(shift));
     const __m128i lasts = _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(last)), shifts);
     __m256i low = _mm256_setzero_si256();
@@ -576,7 +575,7 @@ void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t
         const __m128i code =
             _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeLanes)), shifts);
         const __m128i goes = _mm_cmpeq_epi16(_mm_min_epu16(code, lasts), code);
-        const __m256i pay = _mm256_set1_epi64x(static_cast<long long>(records[i * step].pay));
+        const __m256i pay = _mm256_set1_epi64x(static_cast<long long>(records[i].pay));
         low = _mm256_add_epi64(low, _mm256_and_si256(pay, _mm256_cvtepi16_epi64(goes)));
         high = _mm256_add_epi64(high, _mm256_and_si256(pay, _mm256_cvtepi16_epi64(_mm_srli_si128(goes, 8))));
     }

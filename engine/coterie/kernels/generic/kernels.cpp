@@ -129,13 +129,12 @@ WordCut scan_words(const std::uint64_t* cells, std::uint32_t last, const WordSca
 }
 
 void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
-                  std::size_t step, const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out,
-                  CodeRanges& ranges) {
+                  const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges) {
     std::fill_n(ranges.least, kCodeLanes, std::uint16_t{0xffff});
     std::fill_n(ranges.greatest, kCodeLanes, std::uint16_t{0});
     std::fill_n(ranges.least_known_less_one, kCodeLanes, std::uint16_t{0xffff});
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint16_t* const row = codes + records[i * step].row * stride;
+        const std::uint16_t* const row = codes + records[i].row * stride;
         for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
             const std::uint16_t code = lane < n_columns ? row[columns[lane]] : std::uint16_t{0};
             out[i * kCodeLanes + lane] = code;
@@ -147,13 +146,13 @@ void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordReco
     }
 }
 
-void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, std::size_t step,
-              const std::uint16_t* shift, const std::uint16_t* last, std::uint64_t* sums) {
+void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
+              const std::uint16_t* last, std::uint64_t* sums) {
     std::fill_n(sums, kCodeLanes, std::uint64_t{0});
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
             const auto code = static_cast<std::uint16_t>(codes[i * kCodeLanes + lane] - shift[lane]);
-            sums[lane] += code <= static_cast<std::uint16_t>(last[lane] - shift[lane]) ? records[i * step].pay : 0;
+            sums[lane] += code <= static_cast<std::uint16_t>(last[lane] - shift[lane]) ? records[i].pay : 0;
         }
 }
 
