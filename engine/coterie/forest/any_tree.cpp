@@ -93,14 +93,9 @@ Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOp
     Sapling sapling = sapling_of(tree, columns.columns, rows);
     sapling.ranks = std::move(ranks);
     sapling.out_leaf.reserve(bag.out.size());
-    for (const RowIndex place : bag.out) {
-        NodeIndex at = 0;
-        while (!sapling.nodes[at].is_leaf()) {
-            const PackedNode& node = sapling.nodes[at];
-            at = node.left + !node.goes_left(columns.columns.codes[node.feature()][place]);
-        }
-        sapling.out_leaf.push_back(at);
-    }
+    for (const RowIndex place : bag.out)
+        sapling.out_leaf.push_back(leaf_of(
+            sapling.nodes, [&](const PackedNode& node) { return columns.columns.codes[node.feature()][place]; }));
     return sapling;
 }
 

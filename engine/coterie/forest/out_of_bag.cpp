@@ -73,19 +73,17 @@ OutOfBag::OutOfBag(const ForestRows& rows)
       counts_(rows.n_places(), 0),
       loss_(rows.n_places(), 0.0) {}
 
-// Of classes: the share of outputs whose most likely class is wrong. Of numbers: the mean squared error.
-double OutOfBag::loss_of(const ForestRows& rows, std::size_t place) const {
+double loss_of(const ForestRows& rows, std::size_t place, const double* answer, double n) {
     const criterion::Targets& targets = rows.targets;
-    const double* sum = sums_.data() + place * n_columns_;
     const double* const target = targets.value.data() + place * targets.n_outputs;
     double loss = 0.0;
     for (std::uint32_t output = 0; output < targets.n_outputs; ++output) {
         if (targets.are_classes()) {
-            const std::uint32_t n = targets.n_classes[output];
-            loss += static_cast<double>(std::max_element(sum, sum + n) - sum) != target[output];
-            sum += n;
+            const std::uint32_t n_classes = targets.n_classes[output];
+            loss += static_cast<double>(std::max_element(answer, answer + n_classes) - answer) != target[output];
+            answer += n_classes;
         } else {
-            const double distance = *sum++ / counts_[place] - target[output];
+            const double distance = *answer++ / n - target[output];
             loss += distance * distance;
         }
     }
@@ -106,7 +104,7 @@ void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std
             for (std::uint32_t column = 0; column < n_columns_; ++column) sum[column] += answer[column];
             const double row_weight = rows.targets.weight[place];
             if (counts_[place]++ == 0) weight[chunk] += row_weight;
-            const double now = loss_of(rows, place);
+            const double now = loss_of(rows, place, sum, counts_[place]);
             loss[chunk] += row_weight * (now - loss_[place]);
             loss_[place] = now;
         }
@@ -130,7 +128,7 @@ void OutOfBag::resume(const ForestRows& rows, std::span<const double> sums, std:
         if (counts[row] == 0) continue;
         std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(row * n_columns_), n_columns_,
                     sums_.begin() + static_cast<std::ptrdiff_t>(place * n_columns_));
-        loss_[place] = loss_of(rows, place);
+        loss_[place] = loss_of(rows, place, sums_.data() + place * n_columns_, counts_[place]);
         total_loss_ += rows.targets.weight[place] * loss_[place];
         total_weight_ += rows.targets.weight[place];
     }

@@ -5,6 +5,10 @@
 
 namespace coterie {
 
+/// What an answer to a row is off, divided by `n` first if it is the sum of as many. Of classes: the share of outputs
+/// whose most likely class is wrong. Of numbers: the mean squared error.
+double loss_of(const ForestRows& rows, std::size_t place, const double* answer, double n = 1.0);
+
 /// Answers of the trees to the rows they did not see, added up tree by tree.
 class OutOfBag {
 public:
@@ -23,8 +27,6 @@ public:
     const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered
 
 private:
-    double loss_of(const ForestRows& rows, std::size_t place) const;
-
     std::uint32_t n_columns_;
     std::vector<double> sums_;
     std::vector<std::uint32_t> counts_;

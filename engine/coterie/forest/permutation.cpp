@@ -10,23 +10,6 @@
 namespace coterie {
 namespace {
 
-double loss_of(const ForestRows& rows, std::size_t place, const double* answer) {
-    const criterion::Targets& targets = rows.targets;
-    const double* const target = targets.value.data() + place * targets.n_outputs;
-    double loss = 0.0;
-    for (std::uint32_t output = 0; output < targets.n_outputs; ++output) {
-        if (targets.are_classes()) {
-            const std::uint32_t n = targets.n_classes[output];
-            loss += static_cast<double>(std::max_element(answer, answer + n) - answer) != target[output];
-            answer += n;
-        } else {
-            const double distance = *answer++ - target[output];
-            loss += distance * distance;
-        }
-    }
-    return loss / targets.n_outputs;
-}
-
 // One tree, and the codes of the rows it did not see.
 class TreeOnItsRows {
 public:
@@ -72,18 +55,14 @@ public:
 private:
     NodeIndex walk(std::size_t i, std::size_t changed, std::uint16_t new_code, std::uint64_t* passed) const {
         const std::uint16_t* const row = codes_.data() + i * d_;
-        NodeIndex at = 0;
         std::uint64_t seen = 0;
-        while (!tree_.nodes[at].is_leaf()) {
-            const PackedNode& node = tree_.nodes[at];
+        const NodeIndex leaf = leaf_of(tree_.nodes, [&](const PackedNode& node) {
             const FeatureIndex feature = node.feature();
             seen |= std::uint64_t{1} << (feature % 64);
-            std::uint32_t code = feature == changed ? new_code : row[feature];
-            if (node.is_nominal()) code = tree_.ranks[forest_.first_rank[feature] + code];
-            at = node.left + !node.goes_left(code);
-        }
+            return forest_.compared(tree_, node, feature == changed ? new_code : row[feature]);
+        });
         if (passed != nullptr) *passed = seen;
-        return at;
+        return leaf;
     }
 
     double loss_at(std::size_t i, NodeIndex leaf) const {
@@ -143,17 +122,10 @@ std::vector<std::uint32_t> leaves_of_rows(const ForestMemory& memory, const Pack
     const PackedTree& tree = forest.tree(index);
     std::vector<std::uint32_t> leaves(rows.n_places());
     parallel_ranges(rows.n_places(), 16'384, n_threads, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t place = begin; place < end; ++place) {
-            NodeIndex at = 0;
-            while (!tree.nodes[at].is_leaf()) {
-                const PackedNode& node = tree.nodes[at];
-                const FeatureIndex feature = node.feature();
-                std::uint32_t code = rows.code(place, feature);
-                if (node.is_nominal()) code = tree.ranks[forest.first_rank[feature] + code];
-                at = node.left + !node.goes_left(code);
-            }
-            leaves[place] = at;
-        }
+        for (std::size_t place = begin; place < end; ++place)
+            leaves[place] = leaf_of(tree.nodes, [&](const PackedNode& node) {
+                return forest.compared(tree, node, rows.code(place, node.feature()));
+            });
     });
     return leaves;
 }

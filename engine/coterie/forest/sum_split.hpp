@@ -229,7 +229,7 @@ private:
             if (keys_[0] >> 32 == keys_[n - 1] >> 32) return;
         }
         varies_ = true;
-        judge_keys(feature, n, {}, 0);
+        judge_keys(feature, n);
     }
 
     void sort_keys(std::size_t n) {
@@ -242,27 +242,32 @@ private:
         }
     }
 
-    // Keys are code << 32 | record, ascending. `below` is on the left already.
-    void judge_keys(FeatureIndex feature, std::size_t n, Sums below, std::uint32_t n_below) {
+    // The cuts between different codes from key `first` on. Keys are code << 32 | record, ascending; `below` is on the
+    // left already. Returns how many there are.
+    std::size_t fill_cuts(std::size_t first, std::size_t n, Sums below, std::uint32_t n_below) {
         make_room(n);
-        Pay missing{};
-        std::size_t i = 0;
-        for (; i < n && keys_[i] >> 32 == kMissingCode; ++i)
-            missing += node_->records[static_cast<std::uint32_t>(keys_[i])].pay;
-        const auto n_missing = static_cast<std::uint32_t>(i);
         Pay left{};
         std::size_t n_cuts = 0;
-        for (; i + 1 < n; ++i) {
+        for (std::size_t i = first; i + 1 < n; ++i) {
             left += node_->records[static_cast<std::uint32_t>(keys_[i])].pay;
             const auto code = static_cast<std::uint32_t>(keys_[i] >> 32);
             const auto next = static_cast<std::uint32_t>(keys_[i + 1] >> 32);
             const Sums so_far = below + left.sums();
             left_sum_[n_cuts] = so_far.sum;
             left_weight_[n_cuts] = so_far.weight;
-            left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(i + 1) - n_missing;
+            left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(i + 1 - first);
             last_[n_cuts] = (code + next) / 2;
             n_cuts += code != next;
         }
+        return n_cuts;
+    }
+
+    void judge_keys(FeatureIndex feature, std::size_t n) {
+        Pay missing{};
+        std::uint32_t n_missing = 0;
+        for (; n_missing < n && keys_[n_missing] >> 32 == kMissingCode; ++n_missing)
+            missing += node_->records[static_cast<std::uint32_t>(keys_[n_missing])].pay;
+        const std::size_t n_cuts = fill_cuts(n_missing, n, {}, 0);
         if (n_missing > 0) judge_missing(feature, missing.sums(), n_missing);
         judge_cuts(feature, n_cuts, missing.sums(), n_missing);
     }
@@ -334,7 +339,7 @@ private:
         std::sort(keys_.begin(), keys_.end());
         if (keys_.front() >> 32 == keys_.back() >> 32) return;
         varies_ = true;
-        judge_keys(feature, keys_.size(), {}, 0);
+        judge_keys(feature, keys_.size());
     }
 
     // --- large nodes: all cells of a few features in one pass
@@ -502,21 +507,7 @@ private:
             if (key >> 32 <= between) low += node_->records[static_cast<std::uint32_t>(key)].pay;
         below = below - low.sums();
         best_ = {};
-        make_room(keys_.size());
-        Pay left{};
-        std::size_t n_cuts = 0;
-        for (std::size_t k = 0; k + 1 < keys_.size(); ++k) {
-            left += node_->records[static_cast<std::uint32_t>(keys_[k])].pay;
-            const auto code = static_cast<std::uint32_t>(keys_[k] >> 32);
-            const auto next = static_cast<std::uint32_t>(keys_[k + 1] >> 32);
-            const Sums so_far = below + left.sums();
-            left_sum_[n_cuts] = so_far.sum;
-            left_weight_[n_cuts] = so_far.weight;
-            left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(k + 1);
-            last_[n_cuts] = (code + next) / 2;
-            n_cuts += code != next;
-        }
-        judge_cuts(feature, n_cuts, rough.missing, n_missing);
+        judge_cuts(feature, fill_cuts(0, keys_.size(), below, n_below), rough.missing, n_missing);
         if (best_.found()) return;
         best_ = rough;  // only rounding, of weights that are no whole numbers, can lead here
         best_.code = between;

@@ -90,7 +90,8 @@ void walk_rows(const PackedForest& forest, const PackedTree& tree, const std::ui
                 const PackedNode& node = nodes[at[lane]];
                 if (node.is_leaf()) continue;
                 moved = true;
-                at[lane] = node.left + !node.goes_left(forest.code_at(tree, node, codes + (first + lane) * row_stride));
+                at[lane] = node.left + !node.goes_left(forest.compared(
+                                           tree, node, codes[(first + lane) * row_stride + node.feature()]));
             }
         }
         std::copy_n(at.data(), n_lanes, leaves + first);

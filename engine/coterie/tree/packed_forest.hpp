@@ -43,6 +43,14 @@ struct PackedNode {
 };
 static_assert(sizeof(PackedNode) == 12);
 
+/// The leaf of one row; code_of(node) is its code, or its rank, in the feature that the node asks for.
+template <class CodeOf>
+NodeIndex leaf_of(const std::vector<PackedNode>& nodes, CodeOf code_of) {
+    NodeIndex at = 0;
+    while (!nodes[at].is_leaf()) at = nodes[at].left + !nodes[at].goes_left(code_of(nodes[at]));
+    return at;
+}
+
 struct PackedTree {
     std::vector<PackedNode> nodes;     // root at 0
     std::vector<double> answers;       // n_columns for each distinct answer
@@ -76,9 +84,9 @@ struct PackedForest {
     std::size_t bytes() const;
     std::size_t n_ranks() const;
 
-    std::uint16_t code_at(const PackedTree& tree, const PackedNode& node, const std::uint16_t* row) const {
-        const FeatureIndex feature = node.feature();
-        return node.is_nominal() ? tree.ranks[first_rank[feature] + row[feature]] : row[feature];
+    /// What a node compares, of a row with this code in its feature.
+    std::uint16_t compared(const PackedTree& tree, const PackedNode& node, std::uint16_t code) const {
+        return node.is_nominal() ? tree.ranks[first_rank[node.feature()] + code] : code;
     }
 };
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
@@ -34,6 +33,7 @@ from coterie._params import (
 )
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
@@ -140,7 +140,7 @@ class Task:
     n_threads: int
 
 
-class BoostingBase(CallbackSupportMixin, BaseEstimator):
+class BoostingBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
@@ -539,14 +539,6 @@ class BoostingBase(CallbackSupportMixin, BaseEstimator):
             gains[list(features)] += gain / len(features)
         total = gains.sum()
         return gains / total if total > 0 else gains
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     def _take_classes(self, train: TrainingData) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")

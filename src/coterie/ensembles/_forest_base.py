@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
 from coterie._params import Params, check_params, resolve_n_jobs
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
+from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.ensembles._forest_growth import grow_trees
@@ -60,7 +60,7 @@ _LEARNED = (
 )
 
 
-class ForestBase(MultiOutputMixin, BaseEstimator):
+class ForestBase(TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """The loop of `fit`, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
@@ -300,11 +300,3 @@ class ForestBase(MultiOutputMixin, BaseEstimator):
         state = dict(super().__getstate__())
         state.pop("_leaf_targets", None)  # found again when they are needed
         return state
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

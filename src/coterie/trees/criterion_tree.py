@@ -20,6 +20,7 @@ from coterie._typing import (
     Task,
     UnknownCategory,
 )
+from coterie.data.any_table import TakesAnyTable
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
@@ -38,7 +39,7 @@ from coterie.trees.words import words_of
 __all__ = ["CriterionTree"]
 
 
-class CriterionTree(MultiOutputMixin, BaseEstimator):
+class CriterionTree(TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
     PARAMS: Params = {
@@ -206,11 +207,3 @@ class CriterionTree(MultiOutputMixin, BaseEstimator):
         """
         check_is_fitted(self, "tree_")
         return draw_tree(self.tree_, words_of(self, feature_names, decimals=decimals), max_depth=max_depth)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

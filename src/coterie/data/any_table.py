@@ -1,0 +1,17 @@
+"""What estimators that take any table say of themselves to scikit-learn."""
+
+from typing import Any
+
+__all__ = ["TakesAnyTable"]
+
+
+class TakesAnyTable:
+    """Sparse matrices, missing values, categories and text are welcome."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
