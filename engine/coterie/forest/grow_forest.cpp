@@ -270,12 +270,11 @@ void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
     const int n_threads = options_.n_threads;
     const std::size_t at_once =
         std::clamp<std::size_t>(kBatchBytes / (4 * rows.n_places() + 1), static_cast<std::size_t>(2 * n_threads), 256);
-    constexpr std::size_t kMostWeight = std::size_t{1} << 24;  // of numbers, in a word
-    const bool whole_weights = !options_.tree.balance_bag && factor_.empty() &&
-                               (rows.targets.are_classes() || memory_->bags->n_slots() < kMostWeight) &&
-                               (!rows.weighted || std::ranges::all_of(rows.targets.weight, [](double w) {
-                                   return w == std::floor(w) && w <= kMostCopies;
-                               }));
+    const std::size_t most_weight = std::size_t{1} << (rows.targets.are_classes() ? 31 : 24);  // that has room in a pay
+    const bool whole_weights =
+        !options_.tree.balance_bag && factor_.empty() && memory_->bags->n_slots() < most_weight &&
+        (!rows.weighted ||
+         std::ranges::all_of(rows.targets.weight, [](double w) { return w == std::floor(w) && w <= kMostCopies; }));
     const std::thread::id caller = std::this_thread::get_id();
     std::atomic<bool> stopped = false;
     std::vector<SumTreeGrower*> idle;

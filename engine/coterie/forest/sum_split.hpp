@@ -9,134 +9,55 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <span>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
-#include "coterie/forest/rows.hpp"
-#include "coterie/forest/sums.hpp"
+#include "coterie/forest/node_search.hpp"
+#include "coterie/forest/random_cuts.hpp"
 
 namespace coterie::sums {
 
-inline constexpr std::size_t kTinyNode = 24;     // rows that are sorted by code
 inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of words are filled and scanned
 inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
-inline constexpr std::size_t kTogether = 8;      // features that share a pass over the rows of a large node
-inline constexpr std::size_t kAhead = 16;        // records between a prefetch and its use
-inline constexpr std::size_t kFewRows = 4;       // rows up to which random thresholds are tried one by one
-
-struct Split {
-    double score = criterion::kForbidden;
-    FeatureIndex feature = 0;
-    std::uint32_t code = 0;  // the last that goes left; the last cell, if coarse
-    std::uint32_t next = 0;  // the first cell that goes right, if coarse
-    bool coarse = false;
-    bool missing_left = false;
-    Sums left;
-    Sums missing;  // what is missing in the node
-
-    bool found() const { return score != criterion::kForbidden; }
-};
-
-/// The rows of a node, and where their codes are.
-template <class Pay>
-struct NodeView {
-    std::span<const Record<Pay>> records;
-    const Code* codes;
-    std::size_t stride;
-    bool ranked;  // levels of nominal features have become ranks
-    Pay pay;      // of all records
-    Sums total;   // the same, as numbers
-};
 
 template <class Score, class Pay, bool kRandom, bool kCountRows>
-class SplitFinder {
+class SumSplitFinder : public NodeSearch<Pay, kCountRows> {
+    using Base = NodeSearch<Pay, kCountRows>;
+    using Base::coarse_, Base::node_, Base::rows_, Base::options_, Base::keys_, Base::extent_, Base::varies_,
+        Base::done_, Base::perfect_, Base::n_rows, Base::for_codes, Base::ranks_of, Base::sort_codes, Base::sort_keys,
+        Base::is_lawful;
+
 public:
     using Node = NodeView<Pay>;
-    static constexpr bool kScanWords = Pay::kWord && std::is_same_v<Score, SquareScore> && !kCountRows;
+    static constexpr bool kScanWords = Pay::kWhole && std::is_same_v<Score, SquareScore> && !kCountRows;
     static constexpr std::size_t kLarge = kScanWords ? kDenseNode : kDensePairs;
 
-    SplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
-        : rows_(rows),
-          options_(options.tree),
-          forest_(forest),
-          cells_(kTogether * 256 + 8),
-          counts_(kTogether * 256, 0) {
-        for (const RankedFeature& feature : rows.table.features) coarse_.push_back(Coarse::of(feature.n_codes));
+    SumSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
+        : Base(rows, options, forest), cells_(kTogether * 256 + 8), counts_(kTogether * 256, 0) {
         std::fill(cells_.begin(), cells_.end(), Pay{});
-        has_levels_ = std::ranges::any_of(rows.n_levels, [](std::int32_t n) { return n > 0; });
-        if constexpr (kRandom) make_edges();
+        if constexpr (kRandom) random_cuts_.emplace(rows, coarse_);
     }
 
-    void start_tree(const std::uint16_t* ranks, std::uint64_t seed) {
-        ranks_ = ranks;
-        random_ = Stream(seed);
-    }
-
-    /// Draws features until enough have been tried and one of them varies. Leaves `features` as they were: what is
-    /// drawn follows from the node alone, however its search goes.
-    Split find(const Node& node, std::vector<FeatureIndex>& features) {
-        node_ = &node;
-        seed_ = random_.bits();
-        picks_.clear();
+    /// `pay`: of all records.
+    Split find(const Node& node, Pay pay, std::vector<FeatureIndex>& features) {
+        pay_ = pay;
+        total_ = pay.sums();
         best_ = {};
-        varies_ = false;
-        done_ = false;
-        perfect_ = rows_.targets.are_classes() ? Score::of_pure_sides(node.total) : -criterion::kForbidden;
-        const std::size_t n = features.size();
-        const std::size_t limit = options_.max_features;
-        const std::size_t wanted = limit == 0 ? n : std::min(limit, n);
-        extent_ = Pay::kWord ? static_cast<std::size_t>(node.total.weight) : node.records.size();
-        const bool large = kRandom ? takes_lanes() : extent_ > kLarge;
-        for (std::size_t tried = 0; tried < n && !done_ && (tried < wanted || !varies_);) {
-            const std::size_t n_now = large ? std::min<std::size_t>(kTogether, tried < wanted ? wanted - tried : 1) : 1;
-            for (std::size_t i = tried; i < tried + n_now; ++i) pick(features, i);
-            try_features(features.data() + tried, n_now);
-            tried += n_now;
-        }
-        for (std::size_t i = picks_.size(); i-- > 0;) std::swap(features[i], features[picks_[i]]);
+        Base::begin(node, Score::of_pure_sides(total_));
+        const bool large = kRandom ? Base::takes_lanes() : extent_ > kLarge;
+        Base::draw_features(features, large ? kTogether : 1,
+                            [&](const FeatureIndex* first, std::size_t n) { try_features(first, n); });
         if (best_.coarse) refine();
         return best_;
     }
 
 private:
-    std::size_t n_rows() const { return node_->records.size(); }
-
-    std::uint64_t drawn_bits(std::uint64_t position) const {
-        return mix(seed_ + (position + 1) * 0x9e3779b97f4a7c15ull);
-    }
-
-    // One more feature without replacement, to place i.
-    void pick(std::vector<FeatureIndex>& features, std::size_t i) {
-        const std::size_t other = i + static_cast<std::size_t>(((drawn_bits(i) >> 32) * (features.size() - i)) >> 32);
-        std::swap(features[i], features[other]);
-        picks_.push_back(static_cast<std::uint32_t>(other));
-    }
-
-    // Random thresholds are drawn for several features at once unless rows are few, counted or not ranked yet.
-    bool takes_lanes() const {
-        return Pay::kWord && !kCountRows && extent_ > kFewRows && (node_->ranked || !has_levels_);
-    }
-
-    const std::uint16_t* ranks_of(FeatureIndex feature) const {
-        return node_->ranked || rows_.n_levels[feature] == 0 ? nullptr : ranks_ + forest_.first_rank[feature];
-    }
-
-    // Calls visit(i, code) for every record.
-    template <class Visit>
-    void for_codes(FeatureIndex feature, Visit visit) const {
-        const Code* const column = node_->codes + feature;
-        const std::size_t stride = node_->stride;
-        const std::size_t n = n_rows();
-        const Record<Pay>* const records = node_->records.data();
-        if (const std::uint16_t* const ranks = ranks_of(feature); ranks != nullptr) {
-            for (std::size_t i = 0; i < n; ++i) visit(i, std::uint32_t{ranks[column[records[i].row * stride]]});
-        } else {
-            for (std::size_t i = 0; i < n; ++i) visit(i, std::uint32_t{column[records[i].row * stride]});
-        }
-    }
+    struct SumSplit : Split {
+        Sums left;
+        Sums missing;  // what is missing in the node
+    };
 
     void try_features(const FeatureIndex* features, std::size_t n) {
         if constexpr (kRandom) return n > 1 ? draw_lanes(features, n) : draw_one(features[0]);
@@ -147,17 +68,8 @@ private:
 
     // --- cuts
 
-    bool is_lawful(Sums left, std::uint32_t n_left) const {
-        if constexpr (kCountRows) {
-            if (n_left < options_.min_rows_leaf || n_rows() - n_left < options_.min_rows_leaf) return false;
-            return left.weight >= options_.min_weight_leaf &&
-                   node_->total.weight - left.weight >= options_.min_weight_leaf;
-        }
-        return true;
-    }
-
     void take(double score, FeatureIndex feature, std::uint32_t code, bool missing_left, Sums left) {
-        best_ = {.score = score, .feature = feature, .code = code, .missing_left = missing_left, .left = left};
+        best_ = {{.score = score, .feature = feature, .code = code, .missing_left = missing_left}, left, {}};
         done_ = score >= perfect_ || extent_ == 2;
     }
 
@@ -173,12 +85,12 @@ private:
                     left_count_[i] += n_missing;
                 }
             }
-            Score::scores(left_sum_.data(), left_weight_.data(), n, node_->total, score_.data());
+            Score::scores(left_sum_.data(), left_weight_.data(), n, total_, score_.data());
             double best = best_.score;
             std::size_t at = n;
             for (std::size_t i = 0; i < n; ++i) {
                 if (!(score_[i] > best)) continue;
-                if (!is_lawful({left_sum_[i], left_weight_[i]}, left_count_[i])) continue;
+                if (!is_lawful(left_weight_[i], left_count_[i])) continue;
                 best = score_[i];
                 at = i;
             }
@@ -188,14 +100,14 @@ private:
             chosen = at;
         }
         // What was never missing follows the heavier side.
-        if (chosen < n && missing.weight == 0.0) best_.missing_left = best_.left.weight * 2 > node_->total.weight;
+        if (chosen < n && missing.weight == 0.0) best_.missing_left = best_.left.weight * 2 > total_.weight;
         return chosen;
     }
 
     // Known values on the left, missing ones on the right.
     void judge_missing(FeatureIndex feature, Sums missing, std::uint32_t n_missing) {
-        const Sums left = node_->total - missing;
-        if (!is_lawful(left, static_cast<std::uint32_t>(n_rows()) - n_missing)) return;
+        const Sums left = total_ - missing;
+        if (!is_lawful(left.weight, n_rows() - n_missing)) return;
         const double score = Score::split(left, missing);
         if (score > best_.score) take(score, feature, rows_.table.features[feature].n_codes - 1, false, left);
     }
@@ -223,23 +135,11 @@ private:
             if (a == b) return;
             keys_[0] = std::min(std::uint64_t{a} << 32, std::uint64_t{b} << 32 | 1);
             keys_[1] = std::max(std::uint64_t{a} << 32, std::uint64_t{b} << 32 | 1);
-        } else {
-            for_codes(feature, [&](std::size_t i, std::uint32_t code) { keys_[i] = std::uint64_t{code} << 32 | i; });
-            sort_keys(n);
-            if (keys_[0] >> 32 == keys_[n - 1] >> 32) return;
+        } else if (!sort_codes(feature)) {
+            return;
         }
         varies_ = true;
         judge_keys(feature, n);
-    }
-
-    void sort_keys(std::size_t n) {
-        if (n > kTinyNode) return std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(n));
-        for (std::size_t i = 1; i < n; ++i) {
-            const std::uint64_t key = keys_[i];
-            std::size_t hole = i;
-            for (; hole > 0 && keys_[hole - 1] > key; --hole) keys_[hole] = keys_[hole - 1];
-            keys_[hole] = key;
-        }
     }
 
     // The cuts between different codes from key `first` on. Keys are code << 32 | record, ascending; `below` is on the
@@ -334,10 +234,7 @@ private:
 
     // All known values lie in one cell, so its codes are searched.
     void search_inside(FeatureIndex feature) {
-        keys_.clear();
-        for_codes(feature, [&](std::size_t i, std::uint32_t code) { keys_.push_back(std::uint64_t{code} << 32 | i); });
-        std::sort(keys_.begin(), keys_.end());
-        if (keys_.front() >> 32 == keys_.back() >> 32) return;
+        if (!sort_codes(feature)) return;
         varies_ = true;
         judge_keys(feature, keys_.size());
     }
@@ -404,8 +301,8 @@ private:
         const bool has_missing = !missing.empty();
         static_assert(sizeof(Pay) == sizeof(std::uint64_t));
         WordScan task{.start = 0,
-                      .total = node_->pay.word,
-                      .mean = static_cast<float>(node_->total.sum / node_->total.weight),
+                      .total = pay_.word,
+                      .mean = static_cast<float>(total_.sum / total_.weight),
                       .narrow = std::is_same_v<Pay, ClassPay>};
         const auto* const words = reinterpret_cast<const std::uint64_t*>(cells);
         WordCut cut = kernels().scan_words(words, last, task);
@@ -425,7 +322,7 @@ private:
         if (has_missing && coarse.shift > 0) {
             std::uint32_t lowest = 1;
             while (cells[lowest].empty()) ++lowest;
-            if (cells[lowest].word + missing.word == node_->pay.word) {  // all known values lie in this cell
+            if (cells[lowest].word + missing.word == pay_.word) {  // all known values lie in this cell
                 std::fill_n(cells, last + 1, Pay{});
                 return search_inside(feature);
             }
@@ -434,14 +331,14 @@ private:
         for (std::uint32_t cell = 1; cell <= cut.cell; ++cell) left += cells[cell];
         if (missing_left && left.word == missing.word) {  // missing against known: known values go left
             missing_left = false;
-            left.word = node_->pay.word - missing.word;
+            left.word = pay_.word - missing.word;
             cut.cell = last;
         }
-        const double score = Score::split(left.sums(), node_->total - left.sums());
+        const double score = Score::split(left.sums(), total_ - left.sums());
         if (score > best_.score) {
             std::uint32_t next = cut.cell + 1;
             while (next <= last && cells[next].empty()) ++next;
-            take(score, feature, cut.cell, has_missing ? missing_left : left.sums().weight * 2 > node_->total.weight,
+            take(score, feature, cut.cell, has_missing ? missing_left : left.sums().weight * 2 > total_.weight,
                  left.sums());
             best_.missing = missing.sums();
             if (next > last) {  // only missing values on the right
@@ -485,7 +382,7 @@ private:
     void refine() {
         const FeatureIndex feature = best_.feature;
         const Coarse coarse = coarse_[feature];
-        const Split rough = best_;
+        const SumSplit rough = best_;
         const std::uint32_t from = coarse.first(rough.code);
         const std::uint32_t reach = coarse.last(rough.next) - from;
         const std::uint32_t between = coarse.last(rough.code);  // the last code of the low cell
@@ -516,160 +413,73 @@ private:
 
     // --- random thresholds, for extra trees
 
-    // Where the coarse cells of each feature begin, as values; the last one ends where the greatest value is.
-    void make_edges() {
-        for (std::size_t feature = 0; feature < rows_.n_features(); ++feature) {
-            const RankedFeature& ranks = rows_.table.features[feature];
-            const Coarse coarse = coarse_[feature];
-            const std::uint32_t n_cells = coarse(ranks.n_codes - 1) + 1;
-            std::vector<double>& edge = edges_.emplace_back(n_cells + 1, 0.0);
-            if (rows_.n_levels[feature] > 0 || ranks.n_codes < 2) continue;
-            constexpr double kFar = std::numeric_limits<double>::max() / 4;
-            for (std::uint32_t cell = 1; cell < n_cells; ++cell)
-                edge[cell] = std::clamp(ranks.lowest(static_cast<Code>(coarse.first(cell))), -kFar, kFar);
-            edge[n_cells] = std::clamp(ranks.highest(static_cast<Code>(ranks.n_codes - 1)), -kFar, kFar);
-        }
+    RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
+        return random_cuts_->draw(feature, range, Base::missing_goes_left(feature),
+                                  Base::drawn_bits(~std::uint64_t{feature}));
     }
 
-    // About the value of a code: even within a coarse cell.
-    double value_of(FeatureIndex feature, std::uint32_t code) const {
-        const Coarse coarse = coarse_[feature];
-        const std::uint32_t cell = coarse(code);
-        const double* const edge = edges_[feature].data() + cell;
-        const double within = static_cast<double>(code - coarse.first(cell)) / static_cast<double>(1u << coarse.shift);
-        return edge[0] + within * (edge[1] - edge[0]);
+    // What was never missing follows the heavier side.
+    void judge_drawn(FeatureIndex feature, const CodeRange& range, RandomCut cut, Sums left) {
+        const double score = Score::split(left, total_ - left);
+        if (score <= best_.score) return;
+        take(score, feature, cut.last, range.has_missing() ? cut.shift == 0 : left.weight * 2 > total_.weight, left);
     }
-
-    // A code from low to high - 1: where a threshold falls that is drawn evenly between their values.
-    std::uint32_t draw_code(FeatureIndex feature, std::uint32_t low, std::uint32_t high) {
-        const double unit = static_cast<double>(drawn_bits(~std::uint64_t{feature}) >> 11) * 0x1.0p-53;
-        const Coarse coarse = coarse_[feature];
-        std::uint32_t cell = coarse(low);
-        const std::uint32_t last_cell = coarse(high);
-        if (cell == last_cell || rows_.n_levels[feature] > 0)
-            return low + static_cast<std::uint32_t>(unit * (high - low));
-        const double* const edge = edges_[feature].data();
-        const double from = value_of(feature, low);
-        const double threshold = from + unit * (value_of(feature, high) - from);
-        for (std::uint32_t n = last_cell - cell + 1; n > 1;) {  // the last cell that begins at or below it
-            const std::uint32_t half = n / 2;
-            cell += edge[cell + half] <= threshold ? half : 0;
-            n -= half;
-        }
-        const double width = edge[cell + 1] - edge[cell];
-        const double within = width > 0.0 ? std::clamp((threshold - edge[cell]) / width, 0.0, 1.0) : 0.0;
-        const std::uint32_t code =
-            coarse.first(cell) + static_cast<std::uint32_t>(within * static_cast<double>((1u << coarse.shift) - 1));
-        return std::clamp(code, low, high - 1);
-    }
-
-    bool missing_goes_left(FeatureIndex feature) const { return drawn_bits(~(std::uint64_t{feature} << 32)) >> 63; }
-
-    struct Range {
-        std::uint16_t low = 0xffff;  // least known code, less one: missing wraps around to the highest
-        std::uint16_t high = 0;
-        std::uint16_t least = 0xffff;  // 0 if something is missing
-
-        void see(std::uint32_t code) {
-            low = std::min(low, static_cast<std::uint16_t>(code - 1));
-            high = std::max(high, static_cast<std::uint16_t>(code));
-            least = std::min(least, static_cast<std::uint16_t>(code));
-        }
-    };
 
     void draw_one(FeatureIndex feature) {
         const std::size_t n = n_rows();
         if (drawn_.size() < n) drawn_.resize(n);
-        Range range;
+        CodeRange range;
         for_codes(feature, [&](std::size_t i, std::uint32_t code) {
             drawn_[i] = static_cast<Code>(code);
             range.see(code);
         });
-        judge_drawn(feature, range, drawn_.data());
+        if (!range.varies()) return;
+        varies_ = true;
+        const RandomCut cut = draw_cut(feature, range);
+        Pay left{};
+        std::uint32_t n_left = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool goes = cut.goes_left(drawn_[i]);
+            left.add_if(goes, node_->records[i].pay);
+            if constexpr (kCountRows) n_left += goes;
+        }
+        if (is_lawful(left.weight(), n_left)) judge_drawn(feature, range, cut, left.sums());
     }
 
     // The same for up to eight features in one pass.
     void draw_lanes(const FeatureIndex* features, std::size_t n_features) {
         static_assert(kTogether == kCodeLanes);
-        if constexpr (Pay::kWord) {
+        if constexpr (Pay::kWhole) {
             const std::size_t n = n_rows();
             if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
-            const auto* const records = reinterpret_cast<const WordRecord*>(node_->records.data());
-            static_assert(sizeof(Record<Pay>) == sizeof(WordRecord));
+            const WordRecord* const records = word_records(node_->records);
             CodeRanges ranges;
             kernels().gather_codes(node_->codes, node_->stride, records, n, features, n_features, drawn_.data(),
                                    ranges);
+            std::array<RandomCut, kCodeLanes> cuts{};
             std::array<std::uint16_t, kCodeLanes> shift{};
             std::array<std::uint16_t, kCodeLanes> last{};
-            std::array<bool, kCodeLanes> tried{};
             for (std::size_t k = 0; k < n_features; ++k) {
-                const std::uint32_t low = ranges.least_known_less_one[k] + 1u;
-                const std::uint32_t high = ranges.greatest[k];
-                const bool has_missing = ranges.least[k] == kMissingCode;
-                if (high == 0 || (low == high && !has_missing)) continue;
-                tried[k] = varies_ = true;
-                const bool missing_left = has_missing && low < high && missing_goes_left(features[k]);
-                shift[k] = missing_left ? 0 : 1;
-                last[k] = static_cast<std::uint16_t>(low < high ? draw_code(features[k], low, high) : high);
+                const CodeRange range = CodeRange::of_lane(ranges, k);
+                if (!range.varies()) continue;
+                varies_ = true;
+                cuts[k] = draw_cut(features[k], range);
+                shift[k] = cuts[k].shift;
+                last[k] = cuts[k].last;
             }
             std::array<std::uint64_t, kCodeLanes> left;
             kernels().sum_left(drawn_.data(), records, n, shift.data(), last.data(), left.data());
-            const Sums total = node_->total;
             for (std::size_t k = 0; k < n_features; ++k) {
-                if (!tried[k]) continue;
-                const Sums side = Pay{left[k]}.sums();
-                const double score = Score::split(side, total - side);
-                if (score <= best_.score) continue;
-                const bool has_missing = ranges.least[k] == kMissingCode;
-                take(score, features[k], last[k], has_missing ? shift[k] == 0 : side.weight * 2 > total.weight, side);
+                const CodeRange range = CodeRange::of_lane(ranges, k);
+                if (range.varies()) judge_drawn(features[k], range, cuts[k], Pay{left[k]}.sums());
             }
         }
     }
 
-    void judge_drawn(FeatureIndex feature, Range range, const Code* codes) {
-        const std::uint32_t low = range.low + 1u;
-        const std::uint32_t high = range.high;
-        const bool has_missing = range.least == kMissingCode;
-        if (high == 0 || (low == high && !has_missing)) return;
-        varies_ = true;
-        const bool missing_left = has_missing && low < high && missing_goes_left(feature);
-        const std::uint32_t code = low < high ? draw_code(feature, low, high) : high;
-        const auto shift = static_cast<std::uint16_t>(missing_left ? 0 : 1);
-        const auto last = static_cast<std::uint16_t>(code - shift);
-        const Record<Pay>* const records = node_->records.data();
-        const std::size_t n = n_rows();
-        Pay pay{};
-        std::uint32_t n_left = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const bool goes = static_cast<std::uint16_t>(codes[i] - shift) <= last;
-            pay.add_if(goes, records[i].pay);
-            if constexpr (kCountRows) n_left += goes;
-        }
-        const Sums left = pay.sums();
-        if (!is_lawful(left, n_left)) return;
-        const double score = Score::split(left, node_->total - left);
-        if (score <= best_.score) return;
-        take(score, feature, code, has_missing ? missing_left : left.weight * 2 > node_->total.weight, left);
-    }
-
-    const ForestRows& rows_;
-    const CriterionOptions& options_;
-    const PackedForest& forest_;
-    std::vector<Coarse> coarse_;
-    std::vector<std::vector<double>> edges_;
-    bool has_levels_ = false;
-    const std::uint16_t* ranks_ = nullptr;
-    Stream random_;           // a number for each node
-    std::uint64_t seed_ = 0;  // of this node
-    std::vector<std::uint32_t> picks_;
-
-    const Node* node_ = nullptr;
-    // Rows with their copies: what the way of the search may depend on, so that a weight is so many equal rows.
-    std::size_t extent_ = 0;
-    Split best_;
-    bool varies_ = false;
-    bool done_ = false;     // nothing can be better
-    double perfect_ = 0.0;  // the score of a split that parts the classes
+    Pay pay_;     // of the node
+    Sums total_;  // the same, as numbers
+    SumSplit best_;
+    std::optional<RandomCuts> random_cuts_;
 
     Buffer<Pay> cells_;
     std::vector<std::uint32_t> counts_;
@@ -679,7 +489,6 @@ private:
     std::vector<double> score_;
     std::vector<std::uint32_t> last_;
     std::vector<std::uint32_t> next_;
-    std::vector<std::uint64_t> keys_;
     std::vector<Code> drawn_;
 };
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "coterie/base/error.hpp"
-#include "coterie/forest/sum_split.hpp"
+#include "coterie/forest/tallies.hpp"
 
 namespace coterie {
 namespace sums {
@@ -18,7 +18,7 @@ struct Scale {
     double centre = 0.0;
 };
 
-template <class Pay>
+template <class Total>
 struct Job {
     std::size_t begin;
     std::size_t end;
@@ -29,15 +29,18 @@ struct Job {
     std::uint32_t state;  // of allowed features
     bool local;           // its codes are in the block
     Scale scale;
-    Pay pay;  // of all records
+    Total total;  // of all records
 
     std::size_t size() const { return end - begin; }
 };
 
-template <class Score, class Pay, bool kRandom, bool kCountRows>
+template <class Kind>
 class Grower final : public SumTreeGrower {
 public:
-    using Job = sums::Job<Pay>;
+    using Pay = Kind::Pay;
+    using Total = Kind::Total;
+    using Tally = Kind::Tally;
+    using Job = sums::Job<Total>;
 
     Grower(const ForestRows& rows, const WholeTargets& targets, const ForestTreeOptions& options,
            const PackedForest& forest)
@@ -47,6 +50,9 @@ public:
           forest_(forest),
           allowed_(options, rows.n_features()),
           finder_(rows, options, forest),
+          all_(rows),
+          left_(rows),
+          right_(rows),
           stride_(rows.table.row_stride),
           block_rows_(std::clamp<std::size_t>(kBlockBytes / (stride_ * sizeof(Code)), 64, kMostBlockRows)),
           block_(block_rows_ * stride_ + kCacheLine),
@@ -72,10 +78,10 @@ public:
                           .state = allowed_.root(),
                           .local = false,
                           .scale = {targets_.unit, targets_.centre},
-                          .pay = {}});
+                          .total = {}});
         fill_records(bag, stack_.back());
-        total_weight_ = stack_.back().pay.weight();
-        new_node(stack_.back().pay, stack_.back().scale);
+        total_weight_ = stack_.back().total.weight();
+        new_node(all_, stack_.back().scale);
         while (!stack_.empty()) {
             patience.check();
             Job job = stack_.back();
@@ -90,6 +96,7 @@ public:
 
 private:
     static constexpr bool kRescales = std::is_same_v<Pay, NumberPay>;
+    static constexpr bool kLabels = !std::is_same_v<Pay, Total>;
 
     void fill_records(const Bag& bag, Job& job) {
         records_.resize(bag.in.size());
@@ -102,16 +109,19 @@ private:
         if constexpr (kRescales)
             rescale(job);
         else
-            job.pay = pay_of(job.begin, job.end);
+            count(job);
         out_.resize(bag.out.size());
         out_twin_.resize(bag.out.size());
         for (std::size_t i = 0; i < bag.out.size(); ++i) out_[i] = static_cast<std::uint32_t>(i);
     }
 
-    Pay pay_of(std::size_t begin, std::size_t end) const {
-        Pay pay{};
-        for (std::size_t i = begin; i < end; ++i) pay += records_[i].pay;
-        return pay;
+    std::span<const Record<Pay>> records(std::size_t begin, std::size_t end) const {
+        return {records_.data() + begin, end - begin};
+    }
+
+    void count(Job& job) {
+        all_.count(records(job.begin, job.end));
+        job.total = all_.total;
     }
 
     // Numbers have as many bits as the sum of all can have: the fewer rows, the finer. Returns whether targets differ.
@@ -132,36 +142,39 @@ private:
             const double number = std::nearbyint((rows_.targets.value[place_of(job, i)] - low) * times);
             records_[i].pay = Pay::of(std::max(0.0, number), records_[i].pay.weight());
         }
-        job.pay = pay_of(job.begin, job.end);
+        count(job);
         return high > low;
     }
 
-    NodeIndex new_node(const Pay& pay, const Scale& scale) {
+    NodeIndex new_node(const Tally& tally, const Scale& scale) {
         const auto node = static_cast<NodeIndex>(tree_.nodes.size());
-        const Sums total = pay.sums();
+        const double weight = tally.total.weight();
         tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
-        tree_.weight.push_back(total.weight);
+        tree_.weight.push_back(weight);
         tree_.gain.push_back(0.0);
-        const double mean = total.sum / total.weight;
-        if (rows_.targets.are_classes()) {
-            tree_.value.push_back(1.0 - mean);
-            tree_.value.push_back(mean);
+        if constexpr (kLabels) {
+            for (const auto sum : tally.sums) tree_.value.push_back(static_cast<double>(sum) / weight);
         } else {
-            tree_.value.push_back(scale.centre + mean * scale.unit);
+            const double mean = tally.total.sums().sum / weight;
+            if (rows_.targets.are_classes()) {
+                tree_.value.push_back(1.0 - mean);
+                tree_.value.push_back(mean);
+            } else {
+                tree_.value.push_back(scale.centre + mean * scale.unit);
+            }
         }
         return node;
     }
 
     // From a difference of scores to one of impurities.
     double factor(const Scale& scale) const {
-        constexpr bool kSquares = std::is_same_v<Score, SquareScore>;
-        if (rows_.targets.are_classes()) return kSquares ? 2.0 : 1.0;
-        return kSquares ? scale.unit * scale.unit : scale.unit;
+        if (rows_.targets.are_classes()) return Kind::kSquares ? 2.0 : 1.0;
+        return Kind::kSquares ? scale.unit * scale.unit : scale.unit;
     }
 
     // Rows with their copies: where a block begins must not depend on whether copies are rows or a weight.
     static std::size_t extent_of(const Job& job) {
-        return Pay::kWord ? static_cast<std::size_t>(job.pay.weight()) : job.size();
+        return Pay::kWhole ? static_cast<std::size_t>(job.total.weight()) : job.size();
     }
 
     RowIndex place_of(const Job& job, std::size_t i) const {
@@ -196,16 +209,15 @@ private:
 
     void grow_node(Job& job) {
         if (!may_split(job)) return finish_leaf(job);
-        const Sums total = job.pay.sums();
-        const NodeView<Pay> view{.records = {records_.data() + job.begin, job.size()},
+        all_.recall(job.total, records(job.begin, job.end));
+        const NodeView<Pay> view{.records = records(job.begin, job.end),
                                  .codes = job.local ? block_.data() : rows_.table.codes.data(),
                                  .stride = stride_,
                                  .ranked = job.local,
-                                 .pay = job.pay,
-                                 .total = total};
-        const Split split = finder_.find(view, allowed_.features(job.state));
+                                 .weight = job.total.weight()};
+        const Split split = Kind::find(finder_, view, all_, allowed_.features(job.state));
         if (!split.found()) return finish_leaf(job);
-        const double gain = (split.score - Score::node(total)) * factor(job.scale) / total_weight_;
+        const double gain = (split.score - all_.score()) * factor(job.scale) / total_weight_;
         if (gain + criterion::kTiny < options_.tree.min_impurity_decrease) return finish_leaf(job);
         part(job, view, split);
     }
@@ -213,7 +225,7 @@ private:
     bool may_split(Job& job) {
         const CriterionOptions& options = options_.tree;
         if (job.depth >= options.max_depth || job.size() < options.min_rows_split ||
-            job.size() < 2 * options.min_rows_leaf || job.pay.weight() < 2 * options.min_weight_leaf)
+            job.size() < 2 * options.min_rows_leaf || job.total.weight() < 2 * options.min_weight_leaf)
             return false;
         const Pay first = records_[job.begin].pay;
         for (std::size_t i = job.begin + 1; i < job.end; ++i)
@@ -248,20 +260,17 @@ private:
         node.code = static_cast<std::uint16_t>(split.code);
         const PackedNode rule = node;
         const std::uint16_t* const ranks = nominal ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
-        Pay left{};
-        const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks, left);
-        Pay right{};
-        if constexpr (Pay::kWord)
-            right.word = job.pay.word - left.word;
-        else
-            right = pay_of(middle, job.end);
+        left_.clear();
+        const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks);
+        left_.add_up();
+        right_.count_rest(all_, left_, records(middle, job.end));
         const std::size_t out_middle = job.local ? 0 : part_out(job, rule, ranks);
-        const double gain = Score::split(left.sums(), right.sums()) - Score::node(view.total);
+        const double gain = Kind::score(left_, right_) - all_.score();
         const double share = gain * factor(job.scale) / total_weight_;
         // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
         tree_.gain[job.node] = std::isfinite(share) ? std::max(0.0, share) : 0.0;
-        const NodeIndex child = new_node(left, job.scale);
-        new_node(right, job.scale);
+        const NodeIndex child = new_node(left_, job.scale);
+        new_node(right_, job.scale);
         tree_.nodes[job.node].left = child;
 
         Job next = job;
@@ -270,20 +279,20 @@ private:
         next.begin = middle;
         next.out_begin = out_middle;
         next.node = child + 1;
-        next.pay = right;
+        next.total = right_.total;
         stack_.push_back(next);
         next.begin = job.begin;
         next.end = middle;
         next.out_begin = job.out_begin;
         next.out_end = out_middle;
         next.node = child;
-        next.pay = left;
+        next.total = left_.total;
         stack_.push_back(next);
     }
 
     // Stable on both sides. Returns where the right side begins.
     std::size_t part_records(const Job& job, const NodeView<Pay>& view, const PackedNode& rule,
-                             const std::uint16_t* ranks, Pay& left_pay) {
+                             const std::uint16_t* ranks) {
         const Code* const column = view.codes + rule.feature();
         Record<Pay>* left = records_.data() + job.begin;
         Record<Pay>* right = twin_.data();
@@ -292,7 +301,7 @@ private:
             if (!job.local && i + kAhead < job.end) __builtin_prefetch(column + records_[i + kAhead].row * stride_);
             const Code code = column[record.row * stride_];
             const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
-            left_pay.add_if(goes_left, record.pay);
+            left_.add_if(goes_left, record.pay);
             *left = record;
             *right = record;
             left += goes_left;
@@ -354,7 +363,10 @@ private:
     const ForestTreeOptions& options_;
     const PackedForest& forest_;
     AllowedFeatures allowed_;
-    SplitFinder<Score, Pay, kRandom, kCountRows> finder_;
+    Kind::Finder finder_;
+    Tally all_;   // of the node that is being split
+    Tally left_;  // of its sides
+    Tally right_;
     std::size_t stride_;
     std::size_t block_rows_;
     Buffer<Code> block_;
@@ -379,29 +391,34 @@ struct Task {
     bool whole_weights;
 };
 
-template <class Score, class Pay, bool kRandom>
+template <template <class, class, bool, bool> class Kind, class Score, class Pay, bool kRandom>
 std::unique_ptr<SumTreeGrower> make(const Task& task) {
-    const CriterionOptions& tree = task.options.tree;
-    if (tree.min_rows_leaf > 1 || tree.min_weight_leaf > 0.0)
-        return std::make_unique<Grower<Score, Pay, kRandom, true>>(task.rows, task.targets, task.options, task.forest);
-    return std::make_unique<Grower<Score, Pay, kRandom, false>>(task.rows, task.targets, task.options, task.forest);
+    const auto [rows, targets, options, forest, whole_weights] = task;
+    if (options.tree.min_rows_leaf > 1 || options.tree.min_weight_leaf > 0.0)
+        return std::make_unique<Grower<Kind<Score, Pay, kRandom, true>>>(rows, targets, options, forest);
+    return std::make_unique<Grower<Kind<Score, Pay, kRandom, false>>>(rows, targets, options, forest);
 }
 
-template <class Score, class Pay>
+template <template <class, class, bool, bool> class Kind, class Score, class Pay>
 std::unique_ptr<SumTreeGrower> make(const Task& task) {
-    return task.options.tree.random_splits ? make<Score, Pay, true>(task) : make<Score, Pay, false>(task);
+    return task.options.tree.random_splits ? make<Kind, Score, Pay, true>(task) : make<Kind, Score, Pay, false>(task);
+}
+
+template <class Score>
+std::unique_ptr<SumTreeGrower> make_for_two_classes(const Task& task) {
+    return task.whole_weights ? make<OneSum, Score, ClassPay>(task) : make<OneSum, Score, PairPay>(task);
 }
 
 template <class Score>
 std::unique_ptr<SumTreeGrower> make_for_classes(const Task& task) {
-    return task.whole_weights ? make<Score, ClassPay>(task) : make<Score, PairPay>(task);
+    return task.whole_weights ? make<SumPerClass, Score, std::int32_t>(task) : make<SumPerClass, Score, double>(task);
 }
 
 }  // namespace
 }  // namespace sums
 
 bool sums_up(const criterion::Targets& targets, const CriterionOptions& options) {
-    return targets.need_one_sum() && options.criterion != Criterion::absolute_error && options.max_leaves == 0 &&
+    return targets.n_outputs == 1 && options.criterion != Criterion::absolute_error && options.max_leaves == 0 &&
            options.monotone.empty();
 }
 
@@ -425,10 +442,13 @@ std::unique_ptr<SumTreeGrower> make_sum_tree_grower(const ForestRows& rows, cons
                                                     bool whole_weights) {
     using namespace sums;
     const Task task{rows, targets, options, forest, whole_weights};
-    if (options.tree.criterion == Criterion::poisson) return make<PoissonScore, PairPay>(task);
-    if (options.tree.criterion == Criterion::entropy) return make_for_classes<EntropyScore>(task);
-    if (rows.targets.are_classes()) return make_for_classes<SquareScore>(task);
-    return whole_weights ? make<SquareScore, NumberPay>(task) : make<SquareScore, PairPay>(task);
+    const bool entropy = options.tree.criterion == Criterion::entropy;
+    if (rows.targets.are_classes() && rows.targets.n_classes[0] != 2)
+        return entropy ? make_for_classes<ClassEntropy>(task) : make_for_classes<ClassSquares>(task);
+    if (entropy) return make_for_two_classes<EntropyScore>(task);
+    if (rows.targets.are_classes()) return make_for_two_classes<SquareScore>(task);
+    if (options.tree.criterion == Criterion::poisson) return make<OneSum, PoissonScore, PairPay>(task);
+    return whole_weights ? make<OneSum, SquareScore, NumberPay>(task) : make<OneSum, SquareScore, PairPay>(task);
 }
 
 }  // namespace coterie

@@ -1,4 +1,4 @@
-// forest/sums.hpp: what the rows of a node add up to when one sum per row says it all.
+// forest/sums.hpp: what the rows of a node add up to: one sum, or one of each class.
 //
 // Words
 //   pay      what one row adds: its weighted target and its weight. If weights are whole numbers both fit into one
@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 
 #include "coterie/base/random.hpp"
 #include "coterie/base/types.hpp"
@@ -29,7 +31,7 @@ struct Sums {
 /// numbers, weights have 24 and targets, which are never negative, 39.
 template <int kWeightBits>
 struct WordPay {
-    static constexpr bool kWord = true;
+    static constexpr bool kWhole = true;
     static constexpr std::uint64_t kWeight = (std::uint64_t{1} << kWeightBits) - 1;
 
     std::uint64_t word = 0;
@@ -54,7 +56,7 @@ using NumberPay = WordPay<24>;
 
 /// Any weights; targets are whole numbers still.
 struct PairPay {
-    static constexpr bool kWord = false;
+    static constexpr bool kWhole = false;
 
     double sum = 0.0;
     double weight_sum = 0.0;
@@ -75,11 +77,35 @@ struct PairPay {
     friend bool same_target(PairPay a, PairPay b) { return a.sum * b.weight_sum == b.sum * a.weight_sum; }
 };
 
+/// A row of several classes: its weight counts for one of them. Whole weights are 32-bit numbers, any others doubles.
+template <class Weight>
+struct alignas(8) LabelPay {
+    static constexpr bool kWhole = std::is_integral_v<Weight>;
+
+    Weight own = 0;
+    std::uint32_t label = 0;
+
+    static LabelPay of(double target, double weight) {
+        return {static_cast<Weight>(weight), static_cast<std::uint32_t>(target)};
+    }
+    double weight() const { return static_cast<double>(own); }
+    friend bool same_target(LabelPay a, LabelPay b) { return a.label == b.label; }
+};
+using WholeLabelPay = LabelPay<std::int32_t>;
+using AnyLabelPay = LabelPay<double>;
+
 template <class Pay>
 struct Record {
     Pay pay;
     std::uint32_t row;
 };
+
+/// As the kernels see records whose pay is a word.
+template <class Pay>
+const WordRecord* word_records(std::span<const Record<Pay>> records) {
+    static_assert(sizeof(Pay) == sizeof(std::uint64_t) && sizeof(Record<Pay>) == sizeof(WordRecord));
+    return reinterpret_cast<const WordRecord*>(records.data());
+}
 
 inline double x_log_x(double x) { return x > 0.0 ? x * criterion::log_base_2(x) : 0.0; }
 
@@ -118,6 +144,29 @@ struct PoissonScore : OneByOne<PoissonScore> {
         return l.sum > 0.0 && r.sum > 0.0 ? node(l) + node(r) : criterion::kForbidden;
     }
     static double of_pure_sides(Sums) { return -criterion::kForbidden; }
+};
+
+/// Several classes by Gini: the sums of squares of both sides say it all, and can be kept up to date row by row.
+struct ClassSquares {
+    static constexpr bool kSquares = true;
+    template <class Weight>
+    static double node(std::span<const Weight> sums, double weight) {
+        double squares = 0.0;
+        for (const Weight sum : sums) squares += static_cast<double>(sum) * static_cast<double>(sum);
+        return squares / weight;
+    }
+    static double of_pure_sides(double weight) { return weight; }
+};
+
+struct ClassEntropy {
+    static constexpr bool kSquares = false;
+    template <class Weight>
+    static double node(std::span<const Weight> sums, double weight) {
+        double all = -x_log_x(weight);
+        for (const Weight sum : sums) all += x_log_x(static_cast<double>(sum));
+        return all;
+    }
+    static double of_pure_sides(double) { return 0.0; }
 };
 
 /// A stream of random numbers: the order of growth is fixed, so a counter will do.

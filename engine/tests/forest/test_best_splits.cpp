@@ -5,11 +5,12 @@
 namespace coterie::tests {
 namespace {
 
-/// Sums of one node in double precision. Gini of two classes is, up to a factor, the squared error of 0 and 1.
+/// Sums of one node in double precision.
 struct Slow {
     const Grown& grown;
     const PackedTree& tree;
     std::vector<std::uint16_t> counts;
+    Criterion criterion;
     bool between_cells = false;  // only cuts between the coarse cells of large features
 
     double weight(RowIndex place) const { return counts[place] * grown.memory->bags->unit(place); }
@@ -21,15 +22,24 @@ struct Slow {
         return between_cells ? sums::Coarse::of(grown.ranked.table.features[feature].n_codes)(code) : code;
     }
 
-    double squared_error(const std::vector<RowIndex>& places) const {
-        double sum = 0.0;
+    /// The squared error of numbers, the Gini impurity or the entropy of classes, times the weight of the rows.
+    double error(const std::vector<RowIndex>& places) const {
         double all = 0.0;
-        for (const RowIndex place : places) {
-            sum += weight(place) * target(place);
-            all += weight(place);
+        for (const RowIndex place : places) all += weight(place);
+        if (!grown.ranked.targets.are_classes()) {
+            double sum = 0.0;
+            for (const RowIndex place : places) sum += weight(place) * target(place);
+            double error = 0.0;
+            for (const RowIndex place : places) error += weight(place) * std::pow(target(place) - sum / all, 2);
+            return error;
         }
         double error = 0.0;
-        for (const RowIndex place : places) error += weight(place) * std::pow(target(place) - sum / all, 2);
+        for (std::uint32_t label = 0; label < grown.ranked.targets.n_classes[0]; ++label) {
+            double own = 0.0;
+            for (const RowIndex place : places) own += target(place) == label ? weight(place) : 0.0;
+            if (criterion == Criterion::gini) error += own * (1.0 - own / all);
+            if (criterion == Criterion::entropy && own > 0.0) error -= own * std::log2(own / all);
+        }
         return error;
     }
 
@@ -39,7 +49,7 @@ struct Slow {
         std::vector<RowIndex> sides[2];
         for (const RowIndex place : places) sides[!goes(place)].push_back(place);
         if (std::min(sides[0].size(), sides[1].size()) < std::max<std::size_t>(1, min_rows)) return -1.0;
-        return squared_error(places) - squared_error(sides[0]) - squared_error(sides[1]);
+        return error(places) - error(sides[0]) - error(sides[1]);
     }
 
     double best_gain(const std::vector<RowIndex>& places, std::size_t min_rows) const {
@@ -70,10 +80,10 @@ void check_best(const Lesson& lesson, const ForestOptions& options,
     const std::size_t min_rows = options.tree.tree.min_rows_leaf;
     for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
         const PackedTree& tree = grown.forest.tree(index);
-        const Slow slow{grown, tree, grown.counts(index)};
+        const Slow slow{grown, tree, grown.counts(index), options.tree.tree.criterion};
         for_nodes(grown, index, [&](const PackedNode& node, const std::vector<RowIndex>& places) {
             check(!places.empty(), "every node has rows", where);
-            const double error = slow.squared_error(places);
+            const double error = slow.error(places);
             if (error < 1e-12) return check(node.is_leaf(), "equal targets are not parted", where);
             const double best = slow.best_gain(places, min_rows);
             if (best < 0.0) return check(node.is_leaf(), "nothing parts the rows", where);
@@ -107,8 +117,18 @@ const Test best_of_numbers("numbers are parted by the best cut of all features, 
     }
 });
 
+const Test best_of_many_classes("several classes are parted by the best cut of all features, with missing values", [] {
+    for (const Criterion criterion : {Criterion::gini, Criterion::entropy})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            const Lesson lesson = random_lesson(80 + seed, 150 + 110 * seed, 2 + seed, 3 + 2 * static_cast<int>(seed));
+            ForestOptions options = options_for(lesson, seed);
+            options.tree.tree.criterion = criterion;
+            check_best(lesson, options);
+        }
+});
+
 const Test best_of_weighted("rows of any weight are parted by the best cut", [] {
-    for (const std::int32_t n_classes : {0, 2})
+    for (const std::int32_t n_classes : {0, 2, 4})
         for (const double unit : {1.0, 0.37}) {
             Lesson lesson = random_lesson(20, 150, 4, n_classes);
             for (std::size_t row = 0; row < 150; ++row) lesson.weight.push_back(unit * (1.0 + row % 4));
@@ -117,7 +137,7 @@ const Test best_of_weighted("rows of any weight are parted by the best cut", [] 
 });
 
 const Test best_lawful("among the cuts that leave enough rows on both sides the best is taken", [] {
-    for (const std::int32_t n_classes : {0, 2}) {
+    for (const std::int32_t n_classes : {0, 2, 4}) {
         const Lesson lesson = random_lesson(30, 200, 4, n_classes);
         ForestOptions options = options_for(lesson, 4);
         options.tree.tree.min_rows_leaf = 6;
@@ -126,32 +146,33 @@ const Test best_lawful("among the cuts that leave enough rows on both sides the 
 });
 
 const Test best_of_cells("with more values than cells, the split is at least as good as any between two cells", [] {
-    for (const std::int32_t n_classes : {0, 2}) {
+    for (const std::int32_t n_classes : {0, 2, 4}) {
         const Lesson lesson = random_lesson(40, 700, 2, n_classes, 1e6);
         ForestOptions options = options_for(lesson, 5);
         options.tree.tree.max_depth = 4;
         const Grown grown = grow(lesson, options, {1});
         check(grown.ranked.table.features[0].n_codes > 256, "values outnumber cells");
         const PackedTree& tree = grown.forest.tree(0);
-        const Slow slow{grown, tree, grown.counts(0), true};
+        const Slow slow{grown, tree, grown.counts(0), options.tree.tree.criterion, true};
         for_nodes(grown, 0, [&](const PackedNode& node, const std::vector<RowIndex>& places) {
             if (node.is_leaf()) return;
             const double gain =
                 slow.gain(places, 1, [&](RowIndex place) { return grown.goes_left(tree, node, place); });
             const double best = slow.best_gain(places, 1);
-            check(gain >= best - 1e-6 * slow.squared_error(places), "no cut between cells is better");
+            check(gain >= best - 1e-6 * slow.error(places), "no cut between cells is better");
         });
     }
 });
 
 const Test missing_against_known("missing values are parted from all others where that is best, in cells too", [] {
     for (std::uint64_t seed = 0; seed < 12; ++seed)
-        for (const std::int32_t n_classes : {0, 2}) {
+        for (const std::int32_t n_classes : {0, 2, 4}) {
             Lesson lesson = random_lesson(60 + seed, 500, 1, n_classes, 1e6);
             for (std::size_t row = 0; row < 500; ++row) {
                 const double noise = random_unit(seed, Purpose::rounding, row);
                 const bool known = !std::isnan(lesson.table.values[0][row]);
-                lesson.target[row] = n_classes == 0 ? known + 0.2 * noise : (known || noise < 0.1 ? 1.0 : 0.0);
+                lesson.target[row] =
+                    n_classes == 0 ? known + 0.2 * noise : (known || noise < 0.1 ? n_classes - 1.0 : 0.0);
             }
             ForestOptions options = options_for(lesson, seed);
             options.tree.tree.max_depth = 1;

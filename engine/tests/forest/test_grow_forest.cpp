@@ -8,7 +8,7 @@
 namespace coterie::tests {
 namespace {
 
-/// The fast grower by classes, numbers, counts and random thresholds; the general one by three classes and medians.
+/// The fast grower by classes, numbers, counts and random thresholds; the general one by medians.
 std::vector<std::pair<Lesson, ForestOptions>> every_kind() {
     std::vector<std::pair<Lesson, ForestOptions>> all;
     const auto add = [&](std::int32_t n_classes, Criterion criterion, bool random) {
@@ -25,6 +25,7 @@ std::vector<std::pair<Lesson, ForestOptions>> every_kind() {
         add(2, Criterion::gini, random);
         add(2, Criterion::entropy, random);
         add(3, Criterion::gini, random);
+        add(5, Criterion::entropy, random);
         add(0, Criterion::squared_error, random);
         add(0, Criterion::absolute_error, random);
         add(0, Criterion::poisson, random);
