@@ -33,10 +33,10 @@ void RowRouter::add(NodeIndex node, const Split& split, NodeIndex left) {
     stop.set = static_cast<std::int32_t>(sets_.size());
     LevelTable& set = sets_.emplace_back();
     rule_of(split, set.goes_left);
-    for (std::size_t byte = 0; byte < set.bits.size(); ++byte) {
+    for (std::size_t byte = 0; byte < sizeof(LevelBits); ++byte) {
         unsigned bits = 0;
         for (std::size_t bit = 0; bit < 8; ++bit) bits |= static_cast<unsigned>(set.goes_left[8 * byte + bit]) << bit;
-        set.bits[byte] = static_cast<std::uint8_t>(bits);
+        set.set.bits[byte] = static_cast<std::uint8_t>(bits);
     }
 }
 
@@ -65,12 +65,13 @@ void RowRouter::finish(NodeIndex n_nodes) {
     for (NodeIndex node = n_nodes; node-- > 0;) {
         const Stop& stop = stops_[node];
         if (stop.left == node) continue;
-        steps_.push_back({.column = stop.column,
-                          .last = stop.last,
-                          .shift = stop.shift,
-                          .set = stop.set < 0 ? nullptr : sets_[static_cast<std::size_t>(stop.set)].bits.data(),
+        steps_.push_back({.column = static_cast<std::size_t>(stop.column - matrix_.column(0)),
+                          .set = stop.set < 0 ? nullptr : sets_[static_cast<std::size_t>(stop.set)].set.bits,
                           .to = node,
-                          .left = stop.left});
+                          .left = stop.left,
+                          .right = stop.left + 1,
+                          .last = stop.last,
+                          .shift = stop.shift});
     }
 }
 
@@ -86,7 +87,7 @@ void RowRouter::route_by_network(std::size_t begin, std::span<std::uint32_t> cod
     for (const NodeIndex leaf : leaves_)
         std::fill_n(lanes.data() + leaf * kRouteRows, kRouteRows, static_cast<std::uint8_t>(codes_[leaf]));
     for (std::size_t i = 0; i < codes.size(); i += kRouteRows) {
-        kernels().route(steps_.data(), steps_.size(), begin + i, lanes.data());
+        kernels().route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, lanes.data());
         const std::size_t n = std::min(kRouteRows, codes.size() - i);
         for (std::size_t k = 0; k < n; ++k) codes[i + k] = lanes[k];
     }

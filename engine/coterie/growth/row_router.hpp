@@ -43,7 +43,7 @@ private:
     };
     struct LevelTable {
         std::array<Bin, kMaxBins> goes_left;
-        alignas(32) std::array<std::uint8_t, 32> bits;
+        LevelBits set;
     };
 
     void route_by_network(std::size_t begin, std::span<std::uint32_t> codes) const;

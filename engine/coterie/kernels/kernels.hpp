@@ -122,14 +122,20 @@ struct MassBelow {
     std::size_t n = 0;  // how many there are
 };
 
-/// One split of a tree on bins. Its children are nodes `left` and `left + 1`.
+/// Of a nominal split: bit b says that bin b goes left.
+struct alignas(32) LevelBits {
+    std::uint8_t bits[32] = {};
+};
+
+/// One split of a tree on bins. Rows take the codes of lane `left` or of lane `right` to lane `to`.
 struct RouteStep {
-    const Bin* column;
-    Bin last;
-    Bin shift;                // as in BinRule
-    const std::uint8_t* set;  // of nominal splits: 256 bits, bit b says that bin b goes left; else null
-    std::uint32_t to;
-    std::uint32_t left;
+    std::size_t column = 0;             // where the bins of its feature begin
+    const std::uint8_t* set = nullptr;  // of nominal splits: LevelBits
+    std::uint32_t to = 0;
+    std::uint32_t left = 0;
+    std::uint32_t right = 0;
+    Bin last = 0;
+    Bin shift = 0;  // as in BinRule
 };
 inline constexpr std::size_t kRouteRows = 64;
 
@@ -246,10 +252,10 @@ struct Kernels {
     std::size_t (*draw)(const float* sizes, float limit, const RowIndex* rows, RowIndex first_row, std::size_t n,
                         std::uint32_t salt, std::uint8_t* drawn);
 
-    // Codes of rows begin + [0, 64), in the lane of node 0. Lanes are 64 bytes for each node; those of leaves hold
-    // their codes, and each step fills the lane of its node with the codes of the children that the rows go to.
-    // Columns can be read 64 bytes from any row on.
-    void (*route)(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes);
+    // Picks codes for rows begin + [0, 64), step after step. A lane is 64 bytes, one for each row. Columns can be read
+    // 64 bytes from any row on.
+    void (*route)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                  std::uint8_t* lanes);
 
     // Losses: gradient and hessian of each row; weight may be null.
     void (*log_loss)(const float* score, const float* y, const float* weight, std::size_t n, float* gradient,

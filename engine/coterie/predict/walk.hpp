@@ -1,8 +1,4 @@
-// predict/walk.hpp: answers of a forest, by walking rows down its trees.
-//
-// Words
-//   block    a few hundred rows copied to a row-major scratch of doubles, so that a walk touches one line
-//   lane     one of the rows that walk down a tree side by side, hiding each other's latency
+// predict/walk.hpp: answers of a forest. What it is compiled to is kept with it (compiled_forest.hpp).
 #pragma once
 
 #include <span>

@@ -62,25 +62,25 @@ const Test draws("rows are drawn alike in every table, in the order of the table
 
 const Test routes("rows are routed to the code that a walk finds, by bins and by sets of levels", [] {
     // Node 0 splits into 1 and 2, node 1 into 3 and 4, node 2 into 5 and 6; node 1 by a set of levels.
-    const Buffer<Bin> first = random_bins(5, 256 + kRouteRows);
-    const Buffer<Bin> second = random_bins(6, 256 + kRouteRows);
-    alignas(32) std::array<std::uint8_t, 32> set;
-    for (std::size_t i = 0; i < set.size(); ++i) set[i] = static_cast<std::uint8_t>(bits_at(7, i));
+    constexpr std::size_t kSecond = 256 + kRouteRows;  // where the second column begins
+    const Buffer<Bin> columns = random_bins(5, 2 * kSecond);
+    LevelBits set;
+    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(7, i));
     const RouteStep steps[] = {
-        {.column = first.data(), .last = 200, .shift = 1, .set = nullptr, .to = 2, .left = 5},
-        {.column = second.data(), .last = 0, .shift = 0, .set = set.data(), .to = 1, .left = 3},
-        {.column = first.data(), .last = 100, .shift = 0, .set = nullptr, .to = 0, .left = 1},
+        {.column = 0, .to = 2, .left = 5, .right = 6, .last = 200, .shift = 1},
+        {.column = kSecond, .set = set.bits, .to = 1, .left = 4, .right = 3},
+        {.column = 0, .to = 0, .left = 1, .right = 2, .last = 100, .shift = 0},
     };
     for (const Kernels* table : kernel_tables()) {
         Buffer<std::uint8_t> lanes(7 * kRouteRows);
         for (const std::size_t leaf : {3u, 4u, 5u, 6u})
             std::fill_n(lanes.data() + leaf * kRouteRows, kRouteRows, static_cast<std::uint8_t>(leaf));
         for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
-            table->route(steps, 3, begin, lanes.data());
+            table->route(columns.data(), steps, 3, begin, lanes.data());
             for (std::size_t k = 0; k < kRouteRows; ++k) {
-                const Bin a = first[begin + k];
-                const Bin b = second[begin + k];
-                const int expected = a <= 100 ? ((set[b / 8] >> (b % 8) & 1) != 0 ? 3 : 4) : (a <= 200 ? 5 : 6);
+                const Bin a = columns[begin + k];
+                const Bin b = columns[kSecond + begin + k];
+                const int expected = a <= 100 ? ((set.bits[b / 8] >> (b % 8) & 1) != 0 ? 4 : 3) : (a <= 200 ? 5 : 6);
                 check_equal(int{lanes[k]}, expected);
             }
         }

@@ -5,6 +5,7 @@
 #include "check.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/base/random.hpp"
+#include "coterie/predict/compiled_forest.hpp"
 #include "coterie/predict/walk.hpp"
 #include "reference/walk.hpp"
 #include "trees_by_hand.hpp"
@@ -123,6 +124,60 @@ const Test nominal_twins("trees with sets of levels send every row to the leaf o
         for (std::size_t i = 0; i < leaves.size(); ++i)
             check_equal(leaves[i], reference::slow_leaf(trees[i % trees.size()], &rows.values[i / trees.size() * 3]));
     }
+});
+
+const Test many_thresholds("a feature may have more thresholds than a byte tells apart", [] {
+    constexpr std::size_t n_rows = 700;
+    const Rows rows = random_rows(8, n_rows, 2);
+    std::vector<Tree> trees;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) trees.push_back(random_tree(40 + seed, 120, 2));
+    const Forest forest = forest_of(trees, 2);
+    std::vector<std::uint32_t> leaves(n_rows * trees.size());
+    find_leaves(forest, rows.view(), leaves, 1);
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+        check_equal(leaves[i], reference::slow_leaf(trees[i % trees.size()], &rows.values[i / trees.size() * 2]));
+});
+
+const Test at_thresholds(
+    "values at thresholds, zeros of both signs and infinities go where a comparison sends them", [] {
+        std::vector<Tree> trees;
+        for (std::uint64_t seed = 0; seed < 4; ++seed) trees.push_back(random_tree(60 + seed, 30, 1));
+        trees.push_back(leaf_only(0));
+        split(trees.back(), 0, 0, -0.0, false, 1, 2);
+        Rows rows{.values = {0.0, -0.0, INFINITY, -INFINITY, kMissing, 5e-324, -5e-324, 1e308}, .width = 1};
+        for (const Tree& tree : trees)
+            for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
+                if (tree.is_leaf(node)) continue;
+                rows.values.push_back(tree.threshold[node]);
+                rows.values.push_back(std::nextafter(tree.threshold[node], INFINITY));
+            }
+        std::vector<float> floats(rows.values.begin(), rows.values.end());
+        TableView narrow = rows.view();
+        narrow.columns[0] = {.data = reinterpret_cast<const std::byte*>(floats.data()),
+                             .stride = sizeof(float),
+                             .type = ValueType::float32};
+        const Forest forest = forest_of(trees, 1);
+        std::vector<std::uint32_t> leaves(rows.values.size() * trees.size());
+        std::vector<std::uint32_t> narrow_leaves(leaves.size());
+        find_leaves(forest, rows.view(), leaves, 1);
+        find_leaves(forest, narrow, narrow_leaves, 1);
+        for (std::size_t i = 0; i < leaves.size(); ++i) {
+            const std::size_t row = i / trees.size();
+            const double narrow_value = static_cast<double>(floats[row]);
+            check_equal(leaves[i], reference::slow_leaf(trees[i % trees.size()], &rows.values[row]));
+            check_equal(narrow_leaves[i], reference::slow_leaf(trees[i % trees.size()], &narrow_value));
+        }
+    });
+
+const Test kept("what a forest was compiled to is kept until its trees change", [] {
+    Forest forest = forest_of({two_splits(), leaf_only(1)}, 2);
+    const auto compiled = CompiledForest::of(forest);
+    check(CompiledForest::of(forest) == compiled, "the same is asked again");
+    forest.add(std::make_shared<const Tree>(leaf_only(5)), 0);
+    check(CompiledForest::of(forest) != compiled, "another tree, another form");
+    const Rows rows{.values = std::vector<double>(64, 0.0), .width = 2};
+    check_equal(scores_of(forest, rows), std::vector<double>(32, 16.0));
+    check(CompiledForest::of(forest)->n_bytes() > 0, "its size is known");
 });
 
 const Test deep("a tree that is one long path is walked to its end", [] {

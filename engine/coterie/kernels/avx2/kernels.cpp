@@ -223,24 +223,25 @@ struct NominalRule {
 };
 
 template <class Rule>
-void route_step(const RouteStep& step, std::size_t begin, std::uint8_t* lanes) {
+void route_step(const Bin* columns, const RouteStep& step, std::uint8_t* lanes) {
     const Rule rule(step);
-    const auto* const bins = reinterpret_cast<const __m256i*>(step.column + begin);
+    const auto* const bins = reinterpret_cast<const __m256i*>(columns + step.column);
     const auto* const left = reinterpret_cast<const __m256i*>(lanes + step.left * kRouteRows);
+    const auto* const right = reinterpret_cast<const __m256i*>(lanes + step.right * kRouteRows);
     auto* const to = reinterpret_cast<__m256i*>(lanes + step.to * kRouteRows);
     for (int half = 0; half < 2; ++half) {
         const __m256i passed = rule.passed(_mm256_loadu_si256(bins + half));
-        _mm256_store_si256(
-            to + half, _mm256_blendv_epi8(_mm256_load_si256(left + 2 + half), _mm256_load_si256(left + half), passed));
+        _mm256_store_si256(to + half,
+                           _mm256_blendv_epi8(_mm256_load_si256(right + half), _mm256_load_si256(left + half), passed));
     }
 }
 
-void route(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
+void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
     for (std::size_t s = 0; s < n_steps; ++s) {
         if (steps[s].set == nullptr)
-            route_step<NumericRule>(steps[s], begin, lanes);
+            route_step<NumericRule>(columns + begin, steps[s], lanes);
         else
-            route_step<NominalRule>(steps[s], begin, lanes);
+            route_step<NominalRule>(columns + begin, steps[s], lanes);
     }
 }
 

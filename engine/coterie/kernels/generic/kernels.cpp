@@ -89,15 +89,16 @@ void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent
     }
 }
 
-void route(const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
+void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
     for (std::size_t s = 0; s < n_steps; ++s) {
         const RouteStep& step = steps[s];
         const BinRule rule{.last = step.last, .shift = step.shift, .table = nullptr};
         std::uint8_t* const to = lanes + step.to * kRouteRows;
         const std::uint8_t* const left = lanes + step.left * kRouteRows;
-        const std::uint8_t* const right = left + kRouteRows;
+        const std::uint8_t* const right = lanes + step.right * kRouteRows;
+        const Bin* const column = columns + step.column + begin;
         for (std::size_t k = 0; k < kRouteRows; ++k) {
-            const Bin bin = step.column[begin + k];
+            const Bin bin = column[k];
             const bool goes_left = step.set == nullptr ? passes(rule, bin) : step.set[bin / 8] >> (bin % 8) & 1;
             to[k] = goes_left ? left[k] : right[k];
         }

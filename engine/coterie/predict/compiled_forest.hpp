@@ -1,0 +1,61 @@
+// predict/compiled_forest.hpp: a forest in the forms in which it answers fastest. Each is made when it is first needed.
+//
+// All forms add the answers of the trees in the order of the trees, in double precision, so all give the same bits.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "coterie/base/column_view.hpp"
+#include "coterie/base/progress.hpp"
+#include "coterie/predict/networks.hpp"
+#include "coterie/predict/walkers.hpp"
+#include "coterie/tree/forest.hpp"
+
+namespace coterie {
+
+class CompiledForest {
+public:
+    explicit CompiledForest(const Forest& forest);
+
+    /// What the forest keeps, or has made now.
+    static std::shared_ptr<const CompiledForest> of(const Forest& forest);
+
+    bool is_of(const Forest& forest) const { return trees_ == forest.trees && first_output_ == forest.first_output; }
+
+    void add_scores(const TableView& table, std::span<double> scores, int n_threads, StopRequest& stop) const;
+    void find_leaves(const TableView& table, std::span<std::uint32_t> leaves, int n_threads, StopRequest& stop) const;
+
+    /// Of the forms that have been made.
+    std::size_t n_bytes() const;
+
+private:
+    const Walkers& walkers() const;
+    /// Nothing if walking is the better way for so many rows.
+    const Networks* networks_for(std::size_t n_rows) const;
+    void check(const TableView& table) const;
+    template <class OnBlock>
+    void for_blocks(const TableView& table, std::size_t block_rows, int n_threads, StopRequest& stop,
+                    OnBlock on_block) const;
+    void add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores, int n_threads,
+                         StopRequest& stop) const;
+    template <class Reach>
+    void walk(const TableView& table, int n_threads, StopRequest& stop, Reach reach) const;
+
+    std::size_t n_features_;
+    std::uint32_t n_outputs_;
+    std::vector<std::shared_ptr<const Tree>> trees_;
+    std::vector<std::uint32_t> first_output_;
+    bool linear_ = false;  // some leaves are
+
+    mutable std::mutex lock_;
+    mutable std::optional<Walkers> walkers_;
+    mutable std::optional<Networks> networks_;
+    mutable bool tried_networks_ = false;
+    mutable std::vector<double> leaf_values_;  // of the networks: by code, tree after tree
+    mutable std::vector<std::size_t> first_value_;
+};
+
+}  // namespace coterie

@@ -1,0 +1,82 @@
+// predict/networks.hpp: trees without walks, for many rows.
+//
+// Words
+//   network  every split of a tree is answered for 64 rows at once, from the deepest up, and each answer picks one of
+//   the
+//            two leaf codes below it (kernels: route). It costs the same whatever way the rows go
+//   plane    a byte for each row of a block: where the value of a feature lies among the thresholds that the trees have
+//            for it, or its level. A feature with more than 254 thresholds has several planes
+//   lane     64 bytes: constant ones for the codes of leaves, then those of splits that wait for their parent
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coterie/base/buffer.hpp"
+#include "coterie/base/column_view.hpp"
+#include "coterie/binning/bin_mapper.hpp"
+#include "coterie/kernels/kernels.hpp"
+#include "coterie/tree/tree.hpp"
+
+namespace coterie {
+
+class Networks {
+public:
+    static constexpr std::size_t kBlockRows = 512;
+    static constexpr std::size_t kMostLeaves = 256;  // which a byte can tell apart
+
+    /// Nothing if a tree has too many leaves.
+    static std::optional<Networks> of(const std::vector<std::shared_ptr<const Tree>>& trees);
+
+    std::size_t n_trees() const { return root_.size(); }
+    std::size_t n_planes() const { return features_.size(); }
+    std::size_t n_bytes() const;
+
+    /// The nodes of a tree's leaves, by code.
+    std::span<const NodeIndex> leaves(std::size_t t) const {
+        return {leaves_.data() + first_leaf_[t], leaves_.data() + first_leaf_[t + 1]};
+    }
+
+    /// Calls reach(tree, row, codes) for all trees in order, and for 64 rows of the block [begin, begin + n) at a time;
+    /// `row` counts from begin. n is at most kBlockRows.
+    template <class Reach>
+    void route(const TableView& table, std::size_t begin, std::size_t n, Reach reach) const {
+        thread_local Scratch scratch;
+        prepare(scratch, table, begin, n);
+        for (std::size_t t = 0; t < n_trees(); ++t) {
+            const RouteStep* const steps = steps_.data() + first_step_[t];
+            const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
+            for (std::size_t row = 0; row < n; row += kRouteRows) {
+                kernels().route(scratch.planes.data(), steps, n_steps, row, scratch.lanes.data());
+                reach(t, row, scratch.lanes.data() + root_[t] * kRouteRows);
+            }
+        }
+    }
+
+private:
+    struct Scratch {
+        Buffer<Bin> planes;
+        Buffer<std::uint8_t> lanes;
+    };
+    class Planes;
+
+    Networks() = default;
+    std::uint32_t add_steps(const Tree& tree, const Planes& planes, NodeIndex node, std::uint32_t lane,
+                            std::span<const std::uint32_t> code);
+    void prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const;
+
+    std::vector<FeatureIndex> features_;  // of each plane
+    std::optional<BinMapper> mapper_;     // by plane
+    std::vector<RouteStep> steps_;
+    std::vector<std::size_t> first_step_ = {0};  // of each tree, and one more
+    std::vector<std::uint32_t> root_;            // of each tree: the lane in which its codes end up
+    std::vector<NodeIndex> leaves_;              // by code, tree after tree
+    std::vector<std::size_t> first_leaf_ = {0};
+    std::vector<std::unique_ptr<LevelBits>> sets_;
+    std::size_t n_lanes_ = kMostLeaves;
+};
+
+}  // namespace coterie
