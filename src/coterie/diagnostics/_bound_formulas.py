@@ -188,14 +188,14 @@ def generalization_error(
 ) -> FloatArray:
     """A bound of the error on new rows from the margins of the training rows, whatever the number of rounds.
 
-    With probability 1 - delta over the draw of m training rows, every weighted vote of members from a class H of size
-    `n_learners`, chosen before the rows were seen, is wrong on new rows no more often than
+    With probability 1 - delta over the draw of m training rows, every weighted vote of members from a class of H =
+    `n_learners` that was chosen before the rows were seen is wrong on new rows no more often than
 
-        margin_error + 2 exp(-N theta^2 / 8) + sqrt((N log |H| + log(N (N + 1)^2) + log(1 / delta)) / (2 m))
+        margin_error + 2 exp(-N theta^2 / 8) + sqrt((N log H + log(N (N + 1)^2) + log(1 / delta)) / (2 m))
 
     for every whole number N; the best of a thousand of them is taken. The theorem is usually written with the order of
-    the last two terms, sqrt(log |H| log(m theta^2 / log |H|) / (m theta^2) + log(1 / delta) / m); its constants are in
-    the proof, whose steps these terms are. Draw N members at random by their votes: their mean is near the whole vote
+    the last two terms, sqrt(log H log(m theta^2 / log H) / (m theta^2) + log(1 / delta) / m); its constants are in the
+    proof, whose steps these terms are. Draw N members at random by their votes: their mean is near the whole vote
     (the second term, once on new and once on training rows), and there are few such means (the third, by Hoeffding's
     inequality).
 
