@@ -122,6 +122,23 @@ def test_notebooks_get_a_chart_a_picture_and_words(display: Display) -> None:
     assert repr(display).startswith(type(display).__name__)
 
 
+class Named(RoundsDisplay):
+    """A display with words among its numbers."""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {"name": np.array(["</script><b>"]), "error": np.array([np.nan])}
+
+
+def test_words_and_missing_numbers_are_safe_on_a_page() -> None:
+    page = Named([0.1], [0.2]).to_html()
+    numbers = re.search(r'<script type="application/json">(.*?)</script>', page)
+
+    assert numbers is not None
+    assert json.loads(numbers[1]) == {"name": ["</script><b>"], "error": [None]}
+    assert "<b>" not in page
+
+
 @pytest.mark.parametrize("name", ["picture.pdf", "picture"])
 def test_a_file_that_cannot_be_written(display: Display, name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected .html, .svg, .png, .json"):

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 from html import escape
+from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,8 +77,8 @@ class Display:
 
     def to_html(self) -> str:
         """The picture as a page of its own that loads nothing; its numbers are in it as JSON."""
-        numbers = {name: column.tolist() for name, column in self.data.items()}
-        safe = json.dumps(numbers).replace("<", "\\u003c")
+        numbers = {name: _plain(column) for name, column in self.data.items()}
+        safe = json.dumps(numbers, allow_nan=False).replace("<", "\\u003c")
         return _PAGE.format(title=escape(self.chart().title), svg=self.to_svg(), numbers=safe)
 
     def save(self, path: str | Path) -> None:
@@ -104,8 +106,6 @@ class Display:
 
     def _png(self) -> bytes:
         """Drawn apart from pyplot, so that no figure is left open."""
-        from io import BytesIO
-
         figures = need("matplotlib.figure", purpose="Saving a picture as .png", extra="plot")
         figure = figures.Figure(figsize=(6.4, 4.2), layout="constrained")
         draw_on(figure.subplots(), self.chart())
@@ -118,3 +118,8 @@ class Display:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME_TYPE: self.to_vega(), "image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+
+
+def _plain(column: AnyArray) -> list[Any]:
+    """Values as JSON has them: null for what is no number."""
+    return [None if isinstance(value, float) and not isfinite(value) else value for value in column.tolist()]
