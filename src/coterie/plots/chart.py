@@ -56,7 +56,7 @@ def share_along(axis: Axis, values: FloatArray | float) -> FloatArray:
     (array(0.5), array(0.5))
     """
     if not axis.log:
-        return (np.asarray(values) - axis.low) / (axis.high - axis.low)
+        return np.asarray((values - axis.low) / (axis.high - axis.low))
     low, high = math.log10(axis.low), math.log10(axis.high)
     return np.asarray((np.log10(np.maximum(values, axis.low)) - low) / (high - low))
 
