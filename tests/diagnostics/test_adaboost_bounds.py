@@ -1,5 +1,6 @@
 """The summary of a fitted AdaBoost: what it reads, what it refuses, what it prints."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from coterie.diagnostics import bounds
+from coterie.diagnostics import bounds, margins
 from tests.naive.stump_boosting import StumpBoosting
 
 RNG = np.random.default_rng(0)
@@ -96,3 +97,60 @@ def test_a_training_error_that_never_reaches_zero() -> None:
 
     assert found.first_round_without_error == np.inf
     assert "never" in repr(found)
+
+
+class Shares:
+    """Members that answer numbers in [-1, 1], with any votes; all that is known of them is their normalizers."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, votes: Any) -> None:
+        self.answers = np.clip(0.4 * (2 * Y - 1) + RNG.normal(size=(len(votes), len(Y))), -1, 1)
+        self.estimator_weights_ = np.array(votes)
+        losses = np.exp(-np.cumsum(self.estimator_weights_[:, None] * self.answers, axis=0) * (2 * Y - 1))
+        mean = losses.mean(axis=1)
+        self.normalizers_ = mean / np.append(1.0, mean[:-1])
+        self.estimator_errors_ = np.full(len(votes), 0.4)
+
+    def staged_votes(self, X: Any) -> Any:
+        sums = np.cumsum(self.estimator_weights_[:, None] * self.answers, axis=0)
+        return (np.stack([-own, own], axis=1) / 2 for own in sums)
+
+
+@pytest.mark.parametrize("votes", [[0.5, 0.3, 0.2, 0.6], [0.4, -0.1, 0.3, 0.2]])
+def test_members_that_answer_with_numbers_have_the_bounds_of_their_normalizers(votes: list[float]) -> None:
+    found = bounds.adaboost(Shares(votes), X, Y, theta=[-0.5, 0.0, 0.2, 0.5])
+
+    np.testing.assert_allclose(found.training_loss, found.training_loss_bound)
+    assert (found.margin_error <= found.margin_error_bound + 1e-9).all()
+    assert found.n_learners is None
+    assert np.isnan(found.margin_limit)
+
+
+def test_votes_that_change_later_have_margins_by_round_and_no_bounds() -> None:
+    """After the first round the only vote is 1; after the second they are 2 and 1, not 1 and 1."""
+
+    class Corrected:
+        classes_ = np.array([0, 1])
+        estimator_errors_ = np.array([0.3, 0.3])
+        estimator_weights_ = np.array([2.0, 1.0])
+        vote_history_ = np.array([[1.0, 0.0], [2.0, 1.0]])
+
+        def staged_votes(self, X: Any) -> Any:
+            yield np.tile([0.0, 1.0], (len(X), 1))
+            yield np.tile([1.0, 2.0], (len(X), 1))
+
+    found = margins(Corrected(), X[:2], [1, 0], rounds="all")
+    np.testing.assert_allclose(found.margins, [[1, -1], [1 / 3, -1 / 3]])
+    with pytest.raises(ValueError, match="changed those of earlier rounds"):
+        bounds.adaboost(Corrected(), X[:2], [1, 0])
+
+
+def test_numbers_of_any_size_keep_to_their_columns() -> None:
+    """An edge of nothing: the rounds that it promises are very many."""
+    found = bounds.adaboost(MODEL, X, Y)
+    slow = replace(found, rounds_to_zero_error=4.9e10, training_loss_by_edge=found.training_loss * 1e9)
+    lines = repr(slow).splitlines()
+
+    assert "4.9e+10" in repr(slow)
+    assert len({line.index(line.split("  ")[-1]) for line in lines[1:4]}) == 1

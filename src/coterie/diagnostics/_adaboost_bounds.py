@@ -12,12 +12,12 @@ from coterie.data.weight import read_weight
 from coterie.diagnostics._ballots import ballots_of
 from coterie.diagnostics._bound_formulas import (
     check_risk,
+    check_thetas,
     generalization_error,
-    margin_error,
+    margin_error_of,
     margin_limit,
     normalizers,
     rounds_to_zero_error,
-    training_loss,
     training_loss_by_edge,
 )
 from coterie.diagnostics._stumps import stump_count
@@ -28,6 +28,7 @@ from coterie.errors import InvalidInput, InvalidType
 __all__ = ["AdaBoostBounds", "adaboost"]
 
 _ROUNDING = 1e-6
+_PERFECT = 1e-9  # an error below this is none
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -53,7 +54,7 @@ class AdaBoostBounds:
     delta : the risk that the generalization bound does not hold
     generalization_bound : of the error on new rows, after the last round, for each theta; NaN without `n_learners`
 
-    Bounds by the edge are NaN if votes are not AdaBoost's own, as with a learning rate other than 1.
+    Bounds by the edge are NaN where votes are not AdaBoost's own, as with a learning rate other than 1.
     """
 
     rounds: RowArray
@@ -112,7 +113,7 @@ class AdaBoostBounds:
             (
                 "smallest margin",
                 f"{self.minimum_margin[-1]:.3f}",
-                f">= {self.margin_limit:.3f}",
+                "not known" if math.isnan(self.margin_limit) else f">= {self.margin_limit:.3f}",
                 "smallest edge, in the end",
             ),
             *self._about_new_rows(),
@@ -174,15 +175,15 @@ def adaboost(
     smallest margin                      0.079    >= 0.063  smallest edge, in the end
     error on new rows                                 2.12  margins <= 0.1, which says nothing
     """
-    errors, votes = _members(model)
-    thetas = np.atleast_1d(np.asarray(theta, dtype=np.float64))
-    margin_bound, loss_bound = margin_error(errors, thetas, votes), training_loss(errors, votes)
+    errors, votes, factors = _members(model)
+    thetas = np.atleast_1d(check_thetas(theta))
+    loss_bound: FloatArray = np.asarray(np.cumprod(factors))
     check_risk(delta)
     measured = _measure(model, X, y, np.append(0.0, thetas), votes, sample_weight)
     _check_rows(measured.loss, loss_bound)
     edge, n_rows = float(np.abs(0.5 - errors).min()), measured.n_rows
-    by_edge = 1.0 if _votes_are_full(errors, votes) else math.nan
-    if n_learners is None and _members_are_stumps(model):
+    by_edge = 1.0 if (factors <= normalizers(errors).max() * (1 + _ROUNDING)).all() else math.nan
+    if n_learners is None and measured.members_name_classes and _members_are_stumps(model):
         n_learners = stump_count(X)
     new_rows = np.full(len(thetas), np.nan)
     if n_learners is not None:
@@ -201,9 +202,9 @@ def adaboost(
         rounds_to_zero_error=by_edge * float(rounds_to_zero_error(edge, n_rows)),
         theta=thetas,
         margin_error=measured.margin_error[:, 1:],
-        margin_error_bound=margin_bound,
+        margin_error_bound=margin_error_of(factors, votes, thetas),
         minimum_margin=measured.minimum,
-        margin_limit=by_edge * float(margin_limit(edge)),
+        margin_limit=float(margin_limit(edge)) if _votes_are_full(errors, votes) else math.nan,
         n_learners=n_learners,
         delta=delta,
         generalization_bound=new_rows,
@@ -211,13 +212,17 @@ def adaboost(
 
 
 class _Measured(NamedTuple):
-    """By round: the mean exponential loss, shares of margins at most each theta, and the smallest margin."""
+    """By round: the mean exponential loss, shares of margins at most each theta, and the smallest margin.
+
+    Members name classes if the first of them alone has no other margins than -1 and 1.
+    """
 
     rounds: RowArray
     n_rows: int
     loss: FloatArray
     margin_error: FloatArray
     minimum: FloatArray
+    members_name_classes: bool
 
 
 def _measure(
@@ -235,23 +240,32 @@ def _measure(
         weight = read_weight(sample_weight, len(found))
         own = Margins(found[None], np.array([number]), weight)
         loss = np.average(np.exp(-found * total), weights=weight)
-        by_round.append((loss, own.distribution(thetas)[0], own.minimum[0]))
-    losses, below, smallest = zip(*by_round, strict=True)
+        by_round.append((loss, own.distribution(thetas)[0], own.minimum[0], np.abs(found).min()))
+    losses, below, smallest, least = map(np.array, zip(*by_round, strict=True))
     n_rows = len(found) if weight is None else int((weight > 0).sum())
-    return _Measured(rounds, n_rows, np.array(losses), np.array(below), np.array(smallest))
+    return _Measured(rounds, n_rows, losses, below, smallest, bool(least[0] == 1))
 
 
-def _members(model: Any) -> tuple[FloatArray, FloatArray]:
-    """Weighted errors, and votes of which AdaBoost's own is half the log odds; scikit-learn's are twice as large."""
+def _members(model: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weighted errors, votes and normalizers by round; AdaBoost's own vote is half the log odds of its error."""
+    name = type(model).__name__
     if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
         raise InvalidType(
-            f"{type(model).__name__} has no estimator_weights_ and estimator_errors_: expected a fitted "
-            "AdaBoostClassifier."
+            f"{name} has no estimator_weights_ and estimator_errors_: expected a fitted AdaBoostClassifier."
         )
-    scale = 1.0 if hasattr(model, "staged_votes") else 0.5
-    n_rounds = len(model.estimators_) if scale == 0.5 else len(model.estimator_weights_)
-    errors = np.asarray(model.estimator_errors_, dtype=np.float64)[:n_rounds]
-    return errors, scale * np.asarray(model.estimator_weights_, dtype=np.float64)[:n_rounds]
+    if hasattr(model, "vote_history_"):
+        raise InvalidInput(
+            f"The bounds are for votes that stay as they are, and this {name} changed those of earlier rounds in later "
+            "ones. `margins` takes it."
+        )
+    errors = np.asarray(model.estimator_errors_, dtype=np.float64)
+    votes = np.asarray(model.estimator_weights_, dtype=np.float64)
+    if not hasattr(model, "staged_votes"):  # scikit-learn's: room for all rounds, and votes of twice the size
+        n_rounds = len(model.estimators_)
+        errors, votes = errors[:n_rounds], votes[:n_rounds] / 2
+    if hasattr(model, "normalizers_"):
+        return errors, votes, np.asarray(model.normalizers_, dtype=np.float64)
+    return errors, votes, normalizers(errors, votes)
 
 
 def _members_are_stumps(model: Any) -> bool:
@@ -264,8 +278,11 @@ def _members_are_stumps(model: Any) -> bool:
 
 
 def _votes_are_full(errors: FloatArray, votes: FloatArray) -> bool:
-    """Whether each vote lowers the loss as much as the smallest edge promises."""
-    return bool((normalizers(errors, votes) <= normalizers(errors).max() * (1 + _ROUNDING)).all())
+    """Whether votes are AdaBoost's own; that of a perfect member has to end somewhere."""
+    imperfect = (errors > _PERFECT) & (errors < 1 - _PERFECT)
+    with np.errstate(divide="ignore"):
+        own = np.log1p(-errors[imperfect]) / 2 - np.log(errors[imperfect]) / 2
+    return bool(np.allclose(votes[imperfect], own, rtol=1e-3, atol=1e-6))
 
 
 def _check_rows(loss: FloatArray, bound: FloatArray) -> None:
@@ -281,14 +298,12 @@ def _check_rows(loss: FloatArray, bound: FloatArray) -> None:
 
 
 def _share(value: float) -> str:
-    return (
-        "not known"
-        if math.isnan(value)
-        else f"{value:.4f}"
-        if value == 0 or value >= 1e-4
-        else f"{value:.1e}"
-    )
+    if math.isnan(value):
+        return "not known"
+    return f"{value:.4f}" if value == 0 or 1e-4 <= value < 1e4 else f"{value:.1e}"
 
 
 def _count(value: float) -> str:
-    return "not known" if math.isnan(value) else "never" if math.isinf(value) else f"{value:,.0f}"
+    if math.isnan(value):
+        return "not known"
+    return "never" if math.isinf(value) else f"{value:,.0f}" if value < 1e9 else f"{value:.1e}"

@@ -1,7 +1,8 @@
 """Which ensemble is it, and how do its members vote? One function decides; the rest is one function for each kind.
 
 An ensemble of somebody else's takes part if it has `classes_`, `estimator_weights_` (its votes, which may be negative)
-and `staged_votes(X)`, which yields after each round the votes of each class so far, shape (n_rows, n_classes).
+and `staged_votes(X)`, which yields after each round the votes of each class so far, shape (n_rows, n_classes). If votes
+change from round to round, `vote_history_` holds them, one row for each round.
 """
 
 from collections.abc import Callable, Iterator
@@ -72,6 +73,8 @@ def _maker(model: Any) -> Callable[[Any, Any], Ballots]:
 def _staged_ballots(model: Any, X: Any) -> Ballots:
     """The votes of a model that counts them itself."""
     totals = np.cumsum(np.abs(np.asarray(model.estimator_weights_, dtype=np.float64)))
+    if hasattr(model, "vote_history_"):
+        totals = np.abs(np.asarray(model.vote_history_, dtype=np.float64)).sum(axis=1)
 
     def after(rounds: RowArray) -> Iterator[Tally]:
         wanted = set(rounds.tolist())

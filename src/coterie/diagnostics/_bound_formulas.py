@@ -17,8 +17,10 @@ from coterie.errors import InvalidParameter
 
 __all__ = [
     "check_risk",
+    "check_thetas",
     "generalization_error",
     "margin_error",
+    "margin_error_of",
     "margin_limit",
     "normalizers",
     "rounds_to_zero_error",
@@ -149,16 +151,23 @@ def margin_error(errors: ArrayLike, theta: ArrayLike, votes: ArrayLike | None = 
     ----------
     Schapire, Freund, Bartlett and Lee, Boosting the margin (1998).
     """
-    t = _between("theta", theta, -1, 1)
-    if t.ndim > 1:
-        raise InvalidParameter(f"theta={in_short(theta)}: expected a number or a list of numbers.")
+    t = check_thetas(theta)
     e = _between("errors", errors, 0, 1, ndim=1).reshape(-1, *([1] * t.ndim))
     if votes is None:
         least = np.minimum(e, 1 - e)
         factors = 2 * np.sqrt(least ** (1 - t) * (1 - least) ** (1 + t))
         return np.asarray(np.cumprod(factors, axis=0), dtype=np.float64)
-    a = np.abs(_votes(votes, np.asarray(errors))).reshape(e.shape)
-    factors = normalizers(errors, votes).reshape(e.shape) * np.exp(t * a)
+    return margin_error_of(normalizers(errors, votes), np.asarray(votes, dtype=np.float64), t)
+
+
+def margin_error_of(normalizers: FloatArray, votes: FloatArray, theta: FloatArray) -> FloatArray:
+    """The bound of `margin_error` where the normalizers are known: the product of Z exp(theta abs(a)).
+
+    A row with a margin of at most theta has a loss of at least exp(-theta sum abs(a)), and the mean loss is the product
+    of the normalizers. So it holds for members that answer any numbers in [-1, 1].
+    """
+    shape = (-1, *([1] * theta.ndim))
+    factors = normalizers.reshape(shape) * np.exp(theta * np.abs(votes).reshape(shape))
     return np.asarray(np.cumprod(factors, axis=0), dtype=np.float64)
 
 
@@ -236,6 +245,14 @@ def generalization_error(
     near = 2 * np.exp(-draws * np.square(t)[..., None] / 8)
     found = share + (near + np.sqrt(means / (2 * n_rows))).min(axis=-1)
     return np.asarray(np.where(t > 0, found, np.inf))
+
+
+def check_thetas(theta: ArrayLike) -> FloatArray:
+    """Thresholds of margins: one number or a list of them."""
+    thetas = _between("theta", theta, -1, 1)
+    if thetas.ndim > 1:
+        raise InvalidParameter(f"theta={in_short(theta)}: expected a number or a list of numbers.")
+    return thetas
 
 
 def check_risk(delta: float) -> None:
