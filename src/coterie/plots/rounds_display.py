@@ -1,0 +1,77 @@
+"""Training and test error by round: the test error may go on falling when the training error is zero."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.diagnostics import error_by_round
+from coterie.errors import InvalidParameter
+from coterie.plots.chart import Axis, Chart, Line, Mark
+from coterie.plots.display import Display
+
+__all__ = ["RoundsDisplay"]
+
+
+class RoundsDisplay(Display):
+    """How often an ensemble is wrong after each of its rounds, on the rows it learned from and on others.
+
+    Parameters
+    ----------
+    training_error, test_error : arrays of shape (n_rounds,), shares of wrong rows; NaN where nothing is known
+
+    Examples
+    --------
+    >>> display = RoundsDisplay([0.2, 0.1, 0.0, 0.0], [0.3, 0.25, 0.2, 0.15])
+    >>> display
+    RoundsDisplay(4 rounds, training error 0.000, test error 0.150)
+    >>> display.data["round"]
+    array([1, 2, 3, 4])
+    """
+
+    def __init__(self, training_error: ArrayLike, test_error: ArrayLike) -> None:
+        self.training_error: FloatArray = np.asarray(training_error, dtype=np.float64)
+        self.test_error: FloatArray = np.asarray(test_error, dtype=np.float64)
+        shapes = self.training_error.shape, self.test_error.shape
+        if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
+            raise InvalidParameter(
+                f"training_error and test_error have the shapes {in_short(shapes)}: expected one number for each round."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, votes: str = "hard"
+    ) -> "RoundsDisplay":
+        """Measure a fitted ensemble on two tables; `votes` as in `coterie.diagnostics.margins`."""
+        return cls(
+            error_by_round(model, X, y, votes=votes), error_by_round(model, X_test, y_test, votes=votes)
+        )
+
+    @property
+    def data(self) -> dict[str, AnyArray]:
+        """Columns "round", "training_error" and "test_error"."""
+        return {
+            "round": np.arange(1, len(self.training_error) + 1),
+            "training_error": self.training_error,
+            "test_error": self.test_error,
+        }
+
+    def chart(self) -> Chart:
+        rounds = np.arange(1.0, len(self.training_error) + 1)
+        right = np.flatnonzero(self.training_error == 0)
+        highest = float(np.nanmax([self.training_error, self.test_error], initial=0.0))
+        return Chart(
+            "Error by round",
+            Axis("round", 1.0, max(2.0, float(rounds[-1])), log=True),
+            Axis("share of wrong rows", 0.0, min(1.0, 1.15 * highest) or 1.0),
+            (Line("test", rounds, self.test_error), Line("training", rounds, self.training_error)),
+            (Mark(float(rounds[right[0]]), "training error reaches 0"),) if len(right) else (),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RoundsDisplay({len(self.training_error)} rounds, training error {self.training_error[-1]:.3f}, "
+            f"test error {self.test_error[-1]:.3f})"
+        )

@@ -1,0 +1,63 @@
+"""Axes have round numbers, lines have colours, and labels are text whatever they hold."""
+
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.plots._svg import svg_of
+from coterie.plots.chart import Axis, Chart, Line, ticks
+from coterie.plots.palette import colour_of, dashes_of
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(low=st.floats(-1e6, 1e6), length=st.floats(1e-3, 1e6))
+def test_there_are_about_five_ticks_on_the_axis(low: float, length: float) -> None:
+    axis = Axis("x", low, low + length)
+    found = ticks(axis)
+
+    assert 2 <= len(found) <= 10
+    assert all(axis.low - 1e-6 * length <= value <= axis.high + 1e-6 * length for value in found)
+    steps = [after - before for before, after in pairwise(found)]
+    assert max(steps) == pytest.approx(min(steps), rel=1e-3)
+
+
+@pytest.mark.parametrize("high", [2.0, 9.0, 10.0, 57.0, 1000.0, 12345.0])
+def test_an_axis_of_logarithms_has_ticks(high: float) -> None:
+    found = ticks(Axis("round", 1.0, high, log=True))
+
+    assert found[0] == 1
+    assert 2 <= len(found) <= 7
+    assert found[-1] <= high
+
+
+def test_a_label_is_text_also_if_it_looks_like_a_tag() -> None:
+    label = '<script>alert("x")</script> & more'
+    line = Line(label, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    svg = svg_of(Chart(label, Axis(label, 0, 1), Axis(label, 0, 1), (line,)))
+    texts = [element.text for element in ET.fromstring(svg).iter() if element.text]
+
+    assert "<script>" not in svg
+    assert label in texts
+
+
+def test_the_legend_takes_as_many_lines_as_it_needs() -> None:
+    lines = tuple(Line(f"a rather long label {i}", np.arange(2.0), np.arange(2.0)) for i in range(9))
+    root = ET.fromstring(svg_of(Chart("t", Axis("x", 0, 1), Axis("y", 0, 1), lines)))
+    places = [
+        (float(text.attrib["x"]), float(text.attrib["y"]))
+        for text in root.iter()
+        if "label" in (text.text or "")
+        if text.tag.endswith("text")
+    ]
+
+    assert len({y for _, y in places}) == 3
+    assert all(x + 6.2 * 21 < 640 for x, _ in places)
+
+
+def test_four_lines_differ_also_without_colour() -> None:
+    assert len({dashes_of(place) for place in range(4)}) == 4
+    assert len({colour_of(place) for place in range(7)}) == 7
