@@ -12,29 +12,80 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kBlock = 256;
+constexpr std::size_t kBlock = 1024;
 constexpr std::size_t kStripe = 64 * kBlock;  // rows between two questions whether to stop
-constexpr std::size_t kLanes = 8;
+constexpr std::size_t kLanes = 16;            // walks that hide each other's latency
+constexpr std::size_t kFewRows = 8;           // up to which the lanes are trees, not rows
+
+/// Rows on their way down a tree, or trees on the way of a row.
+struct Lanes {
+    std::array<const PackedNode*, kLanes> nodes;
+    std::array<const std::uint16_t*, kLanes> codes;
+    std::array<const std::uint16_t*, kLanes> ranks;
+    std::array<std::uint32_t, kLanes> at;
+};
+
+// Lanes that have arrived stay. No branch depends on the data. One tree: the nodes of lane 0 are those of all.
+template <bool kOneTree, bool kNominal>
+void walk_lanes(const PackedForest& forest, Lanes& lanes) {
+    std::array<std::uint32_t, kLanes> at{};
+    const PackedNode* const nodes = lanes.nodes[0];
+    for (std::uint32_t flags = 0; flags == 0;) {
+        for (int i = 0; i < (kNominal ? 2 : 4); ++i) {
+            flags = PackedNode::kLeafFlag;
+            for (std::size_t k = 0; k < kLanes; ++k) {
+                const PackedNode& node = (kOneTree ? nodes : lanes.nodes[k])[at[k]];
+                const std::uint32_t what = node.what;
+                const FeatureIndex feature = what & PackedNode::kFeature;
+                std::uint32_t code = lanes.codes[k][feature];
+                if constexpr (kNominal) {
+                    const bool nominal = what & PackedNode::kNominal;
+                    const std::uint32_t rank = lanes.ranks[k][nominal ? forest.first_rank[feature] + code : 0];
+                    code = nominal ? rank : code;
+                }
+                const std::uint32_t next = node.left + !node.goes_left(code);
+                const std::uint32_t stays = ~((what >> 31) - 1);  // all bits at a leaf, none elsewhere
+                at[k] = (at[k] & stays) | (next & ~stays);
+                flags &= what;
+            }
+        }
+    }
+    lanes.at = at;
+}
+
+template <bool kOneTree>
+void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes) {
+    if (nominal)
+        walk_lanes<kOneTree, true>(forest, lanes);
+    else
+        walk_lanes<kOneTree, false>(forest, lanes);
+}
 
 void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std::uint16_t* out, std::size_t stride) {
     for (std::size_t i = 0; i < n; ++i)
         out[i * stride] = values[i] >= 0 && values[i] < n_levels ? static_cast<std::uint16_t>(values[i] + 1) : 0;
 }
 
-// Branch-free binary search; NaN is missing.
+// Binary searches in step, so that they hide each other's latency; NaN is missing.
 void code_values(const double* values, std::size_t n, const std::vector<double>& thresholds, std::uint16_t* out,
                  std::size_t stride) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double value = values[i];
-        const double* base = thresholds.data();
-        for (std::size_t left = thresholds.size(); left > 1;) {
-            const std::size_t half = left / 2;
-            base += base[half - 1] < value ? half : 0;
-            left -= half;
+    constexpr std::size_t kSearches = 16;
+    for (std::size_t first = 0; first < n; first += kSearches) {
+        const std::size_t n_now = std::min(kSearches, n - first);
+        std::array<double, kSearches> value;
+        std::array<std::uint32_t, kSearches> below{};
+        for (std::size_t k = 0; k < kSearches; ++k) value[k] = values[first + std::min(k, n_now - 1)];
+        const double* const all = thresholds.data();
+        std::size_t left = thresholds.size();
+        for (; left > 1; left -= left / 2) {
+            const auto half = static_cast<std::uint32_t>(left / 2);
+            for (std::size_t k = 0; k < kSearches; ++k)
+                below[k] += half & (all[below[k] + half - 1] < value[k] ? ~std::uint32_t{0} : 0u);
         }
-        const std::size_t below =
-            static_cast<std::size_t>(base - thresholds.data()) + (!thresholds.empty() && *base < value);
-        out[i * stride] = std::isnan(value) ? 0 : static_cast<std::uint16_t>(below + 1);
+        for (std::size_t k = 0; k < n_now; ++k) {
+            const std::uint32_t last = left == 1 && all[below[k]] < value[k] ? 1 : 0;
+            out[(first + k) * stride] = std::isnan(value[k]) ? 0 : static_cast<std::uint16_t>(below[k] + last + 1);
+        }
     }
 }
 
@@ -42,6 +93,29 @@ void check_table(const PackedForest& forest, const TableView& table) {
     require(table.columns.size() == forest.n_features, "The table has " + std::to_string(table.columns.size()) +
                                                            " columns; the forest was grown on " +
                                                            std::to_string(forest.n_features) + ".");
+}
+
+// A few rows: the lanes are trees. Calls visit(tree, leaves of the rows), trees in their order.
+template <class Visit>
+void walk_trees(const PackedForest& forest, const Grove& grove, const std::uint16_t* codes, std::size_t row_stride,
+                std::size_t n, Visit visit) {
+    const bool nominal = forest.n_ranks() > 0;
+    std::array<std::array<std::uint32_t, kFewRows>, kLanes> leaves;
+    for (std::size_t first = 0; first < grove.trees.size(); first += kLanes) {
+        const std::size_t n_trees = std::min(kLanes, grove.trees.size() - first);
+        for (std::size_t row = 0; row < n; ++row) {
+            Lanes lanes;
+            for (std::size_t k = 0; k < kLanes; ++k) {
+                const PackedTree& tree = *grove.trees[first + std::min(k, n_trees - 1)];
+                lanes.nodes[k] = tree.nodes.data();
+                lanes.codes[k] = codes + row * row_stride;
+                lanes.ranks[k] = tree.ranks.data();
+            }
+            walk_lanes<false>(forest, nominal, lanes);
+            for (std::size_t k = 0; k < n_trees; ++k) leaves[k][row] = lanes.at[k];
+        }
+        for (std::size_t k = 0; k < n_trees; ++k) visit(*grove.trees[first + k], leaves[k].data());
+    }
 }
 
 // Calls visit(tree number, tree, first row, n, leaves) for blocks of rows, trees in their order.
@@ -67,6 +141,12 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                     else
                         code_values(values.data(), n, grove.thresholds[feature], codes.data() + feature, d);
                 }
+                if (n <= kFewRows) {
+                    walk_trees(forest, grove, codes.data(), d, n, [&](const PackedTree& tree, const std::uint32_t* at) {
+                        visit(number++, tree, first, n, at);
+                    });
+                    continue;
+                }
                 for (const auto& tree : grove.trees) {
                     walk_rows(forest, *tree, codes.data(), d, n, leaves.data());
                     visit(number++, *tree, first, n, leaves.data());
@@ -80,21 +160,16 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
 
 void walk_rows(const PackedForest& forest, const PackedTree& tree, const std::uint16_t* codes, std::size_t row_stride,
                std::size_t n, std::uint32_t* leaves) {
-    const PackedNode* const nodes = tree.nodes.data();
+    const bool nominal = forest.n_ranks() > 0;
     for (std::size_t first = 0; first < n; first += kLanes) {
         const std::size_t n_lanes = std::min(kLanes, n - first);
-        std::array<std::uint32_t, kLanes> at{};
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-                const PackedNode& node = nodes[at[lane]];
-                if (node.is_leaf()) continue;
-                moved = true;
-                at[lane] = node.left + !node.goes_left(forest.compared(
-                                           tree, node, codes[(first + lane) * row_stride + node.feature()]));
-            }
-        }
-        std::copy_n(at.data(), n_lanes, leaves + first);
+        Lanes lanes;
+        lanes.nodes[0] = tree.nodes.data();
+        lanes.ranks.fill(tree.ranks.data());
+        for (std::size_t k = 0; k < kLanes; ++k)
+            lanes.codes[k] = codes + (first + std::min(k, n_lanes - 1)) * row_stride;
+        walk_lanes<true>(forest, nominal, lanes);
+        std::copy_n(lanes.at.begin(), n_lanes, leaves + first);
     }
 }
 

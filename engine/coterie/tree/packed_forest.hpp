@@ -2,9 +2,10 @@
 //
 // Words
 //   threshold  a number that some split of the forest compares with; each feature keeps its own, ascending
-//   code       of a value: 1 + the number of its feature's thresholds below it, 0 if it is missing; of a level: 1 +
-//   level rank       of a level in one tree, which orders the levels by the targets of its own rows; 0 is missing grove
-//   trees that share thresholds: those of one fit. A warm start adds a grove
+//   code       of a value: 1 + the number of its feature's thresholds below it; of a level: 1 + its number;
+//              0 if it is missing
+//   rank       of a level in one tree, which orders the levels by the targets of its own rows; 0 is missing
+//   grove      trees that share thresholds: those of one fit. A warm start adds a grove
 //
 // A row goes left where its code (its rank, if the split is nominal) is at most the node's.
 #pragma once
