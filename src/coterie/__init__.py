@@ -1,6 +1,8 @@
 """Every ensemble method, one engine."""
 
 from coterie.ensembles import (
+    AnyBoostClassifier,
+    AnyBoostRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
@@ -11,6 +13,8 @@ from coterie.ensembles import (
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
+    "AnyBoostClassifier",
+    "AnyBoostRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",

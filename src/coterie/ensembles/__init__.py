@@ -1,10 +1,13 @@
 """Ensembles: one file a method."""
 
+from coterie.ensembles.anyboost import AnyBoostClassifier, AnyBoostRegressor
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 
 __all__ = [
+    "AnyBoostClassifier",
+    "AnyBoostRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
