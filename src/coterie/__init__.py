@@ -1,6 +1,7 @@
 """Every ensemble method, one engine."""
 
 from coterie.ensembles import (
+    AdaBoostRegressor,
     AnyBoostClassifier,
     AnyBoostRegressor,
     ExtraTreesClassifier,
@@ -13,6 +14,7 @@ from coterie.ensembles import (
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
+    "AdaBoostRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
     "DecisionTreeClassifier",
