@@ -177,6 +177,14 @@ def test_the_curvature_of_a_loss_changes_how_a_step_is_found_and_not_the_step() 
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-6)
 
 
+def test_a_step_that_is_a_number_is_taken_as_it_is_or_in_part() -> None:
+    whole = AnyBoostRegressor(step=0.2, n_estimators=3).fit(X, NUMBERS)
+    half = AnyBoostRegressor(step=0.2, n_estimators=3, learning_rate=0.5).fit(X, NUMBERS)
+
+    assert whole.steps_.tolist() == [0.2] * 3
+    assert half.estimator_weights_.tolist() == [0.1] * 3
+
+
 # Losses
 
 
@@ -240,9 +248,10 @@ def test_it_starts_at_zero_or_at_the_best_constant() -> None:
 
 
 @pytest.mark.parametrize("unit", [1e-250, 1.0, 1e250])
-def test_the_unit_of_the_target_does_not_matter(unit: float) -> None:
-    model = AnyBoostRegressor(n_estimators=5, init="zero").fit(X, NUMBERS * unit)
-    usual = AnyBoostRegressor(n_estimators=5, init="zero").fit(X, NUMBERS)
+@pytest.mark.parametrize("init", ["zero", "constant"])
+def test_the_unit_of_the_target_does_not_matter(unit: float, init: str) -> None:
+    model = AnyBoostRegressor(n_estimators=5, init=init).fit(X, NUMBERS * unit)
+    usual = AnyBoostRegressor(n_estimators=5, init=init).fit(X, NUMBERS)
 
     assert_allclose(model.predict(X) / unit, usual.predict(X), rtol=1e-9)
 
