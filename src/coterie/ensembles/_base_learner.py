@@ -6,6 +6,7 @@ drawn with replacement, each as likely as its weight says.
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,17 @@ class BaseLearner:
         copy = self._copy(of_copy)
         return asked("estimator", self.model, "be fitted to the rows", lambda: copy.fit(X, y, **given))
 
+    @cached_property
+    def _params(self) -> dict[str, Any]:
+        return dict(self.model.get_params())
+
     def _copy(self, seed: np.random.SeedSequence) -> Any:
-        copy = clone(self.model)
-        known = copy.get_params()
-        names = sorted(name for name in known if name.split("__")[-1] == "random_state")
+        names = sorted(name for name in self._params if name.split("__")[-1] == "random_state")
         seeds = seed.generate_state(len(names))
         chosen = {name: int(own) for name, own in zip(names, seeds, strict=True)}
-        if self.n_jobs is not None and known.get("n_jobs", 1) is None:
+        if self.n_jobs is not None and self._params.get("n_jobs", 1) is None:
             chosen["n_jobs"] = self.n_jobs
+        copy = clone(self.model)
         return copy.set_params(**chosen) if chosen else copy
 
     def answers_to(self, table: NewTable, member: Any) -> FloatArray:

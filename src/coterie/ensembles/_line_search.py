@@ -45,10 +45,13 @@ def best_step(derivatives: Callable[[float], tuple[float, float]], unit: float) 
     guess = -slope / bend if bend > 0 else math.inf
     step, low = guess if 0 < guess < math.inf else unit, 0.0
     for _ in range(_MOST_DOUBLINGS):
-        here, _ = derivatives(step)
-        # At a minimum, too, nothing is left of the slope; but not twice as far away.
-        if abs(here) <= nothing and abs(derivatives(2 * step)[0]) <= nothing:
-            return _where_enough_is_gone(derivatives, slope, step)
+        here, bend = derivatives(step)
+        if (
+            abs(here) <= nothing
+        ):  # at the bottom, or far out where the loss only just falls: look twice as far
+            if abs(derivatives(2 * step)[0]) <= nothing:
+                return _where_enough_is_gone(derivatives, slope, step)
+            return step - here / bend if bend > 0 else step
         if not here < 0 or not math.isfinite(2 * step):
             break
         low, step = step, 2 * step

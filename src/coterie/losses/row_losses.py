@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
@@ -173,17 +173,24 @@ class _Multinomial:
     """K classes and K scores, whose exponentials are in proportion to the probabilities."""
 
     def values(self, y: AnyArray, scores: FloatArray) -> FloatArray:
-        return np.asarray(logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
+        highest = scores.max(axis=1)
+        log_sum = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
+        return np.asarray(log_sum - scores[np.arange(len(y)), y])
 
     def gradients(self, y: AnyArray, scores: FloatArray) -> FloatArray:
-        slopes = np.asarray(softmax(scores, axis=1))
+        slopes = _shares(scores)
         slopes[np.arange(len(y)), y] -= 1
         return slopes
 
     def curvatures(self, y: AnyArray, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        shares = softmax(scores, axis=1)
+        shares = _shares(scores)
         mean = (shares * direction).sum(axis=1, keepdims=True)
         return np.asarray((shares * (direction - mean) ** 2).sum(axis=1))
+
+
+def _shares(scores: FloatArray) -> FloatArray:
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
