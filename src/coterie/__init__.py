@@ -1,6 +1,9 @@
 """Every ensemble method, one engine."""
 
 from coterie.ensembles import (
+    AdaBoostRegressor,
+    AnyBoostClassifier,
+    AnyBoostRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
@@ -11,6 +14,9 @@ from coterie.ensembles import (
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
+    "AdaBoostRegressor",
+    "AnyBoostClassifier",
+    "AnyBoostRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",

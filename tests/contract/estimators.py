@@ -36,7 +36,9 @@ ESTIMATORS = public_estimators()
 def make(estimator: type[Any], **settings: Any) -> Any:
     """An instance with small settings, and those given where the class has them."""
     known = estimator().get_params()
-    return estimator(**{name: value for name, value in {**SMALL, **settings}.items() if name in known})
+    # A few rounds of steps that are searched for get somewhere if they take all of each step.
+    small = {**SMALL, "learning_rate": 1.0} if "step" in known else SMALL
+    return estimator(**{name: value for name, value in {**small, **settings}.items() if name in known})
 
 
 def has(estimator: type[Any], *params: str) -> bool:
@@ -66,16 +68,24 @@ def answers(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X))
 
 
+def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:
+    """A parameter that every table notices, and two values of it."""
+    return {"max_depth": [1, 4]} if has(estimator, "max_depth") else {"n_estimators": [1, 4]}
+
+
 def trees_of(model: Any) -> list[Any]:
-    """The engine's trees inside a fitted model."""
+    """The engine's trees inside a fitted model, member by member if it has members."""
     if hasattr(model, "forest_"):
         return [model.forest_.tree(i) for i in range(len(model.forest_))]
+    if hasattr(model, "estimators_"):
+        members = np.asarray(model.estimators_, dtype=object).ravel()
+        return [tree for member in members for tree in trees_of(member)]
     return [model.tree_.native]
 
 
 def fingerprint(model: Any) -> str:
     """A hash of everything that fit learned: the same bits, the same hash."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(np.asarray(getattr(model, "estimator_weights_", [])).tobytes())
     for tree in trees_of(model):
         state = tree.state()
         for name in sorted(state):

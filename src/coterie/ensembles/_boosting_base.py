@@ -45,8 +45,9 @@ from coterie.ensembles._boosting_plan import Plan, Policy, is_auto, plan_of
 from coterie.ensembles._crew import Crew, Squad
 from coterie.ensembles._dropout import DroppingBooster, check_dropout, check_staged
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
+from coterie.ensembles._foreign_model import rows_of
 from coterie.ensembles._holdouts import Part, all_rows, divide_rows
-from coterie.ensembles._init_estimator import fitted_init, rows_of
+from coterie.ensembles._init_estimator import fitted_init
 from coterie.ensembles._interactions import interaction_sets, with_made_features
 from coterie.ensembles._judges import EvalSetJudge, Judge, LeftOutJudge
 from coterie.ensembles._known_rounds import KnownRounds

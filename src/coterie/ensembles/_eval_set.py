@@ -77,7 +77,7 @@ def read_eval_set(
             values, total = target.values, weight
             estimator._loss().check_targets(values)
         own_offset = estimator._read_offset(offset, encoded.n_rows)
-        if estimator.statistics_:
+        if getattr(estimator, "statistics_", None):
             encoded = estimator.statistics_.extend(encoded)
     return EvalSet(X, encoded, values, total, weight, own_offset)
 

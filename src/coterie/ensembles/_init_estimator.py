@@ -1,20 +1,19 @@
 """`init=`: another model whose predictions are the scores that boosting starts from."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.ensembles._foreign_model import asked, finite_floats, rows_of
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import LossChoice
 from coterie.losses.class_choices import ClassLoss
 
-__all__ = ["class_scores", "fitted_init", "number_scores", "rows_of"]
+__all__ = ["class_scores", "fitted_init", "number_scores"]
 
 
 def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows: AnyArray) -> Any:
@@ -28,12 +27,13 @@ def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows:
         X, y = rows_of(X, rows), y[rows]
         weight = None if weight is None else weight[rows]
     weights = {} if weight is None else {"sample_weight": weight}
-    return _asked("be fitted to the training rows", lambda: clone(init).fit(X, y, **weights), init)
+    return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
 
 
 def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
-    answers = _floats(_asked("predict", lambda: model.predict(X), model), "predict", model)
+    given = asked("init", model, "predict", lambda: model.predict(X))
+    answers = finite_floats("init", model, "predict", given)
     if answers.ndim == 1:
         answers = answers[:, None]
     if answers.shape not in ((n_rows, 1), (n_rows, loss.n_outputs)):
@@ -51,13 +51,14 @@ def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows:
     """
     n_outputs = 1 if loss.n_classes == 2 else loss.n_classes
     if hasattr(model, "predict_proba"):
-        given = _floats(_asked("predict", lambda: model.predict_proba(X), model), "predict_proba", model)
+        probabilities = asked("init", model, "predict", lambda: model.predict_proba(X))
+        given = finite_floats("init", model, "predict_proba", probabilities)
         scores = loss.scores_of(_by_class(given, model, classes, n_rows))
         if scores is not None:
             return scores
     if hasattr(model, "decision_function"):
-        margins = _asked("predict", lambda: model.decision_function(X), model)
-        margins = _floats(margins, "decision_function", model)
+        margins = asked("init", model, "predict", lambda: model.decision_function(X))
+        margins = finite_floats("init", model, "decision_function", margins)
         margins = margins[:, None] if margins.ndim == 1 else margins
         if margins.shape == (n_rows, n_outputs) and np.array_equal(model.classes_, classes):
             return margins
@@ -82,36 +83,3 @@ def _by_class(given: FloatArray, model: Any, classes: AnyArray, n_rows: int) -> 
     ordered = np.zeros((n_rows, len(classes)))
     ordered[:, np.searchsorted(classes, known)] = given
     return ordered
-
-
-def _asked(deed: str, ask: Callable[[], Any], model: Any) -> Any:
-    try:
-        return ask()
-    except CoterieError:
-        raise
-    except Exception as error:
-        raise InvalidInput(
-            f"init={in_short(model)} cannot {deed}: {type(error).__name__}: {error} It is given the table as it came; "
-            "text, categories and missing values may need a pipeline that prepares them."
-        ) from error
-
-
-def _floats(given: Any, method: str, model: Any) -> FloatArray:
-    try:
-        array = np.asarray(given).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{method} of init={in_short(model)} gives no numbers: {error}.") from error
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        raise InvalidInput(
-            f"{method} of init={in_short(model)} is {array[tuple(wrong[0])]} in row {wrong[0][0]}; expected finite "
-            "numbers."
-        )
-    return array
-
-
-def rows_of(X: Any, rows: AnyArray) -> Any:
-    """Some rows of a table as the user gave it."""
-    if isinstance(X, Mapping):
-        return {name: _safe_indexing(column, rows) for name, column in X.items()}
-    return _safe_indexing(X, rows)

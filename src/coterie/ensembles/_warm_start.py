@@ -24,6 +24,7 @@ __all__ = [
     "Trace",
     "check_same",
     "check_same_data",
+    "check_same_settings",
     "check_warm_start",
     "known_rounds",
     "left_as_it_was",
@@ -107,13 +108,18 @@ def check_same(earlier: Trace, new: Trace, before: dict[str, Any], estimator: An
             f"warm_start=True was not set when the {before['n_bags_']} boosters were fitted, and their mean cannot be "
             "taken apart to the last bit. Set warm_start=True before the first fit."
         )
+    check_same_settings(earlier, new, "Or set warm_start=False to begin anew.")
+    check_same_data(earlier, new, before, estimator, _INSTEAD)
+
+
+def check_same_settings(earlier: Trace, new: Trace, instead: str) -> None:
+    """Refuse to continue with other parameters of those that are settled; `instead` says what else to do."""
     for name, value in new.settled.items():
         if not _same(earlier.settled[name], value):
             raise InvalidParameter(
                 f"{name}={in_short(value)} cannot continue a fit with {name}={in_short(earlier.settled[name])}: its "
-                "trees would not be the first trees of this one. Set it back, or set warm_start=False to begin anew."
+                f"rounds would not be the first rounds of this one. Set it back. {instead}"
             )
-    check_same_data(earlier, new, before, estimator, _INSTEAD)
 
 
 def check_same_data(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any, instead: str) -> None:

@@ -1,0 +1,49 @@
+"""Models that others wrote, asked in a way that their errors come back in our words."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.errors import CoterieError, InvalidInput
+
+__all__ = ["asked", "finite_floats", "rows_of"]
+
+
+def asked(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
+    """What the model answers; `parameter` is what it was given as."""
+    try:
+        return ask()
+    except CoterieError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"{parameter}={in_short(model)} cannot {deed}: {type(error).__name__}: {error} It is given the table as it "
+            "came; text, categories and missing values may need a pipeline that prepares them."
+        ) from error
+
+
+def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatArray:
+    """The answer as floats, none of them NaN or infinite."""
+    try:
+        array = np.asarray(given).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{method} of {parameter}={in_short(model)} gives no numbers: {error}.") from error
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        raise InvalidInput(
+            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {wrong[0][0]}; expected "
+            "finite numbers."
+        )
+    return array
+
+
+def rows_of(X: Any, rows: AnyArray) -> Any:
+    """Some rows of a table as the user gave it."""
+    if isinstance(X, Mapping) and not sparse.issparse(X):
+        return {name: _safe_indexing(column, rows) for name, column in X.items()}
+    return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
