@@ -1,20 +1,20 @@
 """`init=`: another model whose predictions are the scores that boosting starts from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
+from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.losses import LossChoice
 from coterie.losses.class_choices import ClassLoss
 
-__all__ = ["class_scores", "fitted_init", "number_scores", "rows_of"]
+__all__ = ["class_scores", "fitted_init", "number_scores"]
 
 
 def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows: AnyArray) -> Any:
@@ -108,10 +108,3 @@ def _floats(given: Any, method: str, model: Any) -> FloatArray:
             "numbers."
         )
     return array
-
-
-def rows_of(X: Any, rows: AnyArray) -> Any:
-    """Some rows of a table as the user gave it."""
-    if isinstance(X, Mapping):
-        return {name: _safe_indexing(column, rows) for name, column in X.items()}
-    return _safe_indexing(X, rows)
