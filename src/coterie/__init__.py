@@ -1,16 +1,24 @@
 """Every ensemble method, one engine."""
 
 from coterie.ensembles import (
+    BlendingClassifier,
+    BlendingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
 )
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
+    "BlendingClassifier",
+    "BlendingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -19,4 +27,8 @@ __all__ = [
     "GradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
 ]

@@ -1,14 +1,23 @@
 """Ensembles: one file a method."""
 
+from coterie.ensembles.blending import BlendingClassifier, BlendingRegressor
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+from coterie.ensembles.stacking import StackingClassifier, StackingRegressor
+from coterie.ensembles.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "BlendingClassifier",
+    "BlendingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
 ]
