@@ -4,12 +4,18 @@ from coterie.ensembles import (
     AdaBoostRegressor,
     AnyBoostClassifier,
     AnyBoostRegressor,
+    BlendingClassifier,
+    BlendingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
 )
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -17,6 +23,8 @@ __all__ = [
     "AdaBoostRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
+    "BlendingClassifier",
+    "BlendingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -25,4 +33,8 @@ __all__ = [
     "GradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
 ]

@@ -19,7 +19,7 @@ from coterie.data.levels import label_levels
 from coterie.data.numeric import is_read_in_place
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["Frame", "is_frame", "is_series", "read_frame", "read_series", "series_values"]
+__all__ = ["Frame", "eager_frame", "is_frame", "is_series", "read_frame", "read_series", "series_values"]
 
 _Series: TypeAlias = Any
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -62,7 +62,7 @@ def read_frame(X: Any, *, where: str) -> Frame:
     """Take a data frame apart, without copying its columns of numbers."""
     X = nw.to_native(X, pass_through=True)
     _refuse_duplicates(X, where)
-    frame = _eager(X, where)
+    frame = eager_frame(X, where)
     names = _text_names(list(frame.columns))
     matrix = _small_float_matrix(frame)
     if matrix is not None:
@@ -123,7 +123,8 @@ def _is_arrow_array(values: Any) -> bool:
     )
 
 
-def _eager(X: Any, where: str) -> "nw.DataFrame[Any]":
+def eager_frame(X: Any, where: str) -> "nw.DataFrame[Any]":
+    """A data frame of any library, or a stream of Arrow tables, read and wrapped by narwhals."""
     if type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "RecordBatch":
         import pyarrow as pa
 

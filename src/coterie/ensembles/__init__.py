@@ -2,18 +2,27 @@
 
 from coterie.ensembles.adaboost_regressor import AdaBoostRegressor
 from coterie.ensembles.anyboost import AnyBoostClassifier, AnyBoostRegressor
+from coterie.ensembles.blending import BlendingClassifier, BlendingRegressor
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+from coterie.ensembles.stacking import StackingClassifier, StackingRegressor
+from coterie.ensembles.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
     "AdaBoostRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
+    "BlendingClassifier",
+    "BlendingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
 ]

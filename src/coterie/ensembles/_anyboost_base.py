@@ -26,6 +26,7 @@ from coterie._params import (
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.data.holdout import holdout_rows
+from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData, prepare_training
 from coterie.ensembles._base_learner import (
     BaseLearner,
@@ -38,7 +39,6 @@ from coterie.ensembles._base_learner import (
 from coterie.ensembles._descent import Descent, Rows, StepRule
 from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
-from coterie.ensembles._foreign_model import rows_of
 from coterie.ensembles._warm_start import check_same_data, check_same_settings, left_as_it_was, trace_of
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidInput, InvalidParameter

@@ -18,8 +18,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import EstimatorLike, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.data.parts import rows_of
 from coterie.data.table import read_table
-from coterie.ensembles._foreign_model import asked, finite_floats, rows_of
+from coterie.ensembles._foreign_model import asked, finite_floats
 from coterie.errors import InvalidInput
 from coterie.trees import DecisionTreeRegressor
 

@@ -37,6 +37,7 @@ from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
+from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.target_statistics import learned_statistics
 from coterie.data.weight import read_weight
@@ -45,7 +46,6 @@ from coterie.ensembles._boosting_plan import Plan, Policy, is_auto, plan_of
 from coterie.ensembles._crew import Crew, Squad
 from coterie.ensembles._dropout import DroppingBooster, check_dropout, check_staged
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
-from coterie.ensembles._foreign_model import rows_of
 from coterie.ensembles._holdouts import Part, all_rows, divide_rows
 from coterie.ensembles._init_estimator import fitted_init
 from coterie.ensembles._interactions import interaction_sets, with_made_features

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
+from coterie.data.parts import rows_of
 from coterie.ensembles._base_learner import BaseLearner
-from coterie.ensembles._foreign_model import rows_of
 from coterie.ensembles._line_search import best_step
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses.row_losses import RowLoss

@@ -1,17 +1,15 @@
 """Models that others wrote, asked in a way that their errors come back in our words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import _safe_indexing
 
 from coterie._params import in_short
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import FloatArray
 from coterie.errors import CoterieError, InvalidInput
 
-__all__ = ["asked", "finite_floats", "rows_of"]
+__all__ = ["asked", "finite_floats"]
 
 
 def asked(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
@@ -40,10 +38,3 @@ def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatA
             "finite numbers."
         )
     return array
-
-
-def rows_of(X: Any, rows: AnyArray) -> Any:
-    """Some rows of a table as the user gave it."""
-    if isinstance(X, Mapping) and not sparse.issparse(X):
-        return {name: _safe_indexing(column, rows) for name, column in X.items()}
-    return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)

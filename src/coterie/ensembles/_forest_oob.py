@@ -17,7 +17,7 @@ from sklearn.metrics._scorer import _BaseScorer
 import coterie._engine as _engine
 from coterie._params import in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray
-from coterie.ensembles._foreign_model import rows_of
+from coterie.data.parts import rows_of
 from coterie.ensembles._forest_plan import is_auto
 from coterie.ensembles._scoring import parameters_of
 from coterie.errors import CoterieError, InvalidParameter

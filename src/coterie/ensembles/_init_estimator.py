@@ -8,7 +8,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.ensembles._foreign_model import asked, finite_floats, rows_of
+from coterie.data.parts import rows_of
+from coterie.ensembles._foreign_model import asked, finite_floats
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import LossChoice
 from coterie.losses.class_choices import ClassLoss

@@ -21,6 +21,7 @@ from coterie._params import (
 from coterie._params import SeedLike as SeedRule
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import FloatArray, SeedLike
+from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.ensembles._base_learner import (
     BaseLearner,
@@ -29,7 +30,6 @@ from coterie.ensembles._base_learner import (
     new_table,
     tags_of_learner,
 )
-from coterie.ensembles._foreign_model import rows_of
 from coterie.errors import InvalidParameter
 from coterie.losses.base import power_of_two_above
 

@@ -1,0 +1,194 @@
+"""Parts of a table as the user gave it: some of its rows, some of its columns, in the type it came in.
+
+Ensembles of any learners hand the user's table on to their members, each of which reads it in its own way. So it is cut
+and never converted: a data frame stays a data frame and keeps its names.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from coterie._params import in_short
+from coterie._typing import AnyArray
+from coterie.data.frames import eager_frame, is_frame, is_series, series_values
+from coterie.data.table import Table, read_table
+from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
+
+__all__ = ["Columns", "Outline", "chosen_columns", "cuttable", "outline_of", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """How large a table is, and what its columns are called.
+
+    Attributes
+    ----------
+    n_rows : int
+    n_columns : int, or None for rows that are no lists of values (documents, images)
+    names : tuple of str, or None
+    table : the table as our own learners read it, or None
+    """
+
+    n_rows: int
+    n_columns: int | None
+    names: tuple[str, ...] | None
+    table: Table | None = None
+
+
+def outline_of(X: Any) -> Outline:
+    """The outline of a table, or an error that says why it is none.
+
+    Rows of another kind are left to the members: a list of texts, of dicts, an array of images.
+
+    Examples
+    --------
+    >>> outline_of({"age": [31, 45], "town": ["Oslo", "Rome"]}).names
+    ('age', 'town')
+    >>> outline_of(["a text", "another text"]).n_columns is None
+    True
+    """
+    try:
+        table = read_table(X)
+    except CoterieError:
+        if _holds_other_things(X):
+            return Outline(len(X), None, None)
+        raise
+    return Outline(table.n_rows, table.n_columns, table.names, table)
+
+
+def _holds_other_things(X: Any) -> bool:
+    if isinstance(X, np.ndarray) and X.ndim > 2:
+        return len(X) > 0
+    if is_series(X):
+        X = series_values(X)
+    if isinstance(X, np.ndarray) and X.ndim != 1:
+        return False
+    return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and isinstance(X[0], str | bytes | Mapping)
+
+
+def cuttable(X: Any) -> Any:
+    """The same table in a form that rows can be taken of again and again: a lazy frame is read, COO becomes CSR."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    if isinstance(X, Mapping | Sequence | np.ndarray) or is_series(X):
+        return X
+    if not is_frame(X):
+        return X if hasattr(X, "shape") else np.asarray(X)
+    return nw.to_native(eager_frame(nw.to_native(X, pass_through=True), "X"))
+
+
+def rows_of(X: Any, rows: AnyArray) -> Any:
+    """Some rows of a table as the user gave it."""
+    if isinstance(X, Mapping):
+        return {name: _safe_indexing(column, rows) for name, column in X.items()}
+    return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Certain columns, by place and, where the table had names, by name."""
+
+    places: tuple[int, ...]
+    names: tuple[str, ...] | None
+    n_columns: int
+
+    def of(self, X: Any) -> Any:
+        """These columns of a table, in its own type."""
+        if isinstance(X, Mapping):
+            return {name: _named(X, name) for name in self.names or tuple(X)}
+        if self.names is not None and is_frame(X):
+            frame = eager_frame(nw.to_native(X, pass_through=True), "X")
+            known = set(frame.columns)
+            for name in self.names:
+                if name not in known:
+                    raise _no_such_column(name, list(known))
+            return nw.to_native(frame.select(list(self.names)))
+        if not hasattr(X, "shape"):
+            array = np.asarray(X)
+            X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+        if len(X.shape) != 2 or X.shape[1] != self.n_columns:
+            raise SchemaMismatch(
+                f"X has the shape {tuple(X.shape)}, and members were given columns of a table with {self.n_columns} "
+                "columns. Pass the columns that fit saw, in the same order."
+            )
+        return _safe_indexing(X, list(self.places), axis=1)
+
+
+def _named(X: Mapping[Any, Any], name: str) -> Any:
+    if name not in X:
+        raise _no_such_column(name, list(X))
+    return X[name]
+
+
+def _no_such_column(name: str, known: list[Any]) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"The column {name!r} is missing: fit saw it, and X has {in_short(sorted(map(str, known)))}. Pass the columns "
+        "that fit saw; a column whose values are unknown can be all missing."
+    )
+
+
+def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns:
+    """The columns that a user names, as scikit-learn's ColumnTransformer takes them.
+
+    `choice` is a name, a place, a list of either, a slice, a mask of booleans, or a function of X that returns one of
+    these. `where` says in errors whose columns they are.
+    """
+    if outline.n_columns is None:
+        raise InvalidParameter(f"{where}: X has no columns to choose from.")
+    if isinstance(choice, Callable) and not isinstance(choice, type):  # type: ignore[arg-type]
+        choice = choice(X)
+    places = _places(choice, outline, where)
+    if not places:
+        raise InvalidParameter(
+            f"{where}: columns={in_short(choice)} chooses no column; expected at least one."
+        )
+    names = None if outline.names is None else tuple(outline.names[place] for place in places)
+    return Columns(places, names, outline.n_columns)
+
+
+def _places(choice: Any, outline: Outline, where: str) -> tuple[int, ...]:
+    n_columns = outline.n_columns or 0
+    if isinstance(choice, slice):
+        start, stop = (
+            end if not isinstance(end, str) else _place(end, outline, where)
+            for end in (choice.start, choice.stop)
+        )
+        last = 1 if isinstance(choice.stop, str) else 0  # a slice of names holds its end
+        stop = stop if stop is None else stop + last
+        return tuple(range(*slice(start, stop, choice.step).indices(n_columns)))
+    if isinstance(choice, str | int | np.integer):
+        choice = [choice]
+    try:
+        chosen = np.asarray(choice).tolist()
+    except ValueError:
+        chosen = None
+    if not isinstance(chosen, list) or any(isinstance(one, list) for one in chosen):
+        raise InvalidParameter(
+            f"{where}: columns={in_short(choice)}; expected names, places, a slice, a mask of booleans, or a function."
+        )
+    if chosen and all(isinstance(one, bool) for one in chosen):
+        if len(chosen) != n_columns:
+            raise InvalidParameter(
+                f"{where}: a mask of {len(chosen)} booleans for a table of {n_columns} columns."
+            )
+        return tuple(np.flatnonzero(chosen).tolist())
+    return tuple(_place(one, outline, where) for one in chosen)
+
+
+def _place(one: Any, outline: Outline, where: str) -> int:
+    n_columns = outline.n_columns or 0
+    if isinstance(one, str):
+        if outline.names is None or one not in outline.names:
+            known = "the table has no names" if outline.names is None else in_short(list(outline.names))
+            raise InvalidParameter(f"{where}: there is no column {one!r}; {known}.")
+        return outline.names.index(one)
+    if isinstance(one, bool) or not isinstance(one, int) or not -n_columns <= one < n_columns:
+        raise InvalidParameter(
+            f"{where}: columns hold {one!r}; expected names, or places from 0 to {n_columns - 1}."
+        )
+    return one % n_columns

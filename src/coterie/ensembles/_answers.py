@@ -1,0 +1,149 @@
+"""What a member says of rows, as an array of floats whose columns mean the same for every member.
+
+| method | columns |
+|---|---|
+| predict of a regressor | its numbers |
+| predict of a classifier | a one for the class it names, zeros for the others: votes, which can be averaged |
+| predict_proba | a probability for each class; for several outputs, for each class but the first of each output |
+| decision_function | its scores |
+
+A class that a member never saw has probability 0, no vote, and the lowest of the row's scores.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.errors import InvalidInput, InvalidParameter
+
+__all__ = ["Question", "method_of"]
+
+_BY_DETAIL = ("predict_proba", "decision_function", "predict")
+
+
+def method_of(name: str, estimator: Any, wanted: str) -> str:
+    """The method that a member is asked by; "auto" is the one that says most."""
+    methods = _BY_DETAIL if wanted == "auto" else (wanted,)
+    for method in methods:
+        if hasattr(estimator, method):
+            return method
+    raise InvalidParameter(
+        f"Underlying estimator {name} does not implement the method {' or '.join(methods)}: "
+        f"{type(estimator).__name__} was asked for it."
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What members are asked: the method, and the classes in the order of the columns; none for numbers.
+
+    `classes` holds the labels of each output. `is_vote` says that answers are votes.
+    """
+
+    method: str
+    classes: tuple[AnyArray, ...] = ()
+    is_vote: bool = False
+
+    @classmethod
+    def to(cls, estimator: Any, method: str, classes: Sequence[AnyArray]) -> "Question":
+        speaks_of_classes = bool(classes) and is_classifier(estimator)
+        return cls(
+            method, tuple(classes) if speaks_of_classes else (), speaks_of_classes and method == "predict"
+        )
+
+    def ask(self, name: str, model: Any, X: Any) -> FloatArray:
+        """The answers of a fitted member, shape (n_rows, n_columns)."""
+        given = getattr(model, self.method)(X)
+        if self.is_vote:
+            return self._votes(given, name)
+        if not self.classes:
+            return _two_dimensions(given, self.method, name)
+        if len(self.classes) > 1:
+            return self._several(given, model, name)
+        if self.method == "predict_proba":
+            return _by_class(_two_dimensions(given, self.method, name), _known(model), self.classes[0], name)
+        return _scores_by_class(
+            _two_dimensions(given, self.method, name), _known(model), self.classes[0], name
+        )
+
+    def settled(self, mean: FloatArray) -> FloatArray:
+        """A mean of answers as one answer: of votes, the code of the class that has most; first come on a tie."""
+        if not self.is_vote:
+            return mean
+        blocks = np.split(mean, np.cumsum([len(classes) for classes in self.classes])[:-1], axis=1)
+        codes = np.column_stack([block.argmax(axis=1) for block in blocks]).astype(np.float64)
+        codes[np.isnan(mean).any(axis=1)] = np.nan
+        return codes
+
+    def _votes(self, given: Any, name: str) -> FloatArray:
+        labels = np.asarray(given)
+        labels = labels[:, None] if labels.ndim == 1 else labels
+        blocks = []
+        for output, classes in enumerate(self.classes):
+            codes = np.searchsorted(classes, labels[:, output])
+            if (codes == len(classes)).any() or (classes[codes] != labels[:, output]).any():
+                raise _other_classes(name, np.unique(labels[:, output]), classes)
+            blocks.append(np.eye(len(classes))[codes])
+        return np.hstack(blocks)
+
+    def _several(self, given: Any, model: Any, name: str) -> FloatArray:
+        """Several outputs: a list of arrays, one for each; the first class of an output follows from the others."""
+        if not isinstance(given, list):
+            return _two_dimensions(given, self.method, name)
+        known = _known(model)
+        if not isinstance(known, list):
+            known = [None] * len(given)
+        blocks = [
+            _by_class(np.asarray(own, dtype=np.float64), seen, classes, name)[:, 1:]
+            for own, seen, classes in zip(given, known, self.classes, strict=True)
+        ]
+        return np.hstack(blocks)
+
+
+def _known(model: Any) -> Any:
+    return getattr(model, "classes_", None)
+
+
+def _two_dimensions(given: Any, method: str, name: str) -> FloatArray:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{method} of the member {name!r} gives no numbers: {error}.") from error
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _by_class(given: FloatArray, known: Any, classes: AnyArray, name: str, missing: Any = 0.0) -> FloatArray:
+    if known is None or (len(known) == len(classes) and np.array_equal(known, classes)):
+        if given.shape[1] != len(classes):
+            raise InvalidInput(
+                f"The member {name!r} gives {given.shape[1]} columns; expected one for each of the {len(classes)} "
+                f"classes {in_short(list(classes))}."
+            )
+        return given
+    places = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
+    if given.shape[1] != len(known) or (classes[places] != known).any():
+        raise _other_classes(name, known, classes)
+    full = np.empty((len(given), len(classes)))
+    full[:] = missing
+    full[:, places] = given
+    return full
+
+
+def _scores_by_class(given: FloatArray, known: Any, classes: AnyArray, name: str) -> FloatArray:
+    if known is None or len(known) == len(classes):
+        return given
+    if given.shape[1] == 1:
+        given = np.hstack([-given, given])
+    return _by_class(given, known, classes, name, missing=given.min(axis=1, keepdims=True))
+
+
+def _other_classes(name: str, known: Any, classes: AnyArray) -> InvalidInput:
+    return InvalidInput(
+        f"The member {name!r} knows the classes {in_short(list(known))}, and y holds {in_short(list(classes))}. "
+        "Members see the labels as they are in y; fit this one with the same labels."
+    )

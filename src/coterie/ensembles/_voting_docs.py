@@ -1,0 +1,109 @@
+"""The parameters and attributes of voting in words: one text for both docstrings."""
+
+from typing import TypeVar
+
+from sklearn.base import ClassifierMixin
+
+__all__ = ["MEMBER_WORDS", "OOF_WORDS", "documented"]
+
+_Class = TypeVar("_Class", bound=type)
+
+MEMBER_WORDS = {
+    "estimators": """\
+    estimators : list of (str, estimator) or (str, estimator, columns)
+        The members by name: any learners with scikit-learn's interface. Copies of them are fitted, see `estimators_`.
+        "drop" in the place of a learner leaves it out. `columns` are those that the member sees: names, places, a
+        slice, a mask or a function of X that returns one of these.
+""",
+    "on_error": """\
+    on_error : {"raise", "drop"}
+        What happens when a member fails: the error is raised, or the ensemble goes on without the member and a
+        warning and `dropped_` say so.
+""",
+    "n_jobs": """\
+    n_jobs : int or None
+        Threads in all. Members are fitted side by side, and each is held to its share whatever its own `n_jobs` says;
+        learners of ours share their work among threads and take turns. None: one after the other, each with the
+        threads it likes, or what `joblib.parallel_config` says. The answers are the same for any number.
+""",
+    "random_state": """\
+    random_state : int, RandomState, Generator or None
+        Seeds for members whose own random_state is None, one for each member and fold. None leaves members as they are.
+""",
+    "verbose": """\
+    verbose : int or bool
+        Print a line when a member is fitted.
+""",
+}
+OOF_WORDS = """\
+    oof_predictions_ : Bunch of arrays
+        What each member says of rows that it was not fitted to, by name; NaN for a row that was never held out.
+    oof_coverage_ : array of shape (n_rows,)
+        How often each row was held out.
+    member_scores_ : Bunch of float
+        Accuracy or R2 of each member on these rows.
+    oof_score_, oof_score_error_ : float
+        Accuracy or R2 of the ensemble on rows held out, and the standard error of that.
+"""
+_CLASS_VOTING = """\
+    voting : {"hard", "soft", "median", "rank"}
+        "hard": each member votes for a class. "soft": the mean of their probabilities. "median": the median of them,
+        which a single wild member cannot move. "rank": probabilities are compared with what the member usually says,
+        and the mean of the ranks is translated back, so that members with different ideas of "sure" count alike.
+"""
+_NUMBER_VOTING = """\
+    voting : {"mean", "median", "rank"}
+        "mean": the mean of what members say. "median": the median, which a single wild member cannot move. "rank":
+        answers are compared with what the member usually says, and the mean of the ranks is translated back, so that
+        members on different scales count alike.
+"""
+_PARAMETERS = """
+    Parameters
+    ----------
+{estimators}{voting}    weights : array of n_members, "learned" or None
+        How much each member counts; None: all alike. "learned": weights that sum to 1, found on rows held out: {loss}
+    cv : int, splitter, list of (train, test), "prefit" or None
+        How rows are held out, as in scikit-learn; None is 5 folds if weights are learned, and none otherwise. With
+        folds the out-of-fold attributes are set. "prefit": members were fitted before, and what is learned is learned
+        from all rows given to `fit`, which they should not have seen.
+{on_error}{n_jobs}{flatten}{random_state}{verbose}
+    Attributes
+    ----------
+{classes}    estimators_ : list of fitted members
+    named_estimators_ : Bunch of fitted members by name
+    weights_ : array of shape (n_members,)
+        Their weights, as shares.
+    dropped_ : dict
+        Why members failed, by name; empty unless on_error="drop".
+{oof}
+    Examples
+"""
+_FLATTEN = """\
+    flatten_transform : bool
+        Whether `transform` returns two dimensions for probabilities, or three.
+"""
+_CLASSES = """\
+    classes_ : array of the labels
+    le_ : LabelEncoder
+        Numbers the classes as `transform` does.
+"""
+_LOSSES = {
+    True: "the\n        least log loss for soft voting, the least squared error of the votes for hard voting.",
+    False: "the\n        least squared error.",
+}
+
+
+def documented(estimator: _Class) -> _Class:
+    """Put the words on parameters and attributes before the examples of a class."""
+    of_classes = issubclass(estimator, ClassifierMixin)
+    words = _PARAMETERS.format(
+        **MEMBER_WORDS,
+        voting=_CLASS_VOTING if of_classes else _NUMBER_VOTING,
+        loss=_LOSSES[of_classes],
+        flatten=_FLATTEN if of_classes else "",
+        classes=_CLASSES if of_classes else "",
+        oof=OOF_WORDS,
+    )
+    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
+    estimator.__doc__ = opening + words + examples
+    return estimator
