@@ -74,13 +74,14 @@ def test_a_clone_has_the_parameters_and_no_fit(estimator: type[Any]) -> None:
 def test_set_params_takes_effect_at_the_next_fit(estimator: type[Any]) -> None:
     X, y = random_table(estimator)
     [(param, (small, large))] = two_sizes(estimator).items()
-    model = make(estimator, **{param: small}).fit(X, y)
+    model = make(estimator).set_params(**{param: small}).fit(X, y)
     before = fingerprint(model)
 
     model.set_params(**{param: large})
 
     assert fingerprint(model) == before
-    assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator, **{param: large}).fit(X, y)) != before
+    fresh = make(estimator).set_params(**{param: large})
+    assert fingerprint(model.fit(X, y)) == fingerprint(fresh.fit(X, y)) != before
 
 
 def test_set_params_refuses_a_name_it_does_not_know(estimator: type[Any]) -> None:
