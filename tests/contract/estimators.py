@@ -67,17 +67,33 @@ def answers(model: Any, X: Any) -> NDArray[Any]:
 
 
 def trees_of(model: Any) -> list[Any]:
-    """The engine's trees inside a fitted model."""
+    """The engine's trees inside a fitted model, or its stumps."""
     if hasattr(model, "forest_"):
         return [model.forest_.tree(i) for i in range(len(model.forest_))]
-    return [model.tree_.native]
+    return [model.tree_.native] if hasattr(model, "tree_") else list(model.estimators_)
+
+
+def state_of(tree: Any) -> dict[str, Any]:
+    if hasattr(tree, "state"):
+        return dict(tree.state())
+    return {
+        name: getattr(tree, name)
+        for name in ("feature", "threshold", "right_codes", "missing_right", "proba")
+    }
+
+
+def a_size(estimator: type[Any]) -> str:
+    """A parameter for which 1, 3 and 4 are different models."""
+    return "max_depth" if has(estimator, "max_depth") else "n_estimators"
 
 
 def fingerprint(model: Any) -> str:
     """A hash of everything that fit learned: the same bits, the same hash."""
     digest = hashlib.sha256()
     for tree in trees_of(model):
-        state = tree.state()
+        state = state_of(tree)
         for name in sorted(state):
-            digest.update(name.encode() + np.asarray(state[name]).tobytes())
+            held = state[name]
+            digest.update(name.encode() + (b"" if held is None else np.asarray(held).tobytes()))
+    digest.update(np.asarray(getattr(model, "estimator_weights_", [])).tobytes())
     return digest.hexdigest()

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+from tests.contract.estimators import ESTIMATORS, a_size, answers, fingerprint, make, random_table
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 
@@ -64,13 +64,14 @@ def test_a_clone_has_the_parameters_and_no_fit(estimator: type[Any]) -> None:
 
 def test_set_params_takes_effect_at_the_next_fit(estimator: type[Any]) -> None:
     X, y = random_table(estimator)
-    model = make(estimator, max_depth=1).fit(X, y)
+    size = a_size(estimator)
+    model = make(estimator, **{size: 1}).fit(X, y)
     before = fingerprint(model)
 
-    model.set_params(max_depth=4)
+    model.set_params(**{size: 4})
 
     assert fingerprint(model) == before
-    assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator, max_depth=4).fit(X, y)) != before
+    assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator, **{size: 4}).fit(X, y)) != before
 
 
 def test_set_params_refuses_a_name_it_does_not_know(estimator: type[Any]) -> None:

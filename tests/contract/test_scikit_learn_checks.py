@@ -15,6 +15,7 @@ def test_the_estimators_are_found() -> None:
     assert {"DecisionTreeClassifier", "DecisionTreeRegressor"} <= names
     assert {"RandomForestClassifier", "RandomForestRegressor"} <= names
     assert {"ExtraTreesClassifier", "ExtraTreesRegressor"} <= names
+    assert "AdaBoostClassifier" in names
     assert not any(name.startswith("_") for name in names)
 
 

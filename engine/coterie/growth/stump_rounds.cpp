@@ -17,7 +17,10 @@ constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr int kStartBits = 51;  // all amounts together, when the histogram is new
 constexpr double kLeastTotal = 0x1p50;
 constexpr double kMostTotal = 0x1p61;
-constexpr double kTolerance = 0x1p-40;  // of the total: what rounding may do, and far less than any stump is worth
+constexpr double kTolerance = 0x1p-40;  // of the total: what rounding may do
+// A question must be worth a millionth of the weight, or none is asked. With very unequal class weights a first stump
+// that is right on a few rows more than the heavy class would otherwise have nearly all votes there are.
+constexpr double kWorth = 1e-6;
 
 std::size_t n_chunks_of(std::size_t n_rows) { return (n_rows + kChunk - 1) / kChunk; }
 
@@ -133,8 +136,9 @@ Stump StumpRounds::best(const std::vector<Amount>& cells) const {
     std::vector<Amount> totals(n_classes(), 0), all;
     sums_.of_feature(0, cells.data(), all);
     for (std::size_t i = 0; i < all.size(); ++i) totals[i % n_classes()] += all[i];
-    const ScoredStump none{.stump = {}, .score = side_score(score_, totals)};
-    const double tolerance = kTolerance * static_cast<double>(std::accumulate(totals.begin(), totals.end(), Amount{0}));
+    const auto total = static_cast<double>(std::accumulate(totals.begin(), totals.end(), Amount{0}));
+    const ScoredStump none{.stump = {}, .score = side_score(score_, totals) + kWorth * total};
+    const double tolerance = kTolerance * total;
     // Some features at a time have a best stump of their own, and the first of these is kept on a tie.
     constexpr std::size_t kTogether = 8;
     std::vector<ScoredStump> found((n_features + kTogether - 1) / kTogether, none);

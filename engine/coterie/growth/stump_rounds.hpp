@@ -28,7 +28,7 @@ struct StumpEffect {
 };
 
 struct RoundTotals {
-    double weight;        // of all rows, in units of 2^exponent
+    double weight;  // of all rows, in units of 2^exponent
     int exponent;
     double wrong_weight;  // first weights of the rows whose score is wrong; rows have 1 without weights
 };

@@ -26,7 +26,7 @@ enum class StumpScore : std::uint8_t { error, gini, exponential };
 inline constexpr double kLeastShare = 0.01;  // of a class on a side, before odds are taken
 
 struct Stump {
-    std::int32_t feature = -1;                // -1: every row is on the left
+    std::int32_t feature = -1;                   // -1: every row is on the left
     std::array<std::uint8_t, kMaxBins> right{};  // by bin
 };
 

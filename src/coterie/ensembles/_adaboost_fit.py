@@ -22,9 +22,18 @@ from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.prepare import TrainingData
 from coterie.data.weight import read_weight
-from coterie.ensembles._adaboost_rounds import MemberRounds, Rounds, StumpRounds, Tally, scores_of_shares
+from coterie.ensembles._adaboost_rounds import (
+    Fitter,
+    MemberRounds,
+    Rounds,
+    StumpRounds,
+    Tally,
+    chosen_classes,
+    scores_of_shares,
+)
 from coterie.ensembles._adaboost_votes import ALGORITHMS, Ballot, judged
 from coterie.ensembles._booster import take_rows
+from coterie.ensembles._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
 from coterie.ensembles._eval_set import EvalSet
 from coterie.ensembles._init_estimator import rows_of
 from coterie.ensembles._learner_rows import as_learners_take_it
@@ -83,7 +92,7 @@ def check_together(estimator: Any) -> None:
         return
     for name, default in _OF_STUMPS.items():
         value = getattr(estimator, name)
-        if not isinstance(value, type(default)) or value != default:
+        if np.ndim(value) > 0 or value != default:
             raise InvalidParameter(
                 f"{name}={in_short(value)} is about the stumps that estimator=None stands for, and "
                 f"estimator={in_short(estimator.estimator)} has its own ways. Set it back to {default!r}."
@@ -136,9 +145,17 @@ def rounds_for(
             scale=float(first.sum()),
             draws=WeightedDraws(encoded, codes, counts) if by_draws else None,
         )
-    nu = _DEFAULT_NU if estimator.nu is None else float(estimator.nu)
-    first = first / first.sum()
-    return MemberRounds(fitter, codes, n_classes, first, corrective=estimator.corrective, nu=nu), rows
+    return _member_rounds(estimator, fitter, codes, first / first.sum()), rows
+
+
+def _member_rounds(estimator: Any, fitter: Fitter, codes: AnyArray, first: FloatArray) -> Rounds:
+    n_classes = len(estimator.classes_)
+    if estimator.corrective is None:
+        return MemberRounds(fitter, codes, n_classes, first)
+    joint_votes: JointVotes = LeastLoss(codes, first)
+    if estimator.corrective == "margin":
+        joint_votes = WidestMargin(codes, first, _DEFAULT_NU if estimator.nu is None else float(estimator.nu))
+    return CorrectiveRounds(fitter, codes, n_classes, first, joint_votes)
 
 
 def method_of(estimator: Any) -> str:
@@ -207,9 +224,7 @@ class Examiner:
             self._scores = np.tensordot(log.votes_after(len(self._said)), np.stack(self._said), axes=1)
         else:
             self._scores = self._scores + log.votes[len(self._said) - 1] * said
-        one = self._scores.shape[1] == 1
-        chosen = self._scores[:, 0] > 0 if one else self._scores.argmax(axis=1)
-        return float(self._weight[chosen != self._target].sum())
+        return float(self._weight[chosen_classes(self._scores) != self._target].sum())
 
 
 def boost(estimator: Any, rounds: Rounds, log: Log, seed: int, examiner: Examiner | None, watch: Any) -> None:
@@ -230,7 +245,7 @@ def boost(estimator: Any, rounds: Rounds, log: Log, seed: int, examiner: Examine
     for number in range(n_known, int(estimator.n_estimators)):
         member, ballot = rounds.ask(int(seeds[number]))
         verdict = judged(ballot, estimator.algorithm, n_classes, estimator.on_weak)
-        if not rounds.is_useful(ballot):
+        if not rounds.is_useful():
             log.ended = f"member {number + 1} could not widen the margin"
             return
         if verdict.ends is not None:

@@ -12,11 +12,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.ensembles._adaboost_votes import MOST_VOTE, Ballot, gains_of
-from coterie.ensembles._joint_votes import exponential_votes, margin_votes
+from coterie.ensembles._adaboost_votes import Ballot, gains_of
 from coterie.ensembles._stumps import StumpFitter, stump_shares
 
-__all__ = ["MemberRounds", "Rounds", "StumpRounds", "Tally", "scores_of_shares"]
+__all__ = [
+    "Fitter",
+    "MemberRounds",
+    "Rounds",
+    "StumpRounds",
+    "Tally",
+    "chosen_classes",
+    "scores_of_shares",
+]
 
 
 @dataclass(frozen=True)
@@ -44,11 +51,15 @@ class Rounds(Protocol):
     def recall(self, member: Any) -> Ballot:
         """The same for a member that is known."""
 
-    def is_useful(self, ballot: Ballot) -> bool:
-        """Whether votes can still be improved by this member."""
+    def is_useful(self) -> bool:
+        """Whether the member that was asked last can still improve the votes."""
 
     def count(self, vote: float, votes: FloatArray | None = None) -> Tally:
-        """Count a vote of the member that was asked last; `votes` are all votes, where they are known."""
+        """Count a vote of the member that was asked last.
+
+        `votes` are all votes after that: they are known of a member that is recalled, and change nothing where votes
+        stay as they were.
+        """
 
     def row_weights(self) -> FloatArray:
         """The weights that the next member would see; they sum to one."""
@@ -75,103 +86,54 @@ class MemberRounds:
     fitter : fits members
     codes : classes of the rows
     weight : first weights, which sum to one
-    corrective : "exponential" or "margin", if all votes are found anew after each round
-    nu : for "margin"
     """
 
-    def __init__(
-        self,
-        fitter: Fitter,
-        codes: AnyArray,
-        n_classes: int,
-        weight: FloatArray,
-        *,
-        corrective: str | None = None,
-        nu: float = 0.1,
-    ) -> None:
+    def __init__(self, fitter: Fitter, codes: AnyArray, n_classes: int, weight: FloatArray) -> None:
         self._fitter = fitter
         self._codes = codes
         self._first = weight
         self._weight = weight
-        self._corrective = corrective
-        self._nu = nu
-        self._most_agreement = -math.inf
         self._margins = np.zeros(len(codes))  # minus the logarithm of weight over first weight
         self._scores = scores_of_shares(np.zeros((len(codes), n_classes)))
         self._asked = np.zeros((len(codes), n_classes))
-        # For corrective votes, of all members so far: how large votes are, which are negative, gains and scores.
-        self._sizes = np.empty(0)
-        self._signs: list[float] = []
-        self._gains: list[FloatArray] = []
-        self._said: list[FloatArray] = []
-        self._weight_is_known = True
 
     def ask(self, seed: int) -> tuple[Any, Ballot]:
-        if not self._weight_is_known:
-            self._solve_margins(np.column_stack(self._gains))
-        member = self._fitter.fit(self._weight, seed)
+        member = self._fitter.fit(self.row_weights(), seed)
         return member, self.recall(member)
 
     def recall(self, member: Any) -> Ballot:
         self._asked = self._fitter.own_shares(member)
-        wrong = _chosen(scores_of_shares(self._asked)) != self._codes
+        wrong = chosen_classes(scores_of_shares(self._asked)) != self._codes
         all_right = not bool((wrong & (self._first > 0)).any())
-        return Ballot(self._weight, gains_of(self._asked, self._codes), wrong, all_right)
+        return Ballot(self.row_weights(), gains_of(self._asked, self._codes), wrong, all_right)
 
-    def is_useful(self, ballot: Ballot) -> bool:
-        return abs(ballot.agreement) > self._most_agreement + 1e-9
+    def is_useful(self) -> bool:
+        return True
 
     def count(self, vote: float, votes: FloatArray | None = None) -> Tally:
-        gains, said = gains_of(self._asked, self._codes), scores_of_shares(self._asked)
-        if self._corrective is None:
-            self._margins += vote * gains
-            self._scores += vote * said
-            self._weight = self._reweighted()
-            return self._tally(None)
-        # A member with a negative vote takes part as its opposite, whose votes are not negative.
-        self._signs.append(math.copysign(1.0, vote))
-        self._gains.append(self._signs[-1] * gains)
-        self._said.append(self._signs[-1] * said)
-        all_gains = np.column_stack(self._gains)
-        self._sizes = self._best_sizes(all_gains, abs(vote)) if votes is None else np.abs(votes)
-        self._margins = all_gains @ self._sizes
-        self._scores = np.tensordot(self._sizes, np.stack(self._said), axes=1)
-        if self._corrective == "exponential":
-            self._weight = self._reweighted()
-        else:
-            self._weight_is_known = votes is None
-        return self._tally(np.copysign(self._sizes, self._signs))
+        self._margins += vote * gains_of(self._asked, self._codes)
+        self._scores += vote * scores_of_shares(self._asked)
+        self._reweight()
+        return self._tally(None)
 
-    def _best_sizes(self, gains: FloatArray, vote: float) -> FloatArray:
-        if self._corrective == "margin":
-            return self._solve_margins(gains)
-        return exponential_votes(gains, self._first, np.append(self._sizes, min(vote, MOST_VOTE)), MOST_VOTE)
-
-    def _solve_margins(self, gains: FloatArray) -> FloatArray:
-        sizes, self._weight, self._most_agreement = margin_votes(gains, self._first, self._nu)
-        self._weight_is_known = True
-        return sizes
-
-    def _reweighted(self) -> FloatArray:
+    def _reweight(self) -> None:
         exponents = -self._margins
         exponents -= exponents[self._first > 0].max()
         weight = np.where(self._first > 0, self._first * np.exp(np.minimum(exponents, 0.0)), 0.0)
-        return np.asarray(weight / weight.sum())
+        self._weight = weight / weight.sum()
 
     def _tally(self, votes: FloatArray | None) -> Tally:
         kept = self._first > 0
         with np.errstate(over="ignore"):
             loss = float(self._first[kept] @ np.exp(-self._margins[kept]))
-        wrong = float(self._first[_chosen(self._scores) != self._codes].sum())
+        wrong = float(self._first[chosen_classes(self._scores) != self._codes].sum())
         return Tally(votes, loss, wrong)
 
     def row_weights(self) -> FloatArray:
-        if not self._weight_is_known:
-            self._solve_margins(np.column_stack(self._gains))
         return self._weight
 
 
-def _chosen(scores: FloatArray) -> AnyArray:
+def chosen_classes(scores: FloatArray) -> AnyArray:
     """The class with the highest score; on a tie, the first."""
     return scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
 
@@ -211,11 +173,11 @@ class StumpRounds:
         centred = 2 * (self._shares - self._shares.mean(axis=1, keepdims=True))
         self._gains = centred.ravel()
         self._mass = sums / sums.sum()
-        said = _chosen(scores_of_shares(self._shares))
+        said = chosen_classes(scores_of_shares(self._shares))
         wrong = (np.arange(self._n_classes) != said[:, None]).ravel()
         return Ballot(self._mass, self._gains, wrong, all_right=not self._mass[wrong].any())
 
-    def is_useful(self, ballot: Ballot) -> bool:
+    def is_useful(self) -> bool:
         return True
 
     def count(self, vote: float, votes: FloatArray | None = None) -> Tally:

@@ -26,6 +26,7 @@ __all__ = [
     "centred_logs",
     "gains_of",
     "judged",
+    "leads_of",
     "one_hot",
     "probabilities",
     "samme_vote",
@@ -150,6 +151,14 @@ def centred_logs(proba: FloatArray) -> FloatArray:
 def gains_of(shares: FloatArray, codes: AnyArray) -> FloatArray:
     """The gain of each row of class `codes`."""
     return np.asarray(2 * (shares[np.arange(len(codes)), codes] - shares.mean(axis=1)))
+
+
+def leads_of(shares: FloatArray, codes: AnyArray) -> FloatArray:
+    """By how much the share of the own class is above each of the others, shape (n_rows, n_classes - 1)."""
+    n_rows, n_classes = shares.shape
+    own = np.arange(n_classes) == np.asarray(codes)[:, None]
+    others = shares[~own].reshape(n_rows, n_classes - 1)
+    return np.asarray(shares[own][:, None] - others)
 
 
 def probabilities(scores: FloatArray) -> FloatArray:

@@ -1,16 +1,19 @@
 """All votes at once: what totally corrective boosting does after each round.
 
-Both functions take the gains of the members so far, a column for each, and the first weights of the rows, which sum to
-one. Votes are not negative.
+Both functions are told what the members so far say of the rows, and the first weights of the rows, which sum to one.
+Votes are not negative.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linprog
 
-from coterie._typing import BoolArray, FloatArray
+from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
 
-__all__ = ["exponential_votes", "margin_votes"]
+__all__ = ["Margins", "exponential_votes", "margin_votes"]
 
 _NEWTON_STEPS = 100
 _SMALL_SLOPE = 1e-12
@@ -19,8 +22,8 @@ _SMALL_SLOPE = 1e-12
 def exponential_votes(gains: FloatArray, weight: FloatArray, start: FloatArray, most: float) -> FloatArray:
     """The votes from 0 to `most` with the least exponential loss: Newton steps that stay within these bounds.
 
-    The logarithm of the loss is minimised. Its slopes are minus the agreements of the members under the weights that
-    the votes lead to: at the minimum those with a vote say nothing new.
+    `gains` has a column for each member. The logarithm of the loss is minimised. Its slopes are minus the agreements of
+    the members under the weights that the votes lead to: at the minimum those with a vote say nothing new.
     """
     votes = start.copy()
     value, row_weight = _log_loss(gains, weight, votes)
@@ -63,24 +66,51 @@ def _newton_direction(gains: FloatArray, row_weight: FloatArray, slope: FloatArr
     return np.asarray(-np.linalg.solve(curvature, slope))
 
 
-def margin_votes(gains: FloatArray, weight: FloatArray, nu: float) -> tuple[FloatArray, FloatArray, float]:
-    """Votes that sum to one with the largest soft margin: all but a share `nu` of the weight should reach it.
+@dataclass(frozen=True)
+class Margins:
+    """The answer of the linear programme.
 
-    The linear programme of LPBoost (Demiriz, Bennett and Shawe-Taylor, 2002), solved for the weights of the rows: the
-    votes are the prices of its constraints.
-
-    Returns
-    -------
-    The votes; the weights of the rows, which sum to one; and the largest agreement of a member under them.
+    Attributes
+    ----------
+    votes : they sum to one
+    pair_weight : of each row and each of its wrong classes, shape (n_rows, n_classes - 1); all sum to one
+    agreement : the largest that a member has under these weights
     """
-    n_rows, n_members = gains.shape
+
+    votes: FloatArray
+    pair_weight: FloatArray
+    agreement: float
+
+
+def margin_votes(leads: FloatArray, weight: FloatArray, nu: float) -> Margins:
+    """Votes with the largest soft margin: all but a share `nu` of the weight should reach it.
+
+    The margin of a row is the lead of its own class over the best of the others. This is the linear programme of
+    LPBoost (Demiriz, Bennett and Shawe-Taylor, 2002), solved for the weights: the votes are the prices of its
+    constraints.
+
+    Parameters
+    ----------
+    leads : shape (n_rows, n_classes - 1, n_members)
+        By how much the share of the own class is above that of each of the others.
+    weight : of the rows; they sum to one
+    """
+    n_rows, n_others, n_members = leads.shape
+    n_pairs = n_rows * n_others
+    by_member = np.column_stack([leads.reshape(n_pairs, n_members).T, -np.ones(n_members)])
+    # No row may weigh more than its share of nu.
+    row_of_pair = sparse.csr_array(
+        (np.ones(n_pairs), np.repeat(np.arange(n_rows), n_others), np.arange(n_pairs + 1)),
+        shape=(n_pairs, n_rows),
+    )
+    by_row = sparse.hstack([row_of_pair.T, sparse.csr_array((n_rows, 1))])
     found = linprog(
-        np.append(np.zeros(n_rows), 1.0),
-        A_ub=np.column_stack([gains.T, -np.ones(n_members)]),
-        b_ub=np.zeros(n_members),
-        A_eq=np.append(np.ones(n_rows), 0.0)[None],
+        np.append(np.zeros(n_pairs), 1.0),
+        A_ub=sparse.vstack([sparse.csr_array(by_member), by_row], format="csr"),
+        b_ub=np.append(np.zeros(n_members), weight / nu),
+        A_eq=np.append(np.ones(n_pairs), 0.0)[None],
         b_eq=[1.0],
-        bounds=[*((0.0, upper) for upper in weight / nu), (None, None)],
+        bounds=[*[(0.0, None)] * n_pairs, (None, None)],
         method="highs",
     )
     if found.x is None:
@@ -88,11 +118,9 @@ def margin_votes(gains: FloatArray, weight: FloatArray, nu: float) -> tuple[Floa
             f"The linear programme of corrective='margin' has no answer: {found.message} Weights of very different "
             "size can cause this; corrective='exponential' has no such limit."
         )
-    votes = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
-    row_weight = _normalised(np.maximum(found.x[:-1], 0.0), weight > 0)
-    return votes / votes.sum(), row_weight, float((row_weight @ gains).max())
-
-
-def _normalised(row_weight: FloatArray, kept: BoolArray) -> FloatArray:
-    row_weight = np.where(kept, row_weight, 0.0)
-    return np.asarray(row_weight / row_weight.sum())
+    votes = np.maximum(-np.asarray(found.ineqlin.marginals)[:n_members], 0.0)
+    pair_weight = np.maximum(found.x[:-1], 0.0).reshape(n_rows, n_others)
+    pair_weight[weight == 0] = 0.0
+    pair_weight /= pair_weight.sum()
+    agreement = float(np.tensordot(pair_weight, leads, axes=2).max())
+    return Margins(votes / votes.sum(), pair_weight, agreement)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from coterie._typing import FloatArray, Kind
 from coterie.data.encoding import Encoded, Encoder
+from coterie.data.frames import is_frame
 from coterie.data.prepare import TrainingData, prepare_training
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
@@ -56,9 +57,14 @@ def checked_rows(estimator: Any, X: Any) -> Encoded:
 
 
 def as_learners_take_it(X: Any, schema: Schema) -> Any:
-    """A dict of columns of numbers becomes a matrix, which every learner takes; all else stays as it is."""
+    """What every learner takes, and rows can be drawn from; tables with text stay as they are.
+
+    Lists become arrays, a dict of columns of numbers becomes a matrix, and sparse matrices have rows.
+    """
+    if sparse.issparse(X):
+        return X if X.format == "csr" else X.tocsr()
     if not isinstance(X, Mapping):
-        return X
+        return X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X)
     table = read_table(X)
     if schema.names is not None and set(schema.names) == set(table.names or ()):
         place = {name: index for index, name in enumerate(table.names or ())}
