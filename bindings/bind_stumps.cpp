@@ -93,8 +93,9 @@ void bind_table(nb::module_& m) {
         .def(
             "__init__",
             [](StumpTable* self, const nb::list& cuts, const Column<std::int32_t>& n_levels,
-               const Column<double>& votes,
-               std::size_t n_scores) { new (self) StumpTable(make_table(cuts, look(n_levels), look(votes), n_scores)); },
+               const Column<double>& votes, std::size_t n_scores) {
+                new (self) StumpTable(make_table(cuts, look(n_levels), look(votes), n_scores));
+            },
             nb::arg("cuts"), nb::arg("n_levels"), nb::arg("votes"), nb::arg("n_scores"),
             "Levels of each feature: 0 for a numeric one, -1 for one that no stump asks about. Votes: what every row "
             "has, then those of each bin of each feature, the missing bin first.")
@@ -112,8 +113,8 @@ void bind_table(nb::module_& m) {
         .def("__setstate__", [](StumpTable& self, const nb::tuple& state) {
             const auto n_levels = nb::cast<Column<std::int32_t>>(state[1]);
             const auto votes = nb::cast<Column<double>>(state[2]);
-            new (&self) StumpTable(make_table(nb::cast<nb::list>(state[0]), look(n_levels), look(votes),
-                                              nb::cast<std::size_t>(state[3])));
+            new (&self) StumpTable(
+                make_table(nb::cast<nb::list>(state[0]), look(n_levels), look(votes), nb::cast<std::size_t>(state[3])));
         });
 }
 
@@ -134,7 +135,8 @@ void bind_stumps(nb::module_& m) {
             nb::arg("feature"), nb::arg("right"), "Feature -1: every row is on the left.")
         .def_ro("feature", &Stump::feature)
         .def(
-            "right", [](const Stump& self) { return give(std::vector<std::uint8_t>(self.right.begin(), self.right.end())); },
+            "right",
+            [](const Stump& self) { return give(std::vector<std::uint8_t>(self.right.begin(), self.right.end())); },
             "For each of 256 bins, the missing bin first, whether it is on the right.");
     bind_rounds(m);
     bind_table(m);

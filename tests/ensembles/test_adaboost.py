@@ -296,3 +296,37 @@ def test_a_learning_rate_beyond_all_reason_gives_finite_answers() -> None:
         model = AdaBoostClassifier(n_estimators=20, learning_rate=1e5, random_state=0, **settings).fit(X2, Y2)
         assert np.isfinite(model.predict_proba(X2)).all()
         assert np.isfinite(model.row_weights_).all()
+
+
+def test_a_warm_start_knows_stumps_of_missing_values_and_of_levels() -> None:
+    rng = np.random.default_rng(4)
+    noise, town = rng.normal(size=80), rng.choice(["Cork", "Oslo", "Rome"], 80)
+    y = (rng.random(80) < 0.4 + 0.2 * (town == "Rome")).astype(int)
+    known = np.where(rng.random(80) < 0.1 + 0.5 * y, np.nan, 1.0)
+    table = {"known": known, "town": town, "noise": noise}
+    long = AdaBoostClassifier(n_estimators=30).fit(table, y)
+    model = AdaBoostClassifier(n_estimators=20, warm_start=True).fit(table, y)
+
+    model.set_params(n_estimators=30).fit(table, y)
+
+    assert any(stump.threshold == np.inf for stump in model.estimators_[:20])
+    assert any(stump.right_codes is not None for stump in model.estimators_[:20])
+    assert np.array_equal(model.estimator_weights_, long.estimator_weights_)
+    assert np.array_equal(model.decision_function(table), long.decision_function(table))
+
+
+def test_margins_that_cannot_be_widened_end_the_fit() -> None:
+    model = AdaBoostClassifier(corrective="margin", nu=0.3, n_estimators=50).fit(X3, Y3)
+
+    assert model.n_estimators_ < 50
+    assert model.stopped_because_ == f"member {model.n_estimators_ + 1} could not widen the margin"
+
+
+def test_probabilities_are_the_link_of_the_votes() -> None:
+    two = AdaBoostClassifier(n_estimators=4).fit(X2, Y2)
+    three = AdaBoostClassifier(n_estimators=4).fit(X3, Y3)
+
+    logistic = 1 / (1 + np.exp(-2 * two.decision_function(X2)))
+    np.testing.assert_allclose(two.predict_proba(X2)[:, 1], logistic, rtol=1e-12)
+    votes = np.exp(2 * list(three.staged_votes(X3))[-1])
+    np.testing.assert_allclose(three.predict_proba(X3), votes / votes.sum(axis=1, keepdims=True), rtol=1e-12)

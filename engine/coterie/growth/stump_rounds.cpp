@@ -199,7 +199,8 @@ RoundTotals StumpRounds::count(const Stump& stump, const StumpEffect& effect) {
     std::vector<double> weight(n_chunks), wrong(n_chunks);
     add_chunks(cells_, [&](std::size_t chunk, Batch& batch) {
         const std::size_t begin = chunk * kChunk, end = std::min(n_rows(), begin + kChunk);
-        weight[chunk] = n_scores() == 1 ? change_two(change, begin, end, batch) : change_many(change, begin, end, batch);
+        weight[chunk] =
+            n_scores() == 1 ? change_two(change, begin, end, batch) : change_many(change, begin, end, batch);
         wrong[chunk] = wrong_weight(begin, end);
     });
     unit_ = unit;

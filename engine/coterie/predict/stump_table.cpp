@@ -23,15 +23,15 @@ StumpTable::StumpTable(std::vector<FeatureBins> features, std::vector<double> vo
         first_bins_.push_back(n_bins);
         if (is_used(feature)) n_bins += static_cast<std::size_t>(feature.n_bins);
     }
-    require(n_scores > 0 && votes_.size() == n_bins * n_scores,
-            "There must be " + std::to_string(n_bins * n_scores) + " votes; there are " +
-                std::to_string(votes_.size()) + ".");
+    require(n_scores > 0 && votes_.size() == n_bins * n_scores, "There must be " + std::to_string(n_bins * n_scores) +
+                                                                    " votes; there are " +
+                                                                    std::to_string(votes_.size()) + ".");
 }
 
 void StumpTable::scores(const TableView& table, std::span<double> out, int n_threads, StopRequest stop) const {
-    require(table.columns.size() == mapper_.features().size(),
-            "The table has " + std::to_string(table.columns.size()) + " columns; the stumps were made for " +
-                std::to_string(mapper_.features().size()) + ".");
+    require(table.columns.size() == mapper_.features().size(), "The table has " + std::to_string(table.columns.size()) +
+                                                                   " columns; the stumps were made for " +
+                                                                   std::to_string(mapper_.features().size()) + ".");
     require(out.size() == table.n_rows * n_scores_, "There must be room for each score of each row.");
     const auto fill = [&](std::size_t begin, std::size_t end) {
         Bin bins[kBlock];

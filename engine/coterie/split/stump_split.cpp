@@ -134,8 +134,7 @@ private:
             if (!better(score)) continue;
             Stump& stump = accept(score);
             for (std::size_t later = bin + 1; later < n_bins(); ++later) stump.right[later] = 1;
-            stump.right[kMissingBin] =
-                weight_of(missing_) > 0 ? !missing_left : weight_of(right_) > weight_of(left_);
+            stump.right[kMissingBin] = weight_of(missing_) > 0 ? !missing_left : weight_of(right_) > weight_of(left_);
         }
     }
 
