@@ -1,6 +1,7 @@
 // Rounds of stumps: by hand, the same for any number of threads, and histograms that follow the weights.
 #include "coterie/growth/stump_rounds.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "coterie/base/error.hpp"

@@ -1,8 +1,6 @@
 // Class sums against a loop over rows: fused lanes, several panels, differences, many classes.
 #include "coterie/histogram/class_sums.hpp"
 
-#include <numeric>
-
 #include "random_inputs.hpp"
 #include "tables_by_hand.hpp"
 
