@@ -21,5 +21,6 @@ NB_MODULE(_engine, m) {
     python::bind_packed_forest(m);    // PackedForest: answers, leaves
     python::bind_forest_training(m);  // ForestOptions, ForestTraining, ForestMemory
     python::bind_loss(m);             // derivatives of the built-in losses
+    python::bind_stumps(m);           // Stump, StumpRounds, StumpTable: AdaBoost
     python::bind_leaf_targets(m);     // LeafTargets: quantiles of a forest
 }

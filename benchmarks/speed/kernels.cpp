@@ -10,6 +10,7 @@
 #include "coterie/binning/bin_edges.hpp"
 #include "coterie/growth/grow_tree.hpp"
 #include "coterie/growth/rounded_pairs.hpp"
+#include "coterie/growth/stump_rounds.hpp"
 #include "coterie/loss/derivatives.hpp"
 #include "stopwatch.hpp"
 
@@ -176,6 +177,30 @@ void bench_boosting(const Data& data, const std::shared_ptr<const BinnedMatrix>&
         whole, phases.loss * ms, phases.grow * ms, phases.add * ms, whole <= 60 ? "ok" : "above");
 }
 
+// Rounds of AdaBoost: the histogram of all rows, and a round, which touches those that were wrong.
+void bench_stumps(const Data& data, const std::shared_ptr<const BinnedMatrix>& matrix) {
+    const std::vector<std::int32_t> classes(data.y.begin(), data.y.end());
+    const std::vector<double> ones(data.n_rows, 1.0);
+    StumpRounds rounds(matrix, classes, 2, {}, StumpScore::error, 1);
+    report("stump of given weights", best_seconds(5, [&] { rounds.find_for(ones); }),
+           static_cast<double>(data.n_rows * data.n_features), "update", 2.5);
+    const double begin = cpu_seconds();
+    constexpr int kRounds = 50;
+    for (int round = 0; round < kRounds; ++round) {
+        const Stump stump = rounds.find();
+        const std::vector<double> sums = rounds.sums(stump);
+        const std::size_t left = sums[1] > sums[0], right = sums[3] > sums[2];
+        const double wrong = sums[1 - left] + sums[3 - right], correct = sums[left] + sums[2 + right];
+        double factors[4] = {correct / wrong, correct / wrong, correct / wrong, correct / wrong};
+        factors[left] = factors[2 + right] = 1;
+        const double vote = 0.5 * std::log(correct / wrong);
+        const double votes[2] = {left == 1 ? vote : -vote, right == 1 ? vote : -vote};
+        rounds.count(stump, {.factors = factors, .votes = votes});
+    }
+    report("round of AdaBoost", (cpu_seconds() - begin) / kRounds, static_cast<double>(data.n_rows * data.n_features),
+           "value", 2.5);
+}
+
 void bench_small() {
     const Data data = make_data(1000, 20);
     const auto mapper = std::make_shared<BinMapper>(BinMapper::fit(data.table, {}, 125, 0, 1));
@@ -239,6 +264,7 @@ int main(int argc, char** argv) {
     bench_histogram(*matrix, pairs);
     bench_zero_inflated(data);
     bench_boosting(data, matrix, n_trees, 1);
+    bench_stumps(data, matrix);
     bench_small();
     return 0;
 }

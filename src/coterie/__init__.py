@@ -1,6 +1,7 @@
 """Every ensemble method, one engine."""
 
 from coterie.ensembles import (
+    AdaBoostClassifier,
     AdaBoostRegressor,
     AnyBoostClassifier,
     AnyBoostRegressor,
@@ -20,6 +21,7 @@ from coterie.ensembles import (
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
+    "AdaBoostClassifier",
     "AdaBoostRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",

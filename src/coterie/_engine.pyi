@@ -564,6 +564,67 @@ def log_sum_exp(scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), or
 def softmax_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_sum: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], which: int, weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """Multinomial log loss for one class."""
 
+class StumpScore(enum.Enum):
+    """What the best stump is best at."""
+
+    error = 0
+
+    gini = 1
+
+    exponential = 2
+
+class Stump:
+    """A feature, and the side of each of its bins."""
+
+    def __init__(self, feature: int, right: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Feature -1: every row is on the left."""
+
+    @property
+    def feature(self) -> int: ...
+
+    def right(self) -> NDArray[numpy.uint8]:
+        """
+        For each of 256 bins, the missing bin first, whether it is on the right.
+        """
+
+class StumpRounds:
+    """AdaBoost on stumps, round by round."""
+
+    def __init__(self, matrix: BinnedMatrix, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], score: StumpScore, n_threads: int) -> None:
+        """An empty weight means 1 for every row."""
+
+    def find(self) -> Stump:
+        """The best stump for the weights as they are."""
+
+    def find_for(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Stump:
+        """The best stump for other weights."""
+
+    def sums(self, stump: Stump) -> NDArray[numpy.float64]:
+        """The weight of each class on the left, then on the right."""
+
+    def count(self, stump: Stump, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], votes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Multiplies weights and adds to scores. Returns the sum of the weights, the power of two that it is to be multiplied with, and the first weights of the rows that are wrong.
+        """
+
+    def weights(self) -> NDArray[numpy.float64]:
+        """The weights as they are, in units of their own."""
+
+class StumpTable:
+    """All stumps of a model as one table: what each bin adds to the scores."""
+
+    def __init__(self, cuts: list, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], votes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_scores: int) -> None:
+        """
+        Levels of each feature: 0 for a numeric one, -1 for one that no stump asks about. Votes: what every row has, then those of each bin of each feature, the missing bin first.
+        """
+
+    def scores(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """Fills `out` with the scores of each row."""
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple, /) -> None: ...
+
 class LeafTargets:
     """The training targets that the leaves of a forest hold."""
 

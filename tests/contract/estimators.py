@@ -108,7 +108,7 @@ def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:
 
 
 def trees_of(model: Any) -> list[Any]:
-    """The engine's trees inside a fitted model, member by member if it has members."""
+    """The engine's trees and stumps inside a fitted model, member by member if it has members."""
     if hasattr(model, "forest_"):
         return [model.forest_.tree(i) for i in range(len(model.forest_))]
     if hasattr(model, "estimators_"):
@@ -116,14 +116,24 @@ def trees_of(model: Any) -> list[Any]:
         members = [each for member in members for each in getattr(member, "models", [member])]
         final = [model.final_estimator_] if hasattr(model, "final_estimator_") else []
         return [tree for member in members + final for tree in trees_of(member)]
-    return [model.tree_.native]
+    return [model.tree_.native] if hasattr(model, "tree_") else [model]
+
+
+def state_of(tree: Any) -> dict[str, Any]:
+    if hasattr(tree, "state"):
+        return dict(tree.state())
+    return {
+        name: getattr(tree, name)
+        for name in ("feature", "threshold", "right_codes", "missing_right", "proba")
+    }
 
 
 def fingerprint(model: Any) -> str:
     """A hash of everything that fit learned: the same bits, the same hash."""
     digest = hashlib.sha256(np.asarray(getattr(model, "estimator_weights_", [])).tobytes())
     for tree in trees_of(model):
-        state = tree.state()
+        state = state_of(tree)
         for name in sorted(state):
-            digest.update(name.encode() + np.asarray(state[name]).tobytes())
+            held = state[name]
+            digest.update(name.encode() + (b"" if held is None else np.asarray(held).tobytes()))
     return digest.hexdigest()

@@ -19,6 +19,7 @@ def test_the_estimators_are_found() -> None:
     assert {"ExtraTreesClassifier", "ExtraTreesRegressor"} <= names
     assert {"AnyBoostClassifier", "AnyBoostRegressor", "AdaBoostRegressor"} <= names
     assert {"VotingClassifier", "StackingRegressor", "BlendingClassifier"} <= names
+    assert "AdaBoostClassifier" in names
     assert not any(name.startswith("_") for name in names)
 
 

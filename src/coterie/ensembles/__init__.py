@@ -1,5 +1,6 @@
 """Ensembles: one file a method."""
 
+from coterie.ensembles.adaboost import AdaBoostClassifier
 from coterie.ensembles.adaboost_regressor import AdaBoostRegressor
 from coterie.ensembles.anyboost import AnyBoostClassifier, AnyBoostRegressor
 from coterie.ensembles.blending import BlendingClassifier, BlendingRegressor
@@ -10,6 +11,7 @@ from coterie.ensembles.stacking import StackingClassifier, StackingRegressor
 from coterie.ensembles.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "AdaBoostClassifier",
     "AdaBoostRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",

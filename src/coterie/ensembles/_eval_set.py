@@ -1,6 +1,6 @@
 """`eval_set=`: rows of their own to measure on, so that none of the table's need to be left out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -41,11 +41,16 @@ class EvalSet:
 
 
 def read_eval_set(
-    eval_set: Any, estimator: Any, train: TrainingData, *, needs_offset: bool
+    eval_set: Any,
+    estimator: Any,
+    train: TrainingData,
+    *,
+    needs_offset: bool,
+    encode: Callable[[Any, Any], Encoded] = prepare_prediction,
 ) -> EvalSet | None:
     """(X, y), (X, y, weight) or (X, y, weight, offset), or a list of one of them; None stays None.
 
-    The estimator knows its schema, its classes and its statistics already.
+    The estimator knows its schema and its classes already, and its statistics and how to read offsets if it has any.
     """
     if eval_set is None:
         return None
@@ -56,7 +61,7 @@ def read_eval_set(
             "eval_set=(X, y, weight, offset), where weight may be None."
         )
     with _named():
-        encoded = prepare_prediction(estimator, X)
+        encoded = encode(estimator, X)
         weight = read_weight(given_weight, encoded.n_rows)
         target = read_target(
             y,
@@ -76,9 +81,10 @@ def read_eval_set(
         else:
             values, total = target.values, weight
             estimator._loss().check_targets(values)
-        own_offset = estimator._read_offset(offset, encoded.n_rows)
-        if getattr(estimator, "statistics_", None):
-            encoded = estimator.statistics_.extend(encoded)
+        own_offset = _offset_of(estimator, offset, encoded.n_rows)
+        statistics = getattr(estimator, "statistics_", None)
+        if statistics:
+            encoded = statistics.extend(encoded)
     return EvalSet(X, encoded, values, total, weight, own_offset)
 
 
@@ -99,6 +105,17 @@ def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
         )
     X, y, weight, offset = (*pieces, None, None)[:4]
     return X, y, weight, offset
+
+
+def _offset_of(estimator: Any, offset: Any, n_rows: int) -> FloatArray | None:
+    if offset is None:
+        return None
+    if not hasattr(estimator, "_read_offset"):
+        raise InvalidInput(
+            f"an offset was given, and {type(estimator).__name__} has none. Give (X, y) or (X, y, weight)."
+        )
+    own: FloatArray | None = estimator._read_offset(offset, n_rows)
+    return own
 
 
 @contextmanager
