@@ -20,6 +20,7 @@ from coterie._params import (
 )
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray
+from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
 from coterie.data.weight import read_weight
 from coterie.ensembles._adaboost_rounds import (
@@ -35,7 +36,6 @@ from coterie.ensembles._adaboost_votes import ALGORITHMS, Ballot, judged
 from coterie.ensembles._booster import take_rows
 from coterie.ensembles._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
 from coterie.ensembles._eval_set import EvalSet
-from coterie.ensembles._init_estimator import rows_of
 from coterie.ensembles._learner_rows import as_learners_take_it
 from coterie.ensembles._learners import Learner, WeightedDraws, check_learner, weight_parameter
 from coterie.ensembles._stumps import StumpFitter

@@ -12,8 +12,8 @@ from coterie._params import in_short
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.encoding import Encoded
+from coterie.data.parts import rows_of
 from coterie.ensembles._adaboost_votes import centred_logs, one_hot
-from coterie.ensembles._init_estimator import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["Learner", "WeightedDraws", "check_learner", "shares_of", "weight_parameter"]
