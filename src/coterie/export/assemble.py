@@ -17,7 +17,7 @@ from coterie.export.links import NumberLink
 from coterie.export.raw_tree import RawTree, level_order, native_tree
 from coterie.export.table_reader import Labels, TableReader
 
-__all__ = ["Findings", "assemble"]
+__all__ = ["Findings", "assemble", "check_sizes"]
 
 _MOST_COLUMNS = 1_000_000
 _MOST_OUTPUTS = 2**16
@@ -49,7 +49,7 @@ class Findings:
 
 def assemble(found: Findings) -> ImportedClassifier | ImportedRegressor:
     """The model."""
-    _check_sizes(found)
+    check_sizes(found.source, found.n_columns, found.n_outputs)
     orders = [
         level_order(tree, found.n_columns, f"{found.source}, tree {number}")
         for number, tree in enumerate(found.trees)
@@ -74,13 +74,11 @@ def assemble(found: Findings) -> ImportedClassifier | ImportedRegressor:
     return model
 
 
-def _check_sizes(found: Findings) -> None:
-    for what, n, most in (
-        ("columns", found.n_columns, _MOST_COLUMNS),
-        ("outputs", found.n_outputs, _MOST_OUTPUTS),
-    ):
+def check_sizes(source: str, n_columns: int, n_outputs: int) -> None:
+    """Refuse numbers for which there would be no memory; a short file can claim any."""
+    for what, n, most in (("columns", n_columns, _MOST_COLUMNS), ("outputs", n_outputs, _MOST_OUTPUTS)):
         if not 1 <= n <= most:
-            raise ModelFileError(f"{found.source}: a model of {n} {what}; expected 1 to {most}.")
+            raise ModelFileError(f"{source}: a model of {n} {what}; expected 1 to {most}.")
 
 
 def _reader(found: Findings, features: Sequence[Feature]) -> TableReader:

@@ -132,7 +132,8 @@ class ImportedRegressor(RegressorMixin, _Imported):
 
     def predict(self, X: Any) -> FloatArray:
         """The answer to each row; with several outputs, a column for each."""
-        return self.link_.answers(self._scores(X))
+        scores = self._scores(X)
+        return self.link_.answers(scores)
 
 
 def _has_scores(model: Any) -> bool:
@@ -185,7 +186,8 @@ class ImportedClassifier(ClassifierMixin, _Imported):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class, in the order of `classes_`."""
-        return self.link_.probabilities(self._scores(X))
+        scores = self._scores(X)
+        return self.link_.probabilities(scores)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithm of `predict_proba`."""
@@ -194,4 +196,5 @@ class ImportedClassifier(ClassifierMixin, _Imported):
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row."""
-        return np.asarray(self.classes_[self.link_.chosen(self._scores(X))])
+        scores = self._scores(X)
+        return np.asarray(self.classes_[self.link_.chosen(scores)])

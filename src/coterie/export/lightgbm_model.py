@@ -7,7 +7,7 @@ import numpy as np
 
 from coterie._typing import AnyArray
 from coterie.errors import InvalidType, ModelFileError
-from coterie.export.assemble import Findings, assemble
+from coterie.export.assemble import Findings, assemble, check_sizes
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.lightgbm_text import LightGBMText, Section, raw_tree, read_text
 from coterie.export.links import Logistic, NumberLink, OneVersusRest, Softmax
@@ -106,6 +106,7 @@ def _findings(text: LightGBMText, classes: AnyArray | None) -> Findings:
     n_outputs = header.whole("num_tree_per_iteration")
     if n_outputs < 1 or len(text.trees) % n_outputs:
         raise header.wrong("num_tree_per_iteration", f"a divisor of the number of trees, {len(text.trees)}")
+    check_sizes("LightGBM", n_columns, n_outputs)
     link = _link(header, n_outputs)
     if isinstance(link, NumberLink):
         classes = None

@@ -44,15 +44,17 @@ class Section:
         return self.lines[name]
 
     def whole(self, name: str) -> int:
+        text = self.text(name)
         try:
-            return int(self.text(name))
+            return int(text)
         except ValueError:
             raise self.wrong(name, "a whole number") from None
 
     def array(self, name: str, dtype: DTypeLike, length: int) -> AnyArray:
         """Numbers with blanks between them."""
+        words = self.text(name).split()
         try:
-            array = np.array(self.text(name).split(), dtype=dtype)
+            array = np.array(words, dtype=dtype)
         except (ValueError, OverflowError):
             raise self.wrong(name, "numbers with blanks between them") from None
         if len(array) != length:

@@ -25,10 +25,10 @@ def at_most(threshold: FloatArray) -> FloatArray:
     >>> bool(at_most(np.array([1.0]))[0] == 1 + 2**-24)
     True
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):  # numbers beyond the largest single are infinity, as they should be
         rounded = threshold.astype(np.float32)
-    above = rounded > threshold  # as doubles: numpy compares in the wider type
-    return _last_that_rounds_to(np.where(above, np.nextafter(rounded, np.float32(-np.inf)), rounded))
+        above = rounded > threshold  # as doubles: numpy compares in the wider type
+        return _last_that_rounds_to(np.where(above, np.nextafter(rounded, np.float32(-np.inf)), rounded))
 
 
 def less_than(condition: NDArray[np.float32]) -> FloatArray:
@@ -40,7 +40,8 @@ def less_than(condition: NDArray[np.float32]) -> FloatArray:
     >>> bool(np.float32(last[0]) < 1), bool(np.float32(np.nextafter(last[0], 2)) < 1)
     (True, False)
     """
-    return _last_that_rounds_to(np.nextafter(condition, np.float32(-np.inf)))
+    with np.errstate(all="ignore"):
+        return _last_that_rounds_to(np.nextafter(condition, np.float32(-np.inf)))
 
 
 def _last_that_rounds_to(single: NDArray[np.float32]) -> FloatArray:

@@ -99,8 +99,8 @@ class _InitModel:
         shares = np.clip(np.asarray(self.model.predict_proba(X), dtype=np.float64), tiny, 1 - tiny)
         if shares.shape[1] == 2:
             return np.asarray(logit(shares[:, 1:]) / self.scale)
-        logs = np.log(shares)
-        return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+        middle = np.exp(np.log(shares).mean(axis=1, keepdims=True))
+        return np.asarray(np.log(shares / middle))
 
 
 def _single_matrix(encoded: Encoded) -> AnyArray:

@@ -10,7 +10,7 @@ from scipy.special import logit
 
 from coterie._typing import FloatArray
 from coterie.errors import InvalidType, ModelFileError
-from coterie.export.assemble import Findings, assemble
+from coterie.export.assemble import Findings, assemble, check_sizes
 from coterie.export.document import Value, read_document
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.links import Hinge, Logistic, NumberLink, Softmax
@@ -102,6 +102,7 @@ def _findings(document: Value, *, by_best: bool = False, missing: float | None =
     trees = _trees(learner, by_best=by_best)
     n_targets = param["num_target"].whole() if "num_target" in param else 1
     n_outputs = max(1, param["num_class"].whole(), n_targets)
+    check_sizes("XGBoost", n_columns, n_outputs)
     for number, tree in enumerate(trees):
         if not 0 <= tree.output <= n_outputs - tree.value.shape[1]:
             raise ModelFileError(
@@ -178,8 +179,9 @@ def _version(document: Value) -> tuple[int, ...]:
 
 def _start(base_score: Value, objective: str, n_outputs: int, version: tuple[int, ...]) -> FloatArray:
     """The score before the first tree. The file has it as an answer, on the other side of the link."""
+    text = base_score.text()
     try:
-        base = np.atleast_1d(np.asarray(json.loads(base_score.text()), dtype=np.float64))
+        base = np.atleast_1d(np.asarray(json.loads(text), dtype=np.float64))
         base = base.astype(np.float32).astype(np.float64)
     except (TypeError, ValueError, RecursionError):
         raise base_score.wrong("a number or a list of numbers") from None
