@@ -16,6 +16,7 @@ from coterie.errors import CoterieError, MissingPackage
         (errors.InvalidType, TypeError),
         (errors.SchemaMismatch, ValueError),
         (errors.MissingPackage, ImportError),
+        (errors.ModelFileError, ValueError),
     ],
 )
 def test_each_error_can_be_caught_by_its_built_in_name(error: type[Exception], built_in: type) -> None:

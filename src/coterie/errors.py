@@ -11,6 +11,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidType",
     "MissingPackage",
+    "ModelFileError",
     "SchemaMismatch",
 ]
 
@@ -33,6 +34,10 @@ class InvalidType(InvalidInput, TypeError):
 
 class SchemaMismatch(InvalidInput):
     """The table given to `predict` does not look like the one that `fit` saw."""
+
+
+class ModelFileError(CoterieError, ValueError):
+    """A model from outside cannot be read: it is damaged, or holds what is not supported."""
 
 
 class MissingPackage(CoterieError, ImportError):

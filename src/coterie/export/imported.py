@@ -1,0 +1,200 @@
+"""Models that were trained elsewhere and answer here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Never
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import resolve_n_jobs
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.any_table import TakesAnyTable
+from coterie.data.encoding import Encoded
+from coterie.errors import InvalidInput
+from coterie.export.links import ClassLink, NumberLink
+from coterie.export.table_reader import TableReader
+
+__all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything between a table and the answers, except the trees.
+
+    Attributes
+    ----------
+    reader : from a table to features.
+    start : the scores before the first tree, for all rows alike or as a function of the features.
+    divisor : by what the sum is divided.
+    leaf_ids : how the other library calls the nodes, tree after tree.
+    first_id : where those of each tree begin.
+    """
+
+    reader: TableReader
+    start: FloatArray | Callable[[Encoded], FloatArray]
+    divisor: float
+    leaf_ids: AnyArray
+    first_id: AnyArray
+
+
+class _Imported(TakesAnyTable, BaseEstimator):
+    """What imported classifiers and regressors share."""
+
+    forest_: Any
+    recipe_: Recipe
+
+    def __init__(self, *, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Never:
+        """Raise an error: the model was trained elsewhere, and stays as it is."""
+        raise InvalidInput(
+            f"{type(self).__name__} was trained elsewhere and cannot be fitted. Train the original again and import "
+            "it, or wrap the model in sklearn.frozen.FrozenEstimator where fit is called on every part."
+        )
+
+    def apply(self, X: Any) -> AnyArray:
+        """The leaf that each row reaches in each tree, numbered as in the original; shape (n_rows, n_trees)."""
+        encoded = self._read(X)
+        n_trees = len(self.forest_)
+        leaves = np.empty(encoded.n_rows * n_trees, dtype=np.uint32)
+        self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, resolve_n_jobs(self.n_jobs))
+        places = leaves.reshape(encoded.n_rows, n_trees).astype(np.int64) + self.recipe_.first_id
+        return np.asarray(self.recipe_.leaf_ids[places])
+
+    def _read(self, X: Any) -> Encoded:
+        check_is_fitted(
+            self, "forest_", msg="This %(name)s is empty: coterie.export.import_model makes full ones."
+        )
+        return self.recipe_.reader.read(X, type(self).__name__)
+
+    def _scores(self, X: Any) -> FloatArray:
+        """What the trees say together, shape (n_rows, n_outputs)."""
+        encoded = self._read(X)
+        start = self.recipe_.start
+        scores = np.empty((encoded.n_rows, self.forest_.n_outputs))
+        scores[:] = start(encoded) if callable(start) else start
+        self.forest_.add_scores(
+            encoded.values, encoded.n_levels, scores.reshape(-1), resolve_n_jobs(self.n_jobs)
+        )
+        if self.recipe_.divisor != 1:
+            scores /= self.recipe_.divisor
+        return scores
+
+    def __sklearn_clone__(self) -> "_Imported":
+        return self  # there is nothing to learn anew
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+class ImportedRegressor(RegressorMixin, _Imported):
+    """A regressor that another library trained, or a ranker, or any model whose answer is a number.
+
+    The functions of `coterie.export` make such models; `fit` raises an error.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        The number of threads; None means as many as there are cores.
+
+    Attributes
+    ----------
+    source_ : str
+        The library that trained the model.
+    objective_ : str
+        What it minimised, in the words of that library; empty if that is not known.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if the model knows names.
+    forest_ : the engine's trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from coterie.export import import_model
+    >>> tree = DecisionTreeRegressor().fit([[1.0], [2.0], [3.0]], [10.0, 20.0, 30.0])
+    >>> import_model(tree).predict([[1.2], [2.9]])
+    array([10., 30.])
+    """
+
+    link_: NumberLink
+
+    def predict(self, X: Any) -> FloatArray:
+        """The answer to each row; with several outputs, a column for each."""
+        scores = self._scores(X)
+        return self.link_.answers(scores)
+
+
+def _has_scores(model: Any) -> bool:
+    return hasattr(model, "link_") and model.link_.has_scores
+
+
+class ImportedClassifier(ClassifierMixin, _Imported):
+    """A classifier that another library trained.
+
+    The functions of `coterie.export` make such models; `fit` raises an error.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        The number of threads; None means as many as there are cores.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, or 0, 1, ... if the model does not know them.
+    source_ : str
+        The library that trained the model.
+    objective_ : str
+        What it minimised, in the words of that library; empty if that is not known.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if the model knows names.
+    forest_ : the engine's trees.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from coterie.export import import_model
+    >>> forest = RandomForestClassifier(10, random_state=0).fit([[1.0], [2.0], [7.0], [8.0]], ["a", "a", "b", "b"])
+    >>> import_model(forest).predict([[1.5], [7.5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    link_: ClassLink
+    classes_: AnyArray
+
+    @available_if(_has_scores)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores before the link: one for each row with two classes, otherwise one for each class.
+
+        Forests, whose trees answer with probabilities, do not have it.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class, in the order of `classes_`."""
+        scores = self._scores(X)
+        return self.link_.probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class of each row."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[self.link_.chosen(scores)])
