@@ -6,10 +6,8 @@ of bag. Three pictures are written as web pages.
 """
 
 import numpy as np
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.tree import DecisionTreeClassifier
 
-from coterie import RandomForestClassifier, diagnostics
+from coterie import AdaBoostClassifier, DecisionTreeClassifier, RandomForestClassifier, diagnostics
 from coterie.plots import ErrorBoundDisplay, MarginDisplay, RoundsDisplay
 
 
