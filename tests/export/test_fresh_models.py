@@ -75,6 +75,7 @@ def test_lightgbm_answers_with_its_best_iteration() -> None:
         50,
         [train.create_valid(numbers[200:], y[200:])],
         callbacks=[stop],
+        keep_training_booster=True,
     )
     assert len(import_model(booster).forest_) == booster.best_iteration < booster.current_iteration()
     agree(booster, numbers, tolerance=1e-13)

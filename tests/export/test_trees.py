@@ -103,8 +103,10 @@ def test_more_categories_than_codes_are_no_obstacle() -> None:
         )
         for category in range(1000)
     ]
-    X = np.array([[0.0], [7.0], [998.0], [2000.0]])
-    assert model_of(*trees, n_columns=1).predict(X).tolist() == [0.0, 7.0, 998.0, 0.0]
+    X = np.tile(np.array([[0.0], [7.0], [998.0], [2000.0]]), (10, 1))  # few rows walk, many take another way
+    model = model_of(*trees, n_columns=1)
+    assert model.predict(X[:4]).tolist() == [0.0, 7.0, 998.0, 0.0]
+    assert model.predict(X).tolist() == [0.0, 7.0, 998.0, 0.0] * 10
 
 
 def test_a_tree_of_one_leaf_always_says_the_same() -> None:

@@ -132,32 +132,32 @@ def raw_tree(section: Section, output: int, n_columns: int) -> RawTree:
         right = _children(section, "right_child", n_splits)
         if (column < 0).any():
             raise section.wrong("split_feature", f"columns from 0 to {n_columns - 1}")
-    missing = kind >> 2 & 3
     linear = _linear_leaves(section, n_splits, n_columns)
     for node, leaf in linear.items():
         if len(leaf.columns) == 0:
             leaf_value[node - n_splits] = leaf.base
-    missing_left = np.where(
-        (missing == _ZERO_IS_MISSING) | (missing == _NAN_IS_MISSING),
-        kind & _DEFAULT_LEFT != 0,
-        threshold >= 0.0,
-    )
     by_category = kind & _CATEGORICAL != 0
+    zero_missing = kind >> 2 & 3 == _ZERO_IS_MISSING
     return RawTree(
         column=_padded(column, n_leaves, -1),
         threshold=_padded(np.where(by_category, 0.0, threshold), n_leaves, 0.0),
-        missing_left=_padded(missing_left & ~by_category, n_leaves, False),
+        missing_left=_padded(_missing_left(kind, threshold) & ~by_category, n_leaves, False),
         left=_padded(left, n_leaves, -1),
         right=_padded(right, n_leaves, -1),
         value=_padded(np.zeros(n_splits), n_leaves, leaf_value).reshape(-1, 1),
         leaf_id=np.concatenate([np.arange(n_splits), np.arange(n_leaves)]),
         output=output,
         sets=_sets(section, np.flatnonzero(by_category), threshold),
-        zero_missing=_padded(missing == _ZERO_IS_MISSING, n_leaves, False)
-        if (missing == _ZERO_IS_MISSING).any()
-        else None,
+        zero_missing=_padded(zero_missing, n_leaves, False) if zero_missing.any() else None,
         linear=linear,
     )
+
+
+def _missing_left(kind: AnyArray, threshold: AnyArray) -> AnyArray:
+    """Where a split knows no missing values, NaN counts as zero."""
+    missing = kind >> 2 & 3
+    has_side = (missing == _ZERO_IS_MISSING) | (missing == _NAN_IS_MISSING)
+    return np.where(has_side, kind & _DEFAULT_LEFT != 0, threshold >= 0.0)
 
 
 def _padded(of_splits: AnyArray, n_leaves: int, of_leaves: Any) -> AnyArray:
