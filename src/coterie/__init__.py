@@ -1,6 +1,8 @@
 """Every ensemble method, one engine."""
 
 from coterie.ensembles import (
+    BaggingClassifier,
+    BaggingRegressor,
     BlendingClassifier,
     BlendingRegressor,
     ExtraTreesClassifier,
@@ -17,6 +19,8 @@ from coterie.ensembles import (
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "BlendingClassifier",
     "BlendingRegressor",
     "DecisionTreeClassifier",

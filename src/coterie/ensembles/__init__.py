@@ -1,5 +1,6 @@
 """Ensembles: one file a method."""
 
+from coterie.ensembles.bagging import BaggingClassifier, BaggingRegressor
 from coterie.ensembles.blending import BlendingClassifier, BlendingRegressor
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
@@ -8,6 +9,8 @@ from coterie.ensembles.stacking import StackingClassifier, StackingRegressor
 from coterie.ensembles.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "BlendingClassifier",
     "BlendingRegressor",
     "ExtraTreesClassifier",
