@@ -1,17 +1,19 @@
 """Every public estimator, found by itself, and small tables to fit it to.
 
 A class takes part when `coterie` or one of its packages lists it in `__all__` and it is a scikit-learn
-estimator with a `fit` of its own. Settings that keep a fit small are given to whichever class has them.
+estimator with a `fit` of its own. Settings that keep a fit small are given to whichever class has them, and an ensemble
+of learners that the user names is given two of ours, with these settings.
 """
 
 import hashlib
 import importlib
+import inspect
 import pkgutil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import coterie
 
@@ -33,14 +35,49 @@ def public_estimators() -> list[type[Any]]:
 ESTIMATORS = public_estimators()
 
 
+OF_MEMBERS = [each for each in ESTIMATORS if "estimators" in inspect.signature(each).parameters]
+ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
+# Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
+WITH_FOLDS = [each for each in OF_MEMBERS if "final_estimator" in inspect.signature(each).parameters]
+
+
 def make(estimator: type[Any], **settings: Any) -> Any:
-    """An instance with small settings, and those given where the class has them."""
-    known = estimator().get_params()
-    return estimator(**{name: value for name, value in {**SMALL, **settings}.items() if name in known})
+    """An instance with small settings, and those given where the class, or its members, have them."""
+    given = {**SMALL, **settings}
+    known = inspect.signature(estimator).parameters
+    own = {name: value for name, value in given.items() if name in known}
+    if estimator in OF_MEMBERS:
+        tree, forest = (
+            (coterie.DecisionTreeClassifier, coterie.RandomForestClassifier)
+            if says_classes(estimator)
+            else (coterie.DecisionTreeRegressor, coterie.RandomForestRegressor)
+        )
+        small = {
+            "voting": "soft" if says_classes(estimator) else "mean",
+            "final_estimator": make(tree, max_depth=3),
+        }
+        own = {name: value for name, value in small.items() if name in known} | own
+        inner = {name: value for name, value in given.items() if name != "n_jobs"}
+        own["estimators"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
+    return estimator(**own)
+
+
+def says_classes(estimator: type[Any]) -> bool:
+    return issubclass(estimator, ClassifierMixin)
 
 
 def has(estimator: type[Any], *params: str) -> bool:
-    return set(params) <= set(estimator().get_params())
+    return set(params) <= set(inspect.signature(estimator).parameters)
+
+
+def depth(estimator: type[Any]) -> str:
+    """The name of the parameter that says how deep trees grow."""
+    return "tree__max_depth" if estimator in OF_MEMBERS else "max_depth"
+
+
+def params_of(model: Any) -> dict[str, str]:
+    """Parameters by name as text: members that were copied are other objects."""
+    return {name: repr(value) for name, value in model.get_params().items()}
 
 
 def random_table(
@@ -50,7 +87,7 @@ def random_table(
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns))
     signal = X[:, 0] + 0.5 * X[:, min(1, n_columns - 1)] ** 2
-    if not is_classifier(estimator()):
+    if not says_classes(estimator):
         return X, signal
     return X, np.array(["blue", "green", "red"])[np.digitize(signal, [-0.3, 0.6])]
 
@@ -58,7 +95,7 @@ def random_table(
 def target_for(estimator: type[Any], values: Any) -> NDArray[Any]:
     """Numbers for a regressor, `low` and `high` for a classifier."""
     numbers = np.asarray(values, dtype=float)
-    return np.where(numbers > np.median(numbers), "high", "low") if is_classifier(estimator()) else numbers
+    return np.where(numbers > np.median(numbers), "high", "low") if says_classes(estimator) else numbers
 
 
 def answers(model: Any, X: Any) -> NDArray[Any]:
@@ -70,6 +107,10 @@ def trees_of(model: Any) -> list[Any]:
     """The engine's trees inside a fitted model."""
     if hasattr(model, "forest_"):
         return [model.forest_.tree(i) for i in range(len(model.forest_))]
+    if hasattr(model, "estimators_"):
+        members = [each for member in model.estimators_ for each in getattr(member, "models", [member])]
+        final = [model.final_estimator_] if hasattr(model, "final_estimator_") else []
+        return [tree for member in members + final for tree in trees_of(member)]
     return [model.tree_.native]
 
 

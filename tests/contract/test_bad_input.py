@@ -9,11 +9,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from coterie.errors import CoterieError
-from tests.contract.estimators import ESTIMATORS, answers, make
+from tests.contract.estimators import ESTIMATORS, WITH_FOLDS, answers, make, says_classes
 
 N = 30
 RNG = np.random.default_rng(11)
@@ -41,7 +40,7 @@ def replaced(values: Any, row: int, value: Any) -> Any:
 
 
 def target(estimator: type[Any]) -> Any:
-    return LABELS if is_classifier(estimator()) else NUMBERS
+    return LABELS if says_classes(estimator) else NUMBERS
 
 
 def column(value: Any, place: int = 1) -> Any:
@@ -174,8 +173,13 @@ def run(estimator: type[Any], case: Case) -> Any:
     return answers(model, case.X if case.new is None else case.new)
 
 
-@pytest.mark.parametrize("case", FINE)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+TOO_FEW = {"one row", "two rows", "one weight not zero"}  # to be divided into folds
+
+
+@pytest.mark.parametrize(
+    ("estimator", "case"),
+    [(each, case) for each in ESTIMATORS for case in FINE if each not in WITH_FOLDS or case not in TOO_FEW],
+)
 def test_an_unusual_table_works(estimator: type[Any], case: str) -> None:
     said = run(estimator, FINE[case]())
 
@@ -200,17 +204,18 @@ def test_there_are_enough_cases() -> None:
 
 
 @pytest.mark.parametrize("value", [1e300, -1e300, 1e-300, 5e-324, 1.7e308])
-@pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if not is_classifier(item())])
+@pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if not says_classes(item)])
 def test_targets_may_be_huge_or_tiny(estimator: type[Any], value: float) -> None:
     y = np.where(NUMBERS > 0, value, 0.0)
 
     model = make(estimator, n_estimators=60, max_depth=6, bootstrap=False).fit(TABLE, y)
 
     assert np.isfinite(model.predict(TABLE)).all()
-    assert np.abs(model.predict(TABLE) / value - y / value).max() < 0.3 or abs(value) == 5e-324
+    if estimator not in WITH_FOLDS:  # thirty rows teach a tree, and not what to make of its errors
+        assert np.abs(model.predict(TABLE) / value - y / value).max() < 0.3 or abs(value) == 5e-324
 
 
-@pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if is_classifier(item())])
+@pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if says_classes(item)])
 @pytest.mark.parametrize(
     "labels",
     [
@@ -244,7 +249,7 @@ def test_a_model_without_fit_says_so(estimator: type[Any]) -> None:
                 getattr(model, method)(TABLE)
 
 
-@pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if is_classifier(item())])
+@pytest.mark.parametrize("estimator", [item for item in ESTIMATORS if says_classes(item)])
 def test_a_continuous_target_is_no_class(estimator: type[Any]) -> None:
     with pytest.raises(ValueError, match="continuous"):
         make(estimator).fit(TABLE, NUMBERS)

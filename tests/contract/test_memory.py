@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, answers, make, random_table
+from tests.contract.estimators import ESTIMATORS, WITH_FOLDS, answers, make, random_table
 
 
 def resident_kib() -> int:
@@ -15,7 +15,9 @@ def resident_kib() -> int:
     return int(status.split("VmRSS:")[1].split()[0])
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    "estimator", [pytest.param(each, marks=[pytest.mark.slow] * (each in WITH_FOLDS)) for each in ESTIMATORS]
+)
 def test_memory_does_not_grow_with_fits(estimator: type[Any]) -> None:
     X, y = random_table(estimator)
 

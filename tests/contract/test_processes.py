@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, fingerprint, make, random_table
+from tests.contract.estimators import ESTIMATORS, depth, fingerprint, make, random_table
 
 ROOT = Path(__file__).parents[2]
 HANG = 120  # seconds; only a guard
@@ -133,7 +133,7 @@ def test_a_grid_search_in_two_processes_finds_what_one_finds(estimator: type[Any
     from sklearn.model_selection import GridSearchCV
 
     X, y = random_table(estimator, 300)
-    grid = {"max_depth": [1, 3]}
+    grid = {depth(estimator): [1, 3]}
 
     alone, together = (
         GridSearchCV(make(estimator, n_jobs=2), grid, cv=3, n_jobs=n).fit(X, y) for n in (1, 2)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+from tests.contract.estimators import ESTIMATORS, OF_MEMBERS, answers, fingerprint, make, random_table
 from tests.contract.fit_and_hash import MODELS, TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +82,17 @@ def test_the_hash_tells_models_apart(estimator: type[Any]) -> None:
 
     assert fingerprint(model) == fingerprint(make(estimator).fit(X, y))
     assert fingerprint(model) != fingerprint(make(estimator).fit(X[:-8], y[:-8]))
+
+
+@pytest.mark.parametrize("estimator", OF_MEMBERS)
+def test_jobs_do_not_change_a_bit_of_members(estimator: type[Any]) -> None:
+    X, y = random_table(estimator, 3_000, 12)
+    models = [
+        make(estimator, n_estimators=2, max_depth=6, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 1, 2, 8)
+    ]
+
+    assert len({fingerprint(model) for model in models}) == 1
+    assert len({answers(model, X).tobytes() for model in models}) == 1
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from sklearn.base import is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.contract.estimators import ESTIMATORS, has, make
+from tests.contract.estimators import ALONE, ESTIMATORS, OF_MEMBERS, has, make, says_classes
 
 
 def test_the_estimators_are_found() -> None:
@@ -15,12 +17,13 @@ def test_the_estimators_are_found() -> None:
     assert {"DecisionTreeClassifier", "DecisionTreeRegressor"} <= names
     assert {"RandomForestClassifier", "RandomForestRegressor"} <= names
     assert {"ExtraTreesClassifier", "ExtraTreesRegressor"} <= names
+    assert {"VotingClassifier", "StackingRegressor", "BlendingClassifier"} <= names
     assert not any(name.startswith("_") for name in names)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_an_estimator_says_what_it_predicts(estimator: type[Any]) -> None:
-    assert is_classifier(estimator()) != is_regressor(estimator())
+    assert is_classifier(make(estimator)) != is_regressor(make(estimator))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -36,7 +39,7 @@ def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ALONE)
 def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) -> None:
     results = check_estimator(estimator(), on_skip=None, on_fail=None)
 
@@ -49,6 +52,22 @@ def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) ->
 @pytest.mark.parametrize("estimator", [each for each in ESTIMATORS if has(each, "linear_leaves")])
 def test_every_check_passes_with_lines_in_leaves(estimator: type[Any]) -> None:
     results = check_estimator(make(estimator, linear_leaves=True), on_skip=None, on_fail=None)
+
+    failed = [r for r in results if r["status"] in ("failed", "xfail")]
+    assert [f"{r['check_name']}: {r['exception']}" for r in failed] == []
+    assert sum(r["status"] == "passed" for r in results) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", OF_MEMBERS)
+def test_every_check_passes_with_members_of_scikit_learn(estimator: type[Any]) -> None:
+    linear, tree = (
+        (LogisticRegression(), DecisionTreeClassifier(max_depth=4, random_state=0))
+        if says_classes(estimator)
+        else (Ridge(), DecisionTreeRegressor(max_depth=4, random_state=0))
+    )
+    results = check_estimator(estimator([("linear", linear), ("tree", tree)]), on_skip=None, on_fail=None)
 
     failed = [r for r in results if r["status"] in ("failed", "xfail")]
     assert [f"{r['check_name']}: {r['exception']}" for r in failed] == []

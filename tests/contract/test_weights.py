@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.errors import CoterieError
-from tests.contract.estimators import ESTIMATORS, answers, make, random_table, trees_of
+from tests.contract.estimators import ESTIMATORS, WITH_FOLDS, answers, make, random_table, trees_of
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 # Inside a pure leaf of boosting every split gains nothing but rounding: ask for a gain, so that none is made there.
@@ -22,6 +22,13 @@ def distinct_table(estimator: type[Any], n_rows: int = 80) -> tuple[Any, Any]:
     return X, y
 
 
+def folds(estimator: type[Any], n_rows: int, repeats: Any = 1) -> dict[str, Any]:
+    """Folds that go by the row and not by its place, for those that make folds."""
+    fold = np.repeat(np.arange(n_rows) % 3, repeats)
+    pairs = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    return {"cv": pairs} if estimator in WITH_FOLDS else {}
+
+
 def assert_same(one: Any, other: Any, X: Any) -> None:
     tolerance = 1e-5 if hasattr(one, "forest_") else 1e-12
     for a, b in zip(trees_of(one), trees_of(other), strict=True):
@@ -34,8 +41,9 @@ def test_a_weight_of_two_is_the_row_twice(estimator: type[Any]) -> None:
     X, y = distinct_table(estimator)
     weight = np.random.default_rng(1).integers(1, 4, len(y))
 
-    weighted = make(estimator, **SETTINGS).fit(X, y, sample_weight=weight)
-    repeated = make(estimator, **SETTINGS).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = make(estimator, **SETTINGS, **folds(estimator, len(y))).fit(X, y, sample_weight=weight)
+    again = make(estimator, **SETTINGS, **folds(estimator, len(y), weight))
+    repeated = again.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
 
     assert_same(weighted, repeated, X)
 
@@ -44,8 +52,9 @@ def test_a_weight_of_zero_is_no_row(estimator: type[Any]) -> None:
     X, y = distinct_table(estimator)
     weight = (np.random.default_rng(2).random(len(y)) < 0.8).astype(float)
 
-    weighted = make(estimator, **SETTINGS).fit(X, y, sample_weight=weight)
-    removed = make(estimator, **SETTINGS).fit(X[weight > 0], y[weight > 0])
+    weighted = make(estimator, **SETTINGS, **folds(estimator, len(y))).fit(X, y, sample_weight=weight)
+    again = make(estimator, **SETTINGS, **folds(estimator, len(y), weight.astype(int)))
+    removed = again.fit(X[weight > 0], y[weight > 0])
 
     assert_same(weighted, removed, X)
 
@@ -73,9 +82,12 @@ def test_the_scale_of_weights_does_not_matter(estimator: type[Any]) -> None:
 
 
 def test_a_heavy_row_pulls_the_answer(estimator: type[Any]) -> None:
-    X = np.zeros((10, 1))
-    y = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
-    light, heavy = (make(estimator).fit(X, y, sample_weight=[1] * 9 + [last]) for last in (1, 1000))
+    n_heavy = 3 if estimator in WITH_FOLDS else 1  # one for each fold
+    X, y = np.zeros((9 + n_heavy, 1)), np.array([0] * 9 + [1] * n_heavy)
+    settings = {"bootstrap": False, **folds(estimator, len(y))}
+    light, heavy = (
+        make(estimator, **settings).fit(X, y, sample_weight=[1] * 9 + [last] * n_heavy) for last in (1, 1000)
+    )
 
     assert answers(light, X).ravel()[-1] < 0.5 < answers(heavy, X).ravel()[-1]
 

@@ -23,7 +23,13 @@ _N_RANKS = 256
 
 def mean(answers: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """The weighted mean over members."""
-    return np.asarray(np.average(answers, axis=0, weights=weights))
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = np.asarray(np.average(answers, axis=0, weights=weights))
+    wrong = ~np.isfinite(result)
+    if wrong.any():  # the sum, not the mean, was too large for a float
+        shares = np.ones(len(answers)) if weights is None else weights
+        result[wrong] = np.tensordot(shares / shares.sum(), answers, axes=1)[wrong]
+    return result
 
 
 def majority(votes: FloatArray, weights: FloatArray | None = None) -> RowArray:

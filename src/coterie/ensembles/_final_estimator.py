@@ -104,9 +104,9 @@ def _said(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> tuple[Float
 def _new_folds(lesson: FinalLesson) -> list[Fold]:
     known = np.flatnonzero(lesson.known)
     truth, groups = lesson.truth[known], None if lesson.groups is None else np.asarray(lesson.groups)[known]
-    splitter: Any = KFold(min(5, len(known)))
     if len(known) < 2:
         return []
+    splitter: Any = KFold(min(5, len(known)))
     if groups is not None:
         n_groups = len(set(groups.tolist()))
         if n_groups < 2:

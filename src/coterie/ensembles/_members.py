@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 _Result = TypeVar("_Result")
+_MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ class Budget:
         >>> Budget.of(8, 3), Budget.of(None, 3)
         (Budget(workers=3, threads_each=2), Budget(workers=1, threads_each=None))
         """
-        total = int(effective_n_jobs(n_jobs))
+        wanted = None if n_jobs is None else max(-_MOST_THREADS, min(int(n_jobs), _MOST_THREADS))
+        total = int(effective_n_jobs(wanted))
         if n_jobs is None and total == 1:
             return cls(1, None)
         workers = max(1, min(total, n_tasks))
@@ -158,7 +160,7 @@ def _run(
         if budget.threads_each is not None:
             # BLAS has one limit for the whole process: it is set here, once, and not by workers that would undo each
             # other's limits.
-            stack.enter_context(_controller().limit(limits=budget.threads_each))
+            stack.enter_context(_limit(budget.threads_each))
         if budget.workers == 1:
             return [function(*arguments) for function, arguments in calls]
         try:
@@ -172,6 +174,16 @@ def _run(
             )
             raise
         return list(results)
+
+
+def _limit(threads: int, *kinds: str) -> Any:
+    """Lower the threads of BLAS and OpenMP, or of one of them; never raise them."""
+    limits: dict[str, int] = {}
+    for pool in _controller().info():
+        kind = pool["user_api"]
+        if not kinds or kind in kinds:
+            limits[kind] = min(threads, limits.get(kind, threads), pool["num_threads"])
+    return _controller().limit(limits=limits)
 
 
 @cache
@@ -189,9 +201,12 @@ def _shares_work(estimator: Any) -> bool:
 
 
 def _has_backend() -> bool:
-    """Whether the user has chosen a back-end of joblib: then a wish for threads or processes changes nothing."""
+    """Whether the user has chosen a back-end of joblib: then a wish for threads or processes changes nothing.
+
+    Inside a worker joblib has chosen, and not the user.
+    """
     threads, processes = (get_active_backend(prefer=wish)[0] for wish in ("threads", "processes"))
-    return type(threads) is type(processes)
+    return type(threads) is type(processes) and not threads.nesting_level
 
 
 def _outcome(task: Task, X: Any, ask: Any, threads: int | None, on_error: str) -> Outcome:
@@ -251,20 +266,28 @@ def _held_to(model: Any, threads: int | None) -> Iterator[None]:
     if threads is None:
         yield
         return
+    params = {**model.get_params(deep=True), "": model}
     before = {
         name: value
-        for name, value in model.get_params(deep=True).items()
+        for name, value in params.items()
         if (name == "n_jobs" or name.endswith("__n_jobs"))
-        and (value is None or (isinstance(value, int) and (value < 0 or value > threads)))
+        and _may_exceed(threads, value, params.get(name.removesuffix("n_jobs").removesuffix("__")))
     }
     if before:
         model.set_params(**dict.fromkeys(before, threads))
     try:
-        with _controller().limit(limits=threads, user_api="openmp"):  # a limit of this thread alone
+        with _limit(threads, "openmp"):  # a limit of this thread alone
             yield
     finally:
         if before:
             model.set_params(**before)
+
+
+def _may_exceed(threads: int, n_jobs: Any, owner: Any) -> bool:
+    """Whether `n_jobs` of an estimator allows more than its share; None of scikit-learn's own is one thread."""
+    if n_jobs is None:
+        return not type(owner).__module__.startswith("sklearn.")
+    return isinstance(n_jobs, int) and (n_jobs < 0 or n_jobs > threads)
 
 
 def weight_params(estimator: Any, sample_weight: Any) -> dict[str, Any]:

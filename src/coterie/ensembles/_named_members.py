@@ -178,8 +178,9 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, BaseEstimator):
             params = {"sample_weight": weight, "groups": groups, **others}
             routed = process_routing(self, "fit", **{name: v for name, v in params.items() if v is not None})
             given.of_members = {member.name: dict(routed[member.name].fit) for member in learners}
-            given.of_split = dict(routed.splitter.split) if "splitter" in routed else {}
-            given.of_final = dict(routed.final_estimator_.fit) if "final_estimator_" in routed else {}
+            splitter, final = routed.get("splitter"), routed.get("final_estimator_")
+            given.of_split = {} if splitter is None else dict(splitter.split)
+            given.of_final = {} if final is None else dict(final.fit)
             return given
         if others:
             raise InvalidParameter(

@@ -26,7 +26,7 @@ from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.parts import Columns, Outline, chosen_columns, cuttable, outline_of
 from coterie.data.target import Target, read_target
-from coterie.data.weight import read_weight
+from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._answers import Question, method_of
 from coterie.ensembles._final_estimator import FinalLesson, final_score, fitted_final, score_of
 from coterie.ensembles._fold_models import FoldModels
@@ -113,7 +113,7 @@ class StackingBase(TransformerMixin, NamedMembers):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Lesson:
         outline = outline_of(X)
-        weight = read_weight(sample_weight, outline.n_rows)
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         target = read_target(
             y,
             task=self._task,

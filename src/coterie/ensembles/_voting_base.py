@@ -14,7 +14,7 @@ from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_sh
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
 from coterie.data.parts import cuttable, outline_of
 from coterie.data.target import Target, read_target
-from coterie.data.weight import read_weight
+from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._answers import Question
 from coterie.ensembles._combine import RankScales, mean, median
 from coterie.ensembles._members import Member, in_parallel
@@ -62,7 +62,7 @@ class VotingBase(TransformerMixin, NamedMembers):
             member_weights(self.weights, len(names))
         outline = outline_of(X)
         X = cuttable(X)
-        weight = read_weight(sample_weight, outline.n_rows)
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         target = read_target(
             y,
             task=self._task,
