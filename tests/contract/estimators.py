@@ -2,7 +2,7 @@
 
 A class takes part when `coterie` or one of its packages lists it in `__all__` and it is a scikit-learn
 estimator with a `fit` of its own. Settings that keep a fit small are given to whichever class has them, and an ensemble
-of learners that the user names is given two of ours, with these settings.
+of learners that the user names is given two of ours, one of copies of a learner one of ours, with these settings.
 """
 
 import hashlib
@@ -36,6 +36,12 @@ ESTIMATORS = public_estimators()
 
 
 OF_MEMBERS = [each for each in ESTIMATORS if "estimators" in inspect.signature(each).parameters]
+# Copies of one learner, side by side and not one after the other.
+OF_COPIES = [
+    each
+    for each in ESTIMATORS
+    if "estimator" in (known := inspect.signature(each).parameters) and "learning_rate" not in known
+]
 ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
 WITH_FOLDS = [each for each in OF_MEMBERS if "final_estimator" in inspect.signature(each).parameters]
@@ -46,18 +52,20 @@ def make(estimator: type[Any], **settings: Any) -> Any:
     given = {**SMALL, **settings}
     known = inspect.signature(estimator).parameters
     own = {name: value for name, value in given.items() if name in known}
+    tree, forest = (
+        (coterie.DecisionTreeClassifier, coterie.RandomForestClassifier)
+        if says_classes(estimator)
+        else (coterie.DecisionTreeRegressor, coterie.RandomForestRegressor)
+    )
+    inner = {name: value for name, value in given.items() if name != "n_jobs"}
+    if estimator in OF_COPIES:
+        own["estimator"] = make(tree, **inner)
     if estimator in OF_MEMBERS:
-        tree, forest = (
-            (coterie.DecisionTreeClassifier, coterie.RandomForestClassifier)
-            if says_classes(estimator)
-            else (coterie.DecisionTreeRegressor, coterie.RandomForestRegressor)
-        )
         small = {
             "voting": "soft" if says_classes(estimator) else "mean",
             "final_estimator": make(tree, max_depth=3),
         }
         own = {name: value for name, value in small.items() if name in known} | own
-        inner = {name: value for name, value in given.items() if name != "n_jobs"}
         own["estimators"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
     return estimator(**own)
 
@@ -72,7 +80,8 @@ def has(estimator: type[Any], *params: str) -> bool:
 
 def depth(estimator: type[Any]) -> str:
     """The name of the parameter that says how deep trees grow."""
-    return "tree__max_depth" if estimator in OF_MEMBERS else "max_depth"
+    owner = "tree__" if estimator in OF_MEMBERS else "estimator__" if estimator in OF_COPIES else ""
+    return f"{owner}max_depth"
 
 
 def params_of(model: Any) -> dict[str, str]:

@@ -22,7 +22,7 @@ from tests.contract.estimators import (
     random_table,
 )
 
-DEPTHS = {"max_depth", "tree__max_depth", "forest__max_depth"}
+DEPTHS = {"max_depth", "tree__max_depth", "forest__max_depth", "estimator__max_depth"}
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 

@@ -18,6 +18,7 @@ def test_the_estimators_are_found() -> None:
     assert {"RandomForestClassifier", "RandomForestRegressor"} <= names
     assert {"ExtraTreesClassifier", "ExtraTreesRegressor"} <= names
     assert {"VotingClassifier", "StackingRegressor", "BlendingClassifier"} <= names
+    assert {"BaggingClassifier", "BaggingRegressor"} <= names
     assert not any(name.startswith("_") for name in names)
 
 

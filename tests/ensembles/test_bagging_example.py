@@ -61,7 +61,9 @@ def test_every_tree_of_a_forest_is_the_stump_of_its_own_bag() -> None:
 
 def test_bagging_with_the_bags_of_the_book_votes_as_in_the_book() -> None:
     bags = [np.array(tenths) - 1 for tenths, *_ in ROUNDS]
-    model = BaggingClassifier(DecisionTreeClassifier(max_depth=1), 10, bootstrap=bags, voting="hard").fit(X, Y)
+    model = BaggingClassifier(DecisionTreeClassifier(max_depth=1), 10, bootstrap=bags, voting="hard").fit(
+        X, Y
+    )
 
     for member, (_, threshold, below, above) in zip(model.estimators_, ROUNDS, strict=True):
         assert member.predict(X).tolist() == np.where(X[:, 0] <= threshold, below, above).tolist()
