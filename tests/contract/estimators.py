@@ -2,8 +2,8 @@
 
 A class takes part when `coterie` or one of its packages lists it in `__all__` and it is a scikit-learn
 estimator with a `fit` of its own. Models of `coterie.export` were fitted elsewhere, so their `fit` is an error and
-`tests/export` says what they promise. Settings that keep a fit small are given to whichever class has them, and an
-ensemble of learners that the user names is given two of ours, with these settings.
+`tests/export` says what they promise. Settings that keep a fit small are given to whichever class has them; an ensemble
+of learners that the user names is given two of ours, one of copies of a learner one of ours, with these settings.
 """
 
 import hashlib
@@ -38,6 +38,12 @@ ESTIMATORS = public_estimators()
 
 
 OF_MEMBERS = [each for each in ESTIMATORS if "estimators" in inspect.signature(each).parameters]
+# Copies of one learner, side by side and not one after the other.
+OF_COPIES = [
+    each
+    for each in ESTIMATORS
+    if "estimator" in (known := inspect.signature(each).parameters) and "learning_rate" not in known
+]
 ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
 WITH_FOLDS = [each for each in OF_MEMBERS if "final_estimator" in inspect.signature(each).parameters]
@@ -50,18 +56,20 @@ def make(estimator: type[Any], **settings: Any) -> Any:
     # A few rounds of steps that are searched for get somewhere if they take all of each step.
     small: dict[str, Any] = {"learning_rate": 1.0} if "step" in known else {}
     own = {name: value for name, value in {**SMALL, **small, **settings}.items() if name in known}
+    tree, forest = (
+        (coterie.DecisionTreeClassifier, coterie.RandomForestClassifier)
+        if says_classes(estimator)
+        else (coterie.DecisionTreeRegressor, coterie.RandomForestRegressor)
+    )
+    inner = {name: value for name, value in given.items() if name != "n_jobs"}
+    if estimator in OF_COPIES:
+        own["estimator"] = make(tree, **inner)
     if estimator in OF_MEMBERS:
-        tree, forest = (
-            (coterie.DecisionTreeClassifier, coterie.RandomForestClassifier)
-            if says_classes(estimator)
-            else (coterie.DecisionTreeRegressor, coterie.RandomForestRegressor)
-        )
         small = {
             "voting": "soft" if says_classes(estimator) else "mean",
             "final_estimator": make(tree, max_depth=3),
         }
         own = {name: value for name, value in small.items() if name in known} | own
-        inner = {name: value for name, value in given.items() if name != "n_jobs"}
         own["estimators"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
     return estimator(**own)
 
@@ -106,6 +114,8 @@ def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:
     """A parameter that every table notices, and two values of it."""
     if estimator in OF_MEMBERS:
         return {"tree__max_depth": [1, 4]}
+    if estimator in OF_COPIES:
+        return {"estimator__max_depth": [1, 4]}
     return {"max_depth": [1, 4]} if has(estimator, "max_depth") else {"n_estimators": [1, 4]}
 
 

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, OF_MEMBERS, answers, fingerprint, make, random_table
+from tests.contract.estimators import (
+    ESTIMATORS,
+    OF_COPIES,
+    OF_MEMBERS,
+    answers,
+    fingerprint,
+    make,
+    random_table,
+)
 from tests.contract.fit_and_hash import MODELS, TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +92,7 @@ def test_the_hash_tells_models_apart(estimator: type[Any]) -> None:
     assert fingerprint(model) != fingerprint(make(estimator).fit(X[:-8], y[:-8]))
 
 
-@pytest.mark.parametrize("estimator", OF_MEMBERS)
+@pytest.mark.parametrize("estimator", OF_MEMBERS + OF_COPIES)
 def test_jobs_do_not_change_a_bit_of_members(estimator: type[Any]) -> None:
     X, y = random_table(estimator, 3_000, 12)
     models = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie import DecisionTreeClassifier, RandomForestClassifier
+from coterie import BaggingClassifier, DecisionTreeClassifier, RandomForestClassifier
 
 X = np.arange(1, 11).reshape(-1, 1) / 10
 Y = np.array([1, 1, 1, -1, -1, -1, -1, 1, 1, 1])
@@ -57,3 +57,26 @@ def test_every_tree_of_a_forest_is_the_stump_of_its_own_bag() -> None:
         assert member.get_n_leaves() == alone.get_n_leaves()
         # Between two drawn values, a forest puts its threshold halfway between two values of the table.
         np.testing.assert_allclose(member.predict_proba(X[rows]), alone.predict_proba(X[rows]), rtol=1e-12)
+
+
+def test_bagging_with_the_bags_of_the_book_votes_as_in_the_book() -> None:
+    bags = [np.array(tenths) - 1 for tenths, *_ in ROUNDS]
+    model = BaggingClassifier(DecisionTreeClassifier(max_depth=1), 10, bootstrap=bags, voting="hard").fit(
+        X, Y
+    )
+
+    for member, (_, threshold, below, above) in zip(model.estimators_, ROUNDS, strict=True):
+        assert member.predict(X).tolist() == np.where(X[:, 0] <= threshold, below, above).tolist()
+    votes = 10 * (model.predict_proba(X) @ [-1, 1])
+    assert votes.round(9).tolist() == [2, 2, 2, -6, -6, -6, -6, 2, 2, 2]
+    assert model.predict(X).tolist() == Y.tolist()
+
+
+def test_every_member_of_bagging_is_the_stump_of_its_own_bag() -> None:
+    model = BaggingClassifier(DecisionTreeClassifier(max_depth=1), 40, random_state=0).fit(X, Y)
+
+    for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        assert len(rows) == 10
+        alone = stump((rows + 1).tolist())
+        assert member.get_n_leaves() == alone.get_n_leaves()
+        np.testing.assert_array_equal(member.predict(X), alone.predict(X))

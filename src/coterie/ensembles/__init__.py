@@ -3,6 +3,7 @@
 from coterie.ensembles.adaboost import AdaBoostClassifier
 from coterie.ensembles.adaboost_regressor import AdaBoostRegressor
 from coterie.ensembles.anyboost import AnyBoostClassifier, AnyBoostRegressor
+from coterie.ensembles.bagging import BaggingClassifier, BaggingRegressor
 from coterie.ensembles.blending import BlendingClassifier, BlendingRegressor
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
@@ -15,6 +16,8 @@ __all__ = [
     "AdaBoostRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "BlendingClassifier",
     "BlendingRegressor",
     "ExtraTreesClassifier",

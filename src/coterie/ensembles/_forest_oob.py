@@ -60,12 +60,18 @@ class OutOfBag:
 
 
 def oob_score(
-    estimator: Any, X: Any, y: AnyArray, weight: FloatArray | None, known: OutOfBag
+    estimator: Any,
+    X: Any,
+    y: AnyArray,
+    weight: FloatArray | None,
+    known: OutOfBag,
+    *,
+    members: str = "trees",
 ) -> float | None:
     """The score of the out-of-bag answers; None if it was not asked for.
 
     `y` is the target as the user gave it, `weight` the sample weights. Rows without weight and rows that no tree left
-    out take no part.
+    out take no part. `members` is what the trees are called.
     """
     wanted = estimator.oob_score
     if isinstance(wanted, bool | np.bool_) and not wanted:
@@ -73,7 +79,7 @@ def oob_score(
     covered = known.coverage > 0
     weighty = np.ones(len(y), bool) if weight is None else weight > 0
     if not is_auto(wanted):
-        _warn_of_missing(int((weighty & ~covered).sum()), int(weighty.sum()), len(known.errors))
+        _warn_of_missing(int((weighty & ~covered).sum()), int(weighty.sum()), len(known.errors), members)
     if not covered.any():
         return math.nan
     if callable(wanted) or (isinstance(wanted, str) and not is_auto(wanted)):
@@ -86,11 +92,11 @@ def oob_score(
     return float(r2_score(y[covered], said, sample_weight=own_weight)) if covered.sum() > 1 else math.nan
 
 
-def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int) -> None:
+def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int, members: str) -> None:
     if n_missing:
         warnings.warn(
-            f"{n_missing} of {n_rows} rows were drawn by each of the {n_trees} trees, so nothing is known of them out "
-            "of bag: they are NaN there, and are left out of oob_score_. More trees leave fewer such rows.",
+            f"{n_missing} of {n_rows} rows were drawn by each of the {n_trees} {members}, so nothing is known of them "
+            f"out of bag: they are NaN there, and are left out of oob_score_. More {members} leave fewer such rows.",
             UserWarning,
             stacklevel=5,
         )

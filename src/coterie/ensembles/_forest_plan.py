@@ -26,7 +26,7 @@ from coterie._params import (
     Whole,
     in_short,
 )
-from coterie._typing import FloatArray
+from coterie._typing import AnyArray, FloatArray
 from coterie.data.prepare import TrainingData
 from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._interactions import interaction_sets
@@ -44,6 +44,7 @@ __all__ = [
     "copies_of",
     "is_auto",
     "options_of",
+    "plan_bags",
 ]
 
 FOREST_PARAMS: Params = {
@@ -137,10 +138,18 @@ def bag_of(estimator: Any, train: TrainingData, rows: RowWeights) -> BagPlan:
     """What `bootstrap` and `max_samples` mean for this table."""
     n_rows = train.encoded.n_rows
     copies = copies_of(np.ones(n_rows) if rows.weight is None else rows.weight)
-    n_copies, total = int(copies.sum()), rows.total(n_rows)
-    bootstrap, wanted = estimator.bootstrap, estimator.max_samples
+    return plan_bags(
+        estimator.bootstrap, estimator.max_samples, copies, train.target.values, total=rows.total(n_rows)
+    )
+
+
+def plan_bags(
+    bootstrap: Any, wanted: float | None, copies: FloatArray, y: AnyArray, *, total: float
+) -> BagPlan:
+    """How bags are drawn from so many copies of each row; `y` holds codes of classes where bags are balanced."""
+    n_copies = int(copies.sum())
     if isinstance(bootstrap, str) and bootstrap == "balanced":
-        return _balanced(estimator, train, copies, total / n_copies)
+        return _balanced(wanted, copies, y, total / n_copies)
     n_draws = _draws(wanted, n_copies, n_copies)
     if isinstance(bootstrap, str):
         kind = "partition"
@@ -152,15 +161,15 @@ def bag_of(estimator: Any, train: TrainingData, rows: RowWeights) -> BagPlan:
     return BagPlan(kind, n_draws, total * n_draws / n_copies)
 
 
-def _balanced(estimator: Any, train: TrainingData, copies: FloatArray, each: float) -> BagPlan:
-    if train.target.n_outputs > 1:
+def _balanced(wanted: float | None, copies: FloatArray, y: AnyArray, each: float) -> BagPlan:
+    if y.ndim > 1:
         raise InvalidParameter(
-            f"bootstrap='balanced' is for one output: y has {train.target.n_outputs}, and rows cannot be balanced "
+            f"bootstrap='balanced' is for one output: y has {y.shape[1]}, and rows cannot be balanced "
             "for all of them at once. Use bootstrap=True with class_weight."
         )
-    sizes = np.bincount(train.target.values, weights=copies)
+    sizes = np.bincount(y, weights=copies)
     present = sizes[sizes > 0]
-    n_draws = _draws(estimator.max_samples, int(present.min()), int(copies.sum()))
+    n_draws = _draws(wanted, int(present.min()), int(copies.sum()))
     return BagPlan("balanced", n_draws, n_draws * len(present) * each)
 
 

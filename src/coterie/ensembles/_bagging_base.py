@@ -1,0 +1,372 @@
+"""What bagging of classes and of numbers share: bags, members that each learn from one, and their mean answer."""
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import Params, check_params, in_short, resolve_n_jobs
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
+from coterie.data.parts import Columns, Outline, cuttable, outline_of
+from coterie.data.schema import Schema
+from coterie.data.table import read_table
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.ensembles._answers import Question
+from coterie.ensembles._bagging_oob import OobSums
+from coterie.ensembles._bagging_plan import (
+    BAGGING_PARAMS,
+    Lesson,
+    Trace,
+    bags_for,
+    check_continues,
+    check_together,
+    contents_of,
+)
+from coterie.ensembles._bags import Bag, Bags, ColumnDraws
+from coterie.ensembles._forest_growth import MOST, STEP, has_settled
+from coterie.ensembles._forest_oob import OutOfBag, oob_score
+from coterie.ensembles._forest_plan import is_auto
+from coterie.ensembles._members import (
+    Budget,
+    Member,
+    Outcome,
+    dropped_members,
+    fit_all,
+    in_parallel,
+    weight_params,
+)
+from coterie.ensembles._members import Task as FitTask
+from coterie.ensembles._warm_start import left_as_it_was
+from coterie.errors import InvalidParameter
+
+__all__ = ["BaggingBase"]
+
+_MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
+_ROWS_AT_ONCE = 2**23  # rows of all these bags
+
+
+class BaggingBase(BaseEstimator):
+    """The loop of `fit`, and the answers of the members."""
+
+    PARAMS: ClassVar[Params] = BAGGING_PARAMS
+    _task: ClassVar[Task]
+
+    estimators_: list[Any]
+    estimators_features_: list[RowArray]
+    dropped_: dict[str, str]
+    _numbers: list[int]
+    _columns: list[Columns | None]
+    _bags: Bags
+    _seeds: SeedArray
+    _question: Question
+    _schema: Schema | None
+    _oob: OobSums | None
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of a constructor."""
+        for name in self.PARAMS:
+            setattr(self, name, given[name])
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Self:
+        check_params(self)
+        resolve_n_jobs(self.n_jobs)
+        with left_as_it_was(self) as before:
+            known = before if self.warm_start and "_trace" in before else None
+            return self._fit_from(known, self._read(X, y, sample_weight, others))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
+        outline = outline_of(X)
+        X = cuttable(X)
+        target = read_target(
+            y,
+            task=self._task,
+            estimator_name=type(self).__name__,
+            n_rows=outline.n_rows,
+            multi_output=self._task == "regression" and get_tags(self._learner()).target_tags.multi_output,
+        )
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        contents = contents_of(X, outline, target)
+        return Lesson(X, outline, target, self._labels(target), weight, self._routed(others), contents)
+
+    def _fit_from(self, before: dict[str, Any] | None, lesson: Lesson) -> Self:
+        """Fit anew, or go on from what the estimator held before."""
+        learner = self._learner()
+        bags = bags_for(self, lesson, learner)
+        columns = ColumnDraws.of(self.max_features, lesson.outline, replace=bool(self.bootstrap_features))
+        check_together(self, bags.plan)
+        follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
+        seed = before["_trace"].seed if before else root_seed(self.random_state)
+        trace = Trace.of(seed, lesson, bags.plan, columns, follow=follow)
+        if before:
+            check_continues(self.n_estimators, before, trace, bags)
+        self._begin(before)
+        self._trace, self._bags, self.estimator_ = trace, bags, learner
+        self._seeds = spawn_seeds(seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators))
+        self._take_target(lesson.target)
+        self._take_outline(lesson.outline)
+        self._question = self._asked(learner)
+        if follow and self._oob is None:
+            self._oob = OobSums(self._truth(lesson.target), lesson.row_weight, self._n_columns())
+        self._grow(learner, lesson, columns)
+        if self._oob is not None:
+            known, weight = self._oob.known, lesson.weight
+            score = oob_score(self, lesson.X, lesson.labels, weight, known, members="members")
+            if score is not None:
+                self.oob_score_ = score
+        return self
+
+    def _begin(self, before: dict[str, Any] | None) -> None:
+        """With no members, or with copies of the lists of those that are known."""
+        self.__dict__.pop("oob_score_", None)
+        known = before or {}
+        self.estimators_ = list(known.get("estimators_", []))
+        self.estimators_features_ = list(known.get("estimators_features_", []))
+        self.dropped_ = dict(known.get("dropped_", {}))
+        self._numbers, self._columns = list(known.get("_numbers", [])), list(known.get("_columns", []))
+        self._n_tried = known.get("_n_tried", 0)
+        self._oob = copy.deepcopy(known.get("_oob"))
+        if before and self.n_estimators == self._n_tried:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new members.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _grow(self, learner: Any, lesson: Lesson, draws: ColumnDraws | None) -> None:
+        """Fit members until there are enough, or until more would not help."""
+        errors: dict[str, Exception] = {}
+        first, most = self._n_tried, len(self._seeds)
+        while self._n_tried < most and not self._is_enough():
+            step = STEP - self._n_tried % STEP if is_auto(self.n_estimators) else most
+            end = self._n_tried + min(step, self._at_once(lesson.n_rows))
+            numbers = range(self._n_tried, min(end, most))
+            errors |= self._fit_members(numbers, learner, lesson, draws)
+            self._n_tried = numbers.stop
+        names = [_name(number) for number in range(first, self._n_tried)]
+        self.dropped_ |= dropped_members(names, errors, type(self).__name__)
+        self.n_estimators_ = len(self.estimators_)
+
+    def _is_enough(self) -> bool:
+        """Whether the out-of-bag error has settled, looked at after every 25 members; or whether every member fails."""
+        if not is_auto(self.n_estimators) or self._n_tried % STEP:
+            return False
+        assert self._oob is not None
+        return has_settled(np.array(self._oob.errors)) or (self._n_tried > 0 and not self.estimators_)
+
+    def _at_once(self, n_rows: int) -> int:
+        workers = Budget.of(self.n_jobs, _MOST_AT_ONCE).workers
+        return max(workers, min(_MOST_AT_ONCE, _ROWS_AT_ONCE // n_rows))
+
+    def _fit_members(
+        self, numbers: range, learner: Any, lesson: Lesson, draws: ColumnDraws | None
+    ) -> dict[str, Exception]:
+        bags = [self._bags.draw(number, self._seeds) for number in numbers]
+        columns = [None if draws is None else draws.draw(number, self._seeds) for number in numbers]
+        tasks = [
+            self._fit_task(number, learner, lesson, bag, own)
+            for number, bag, own in zip(numbers, bags, columns, strict=True)
+        ]
+        outcomes: list[Outcome] = fit_all(
+            tasks, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=_Asker(self._question)
+        )
+        errors = {}
+        for number, task, own, outcome in zip(numbers, tasks, columns, outcomes, strict=True):
+            if outcome.error is not None:
+                errors[_name(number)] = outcome.error
+                continue
+            self.estimators_.append(outcome.model)
+            self._numbers.append(number)
+            self._columns.append(own)
+            n_columns = lesson.outline.n_columns or 0
+            self.estimators_features_.append(np.arange(n_columns) if own is None else np.array(own.places))
+            if self._oob is not None and task.asked is not None:
+                self._oob.add(task.asked, outcome.answers)
+            elif self._oob is not None:
+                self._oob.add(np.zeros(0, dtype=np.int64), np.zeros((0, self._n_columns())))
+        return errors
+
+    def _fit_task(
+        self, number: int, learner: Any, lesson: Lesson, bag: Bag, columns: Columns | None
+    ) -> FitTask:
+        rows, params = bag.rows, dict(lesson.params)
+        if not self._bags.takes_weight:
+            rows = bag.repeated()
+        elif lesson.weight is not None or (bag.counts > 1).any():
+            weight = np.zeros(lesson.n_rows)
+            weight[rows] = bag.weight
+            params |= weight_params(learner, weight)
+        asked = None
+        if self._oob is not None:
+            out = lesson.row_weight > 0
+            out[bag.rows] = False
+            asked = np.flatnonzero(out)
+            asked = asked if len(asked) else None  # a learner may refuse a table without rows
+        said = None
+        if self.verbose:
+            said = f"{type(self).__name__}: {_name(number)}" + (
+                "" if is_auto(self.n_estimators) else f" of {self.n_estimators}"
+            )
+        return FitTask(
+            Member(_name(number), learner, columns),
+            lesson.labels,
+            rows=rows,
+            asked=asked,
+            params=params,
+            seed=int(self._seeds[number]),
+            said=said,
+        )
+
+    def _answers_of(self, X: Any, question: Question | None = None) -> Iterator[FloatArray]:
+        """What one member after the other says of rows, arrays of shape (n_rows, n_columns)."""
+        check_is_fitted(self, "estimators_")
+        if self._schema is not None:
+            self._schema.check(read_table(X), type(self).__name__)
+        X = cuttable(X)
+        ask = _Asker(self._question if question is None else question)
+        calls = [
+            (Member(_name(number), None, columns), model, X)
+            for number, columns, model in zip(self._numbers, self._columns, self.estimators_, strict=True)
+        ]
+        for first in range(0, len(calls), _MOST_AT_ONCE):
+            yield from in_parallel(ask, calls[first : first + _MOST_AT_ONCE], n_jobs=self.n_jobs)
+
+    def _means_of(self, X: Any) -> FloatArray:
+        """The mean answer of the members, shape (n_rows, n_columns)."""
+        return self._mean(lambda: self._answers_of(X))
+
+    def _mean(self, answers: Callable[[], Iterable[FloatArray]]) -> FloatArray:
+        """The mean over members, summed up in their order."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.asarray(sum(answers()) / len(self.estimators_))
+        if not np.isfinite(mean).all():  # the sum, not the mean, was too large for a float
+            mean = np.asarray(sum(own / len(self.estimators_) for own in answers()))
+        return mean
+
+    def _means_and_spreads(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        answers = np.stack(list(self._answers_of(X)))
+        return self._mean(lambda: answers), answers.std(axis=0)
+
+    @property
+    def estimators_samples_(self) -> list[RowArray]:
+        """The rows that each member drew, as often as it drew them."""
+        check_is_fitted(self, "estimators_")
+        return [self._bags.draw(number, self._seeds).repeated() for number in self._numbers]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The mean of the members' importances, as shares; for members that have them, such as trees."""
+        check_is_fitted(self, "estimators_")
+        if self._schema is None or not all(hasattr(own, "feature_importances_") for own in self.estimators_):
+            raise AttributeError(
+                f"{type(self).__name__} has no feature_importances_: its members do not have them."
+            )
+        total = np.zeros(self._schema.n_features)
+        for places, own in zip(self.estimators_features_, self.estimators_, strict=True):
+            total[places] += own.feature_importances_
+        return total / total.sum() if total.sum() > 0 else total
+
+    @property
+    def oob_coverage_(self) -> RowArray:
+        """How many members did not draw each row."""
+        return self._known_oob("oob_coverage_").coverage
+
+    @property
+    def oob_errors_(self) -> FloatArray:
+        """The out-of-bag error after each member: the share of wrong classes, or the mean squared error."""
+        return self._known_oob("oob_errors_").errors
+
+    def _known_oob(self, what: str) -> OutOfBag:
+        check_is_fitted(self, "estimators_")
+        if self._oob is None:
+            raise AttributeError(
+                f"{what} is not known: this {type(self).__name__} asked no rows out of bag. Fit it with bootstrap=True "
+                "and oob_score=True."
+            )
+        return self._oob.known
+
+    def _learner(self) -> Any:
+        learner = self._default() if self.estimator is None else self.estimator
+        fits, kind = (
+            (is_classifier, "classifier") if self._task == "classification" else (is_regressor, "regressor")
+        )
+        if not fits(learner):
+            raise InvalidParameter(
+                f"{type(self).__name__}(estimator={in_short(learner)}): expected a {kind}, or None for a decision tree."
+            )
+        return learner
+
+    def _take_outline(self, outline: Outline) -> None:
+        self._schema = None if outline.table is None else Schema.of(outline.table)
+        if self._schema is not None:
+            self._schema.mark(self)
+
+    def _routed(self, others: dict[str, Any]) -> dict[str, Any]:
+        """What `fit` of members is given beside weights."""
+        if not others:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            raise InvalidParameter(
+                f"fit received {sorted(others)}, and takes sample_weight alone unless metadata routing is on: "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        return dict(process_routing(self, "fit", **others).estimator.fit)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        learner = self._default() if self.estimator is None else self.estimator
+        return router.add(estimator=learner, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self._default() if self.estimator is None else self.estimator
+        try:
+            own = get_tags(learner)
+        except Exception:  # whatever is wrong with the learner is said by fit
+            return tags
+        for name in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(own.input_tags, name))
+        tags.target_tags.multi_output = self._task == "regression" and own.target_tags.multi_output
+        return tags
+
+    def _default(self) -> Any:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _asked(self, learner: Any) -> Question:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _labels(self, target: Target) -> AnyArray:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _take_target(self, target: Target) -> None:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _truth(self, target: Target) -> AnyArray:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _n_columns(self) -> int:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Asks members a question; a class, because workers need to be sent it."""
+
+    question: Question
+
+    def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
+        return self.question.ask(member.name, model, member.part_of(X))
+
+
+def _name(number: int) -> str:
+    return f"member {number}"
