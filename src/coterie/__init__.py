@@ -9,12 +9,16 @@ from coterie.ensembles import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    OutputCodeClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    SelectionClassifier,
+    SelectionRegressor,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
+    prune,
 )
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -29,10 +33,14 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "OutputCodeClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "SelectionClassifier",
+    "SelectionRegressor",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "prune",
 ]

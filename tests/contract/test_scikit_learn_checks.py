@@ -18,7 +18,8 @@ def test_the_estimators_are_found() -> None:
     assert {"RandomForestClassifier", "RandomForestRegressor"} <= names
     assert {"ExtraTreesClassifier", "ExtraTreesRegressor"} <= names
     assert {"VotingClassifier", "StackingRegressor", "BlendingClassifier"} <= names
-    assert {"BaggingClassifier", "BaggingRegressor"} <= names
+    assert {"BaggingClassifier", "BaggingRegressor", "SelectionClassifier", "SelectionRegressor"} <= names
+    assert "OutputCodeClassifier" in names
     assert not any(name.startswith("_") for name in names)
 
 
