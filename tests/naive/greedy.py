@@ -22,11 +22,11 @@ def naive_path(
     while len(chosen) < max_iter:
         if patience is not None and len(scores) > patience:
             recent, before = scores[-patience:], scores[:-patience]
-            if max(recent) <= max(before):
+            if max(recent) <= max(before) + 1e-12 * abs(max(before)):
                 break
         tried = {m: score(np.mean([library[k] for k in [*chosen, m]], axis=0)) for m in candidates}
         best = max(tried.values())
-        ties = [m for m in candidates if tried[m] >= best - 1e-12]
+        ties = [m for m in candidates if tried[m] >= best - 1e-12 * abs(best)]
         inside = [m for m in ties if m in chosen]
         chosen.append((inside or ties)[0])
         scores.append(tried[chosen[-1]])

@@ -17,13 +17,14 @@ from coterie._typing import AnyArray, FloatArray, RowArray
 __all__ = ["AnyScore", "GreedyOptions", "Judge", "LogLoss", "Path", "SquaredError", "greedy_path", "shares"]
 
 _LEAST = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-12  # what the order of additions may change in a score
 
 
 class Judge(Protocol):
-    """Scores sums of answers."""
+    """Scores means of answers."""
 
-    def scores(self, total: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
-        """The score, for each member, of the mean of `count` answers that sum to `total` and of that member's."""
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        """The score, for each member, of the mean of its answers and of `count` others whose mean is given."""
 
 
 class SquaredError:
@@ -32,11 +33,10 @@ class SquaredError:
     def __init__(self, library: FloatArray, truth: FloatArray, weight: FloatArray) -> None:
         self._library, self._truth, self._weight = library, truth, weight / weight.sum()
 
-    def scores(self, total: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
         with np.errstate(over="ignore"):
             squares = [
-                ((total + self._library[m]) / (count + 1) - self._truth) ** 2 @ np.ones(self._truth.shape[1])
-                for m in members
+                ((_with(mean, count, self._library[m]) - self._truth) ** 2).sum(axis=1) for m in members
             ]
             means = [-float(self._weight @ own) / self._truth.shape[1] for own in squares]
         return np.array(means)
@@ -49,9 +49,8 @@ class LogLoss:
         self._said = library[:, np.arange(len(codes)), codes]
         self._places, self._weight = (np.arange(len(codes)), codes), weight / weight.sum()
 
-    def scores(self, total: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
-        before = total[self._places]
-        means = (before + self._said[list(members)]) / (count + 1)
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        means = _with(mean[self._places], count, self._said[list(members)])
         return np.asarray(np.log(np.maximum(means, _LEAST)) @ self._weight)
 
 
@@ -61,8 +60,13 @@ class AnyScore:
     def __init__(self, library: FloatArray, score: Callable[[FloatArray], float]) -> None:
         self._library, self._score = library, score
 
-    def scores(self, total: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
-        return np.array([self._score((total + self._library[m]) / (count + 1)) for m in members])
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        return np.array([self._score(_with(mean, count, self._library[m])) for m in members])
+
+
+def _with(mean: FloatArray, count: int, answers: FloatArray) -> FloatArray:
+    """The mean of one more; sums could be too large for a float."""
+    return np.asarray(mean * (count / (count + 1)) + answers / (count + 1))
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class Path:
     @property
     def best(self) -> int:
         """The number of additions that are kept."""
-        return int(np.argmax(self.scores)) + 1
+        return int(np.argmax(_are_best(np.array(self.scores)))) + 1
 
 
 def greedy_path(library: FloatArray, judge: Judge, candidates: Sequence[int], options: GreedyOptions) -> Path:
@@ -110,32 +114,40 @@ def greedy_path(library: FloatArray, judge: Judge, candidates: Sequence[int], op
     >>> path.members, [round(score, 2) + 0.0 for score in path.scores], path.best
     ([2, 1, 2], [-1.0, -0.25, 0.0], 3)
     """
-    total = np.zeros(library.shape[1:])
-    alone = judge.scores(total, 0, candidates)
+    mean = np.zeros(library.shape[1:])
+    alone = judge.scores(mean, 0, candidates)
     first = np.argsort(-alone, kind="stable")[: options.n_start]
     path = Path([], [])
     for place in first[: options.max_iter]:
-        _add(path, candidates[int(place)], judge, total, library)
+        mean = _added(path, candidates[int(place)], judge, mean, library)
     while len(path.members) < options.max_iter and not _has_stopped(path.scores, options):
-        scores = judge.scores(total, len(path.members), candidates)
-        ties = [candidates[int(place)] for place in np.flatnonzero(scores == scores.max())]
+        scores = judge.scores(mean, len(path.members), candidates)
+        ties = [candidates[int(place)] for place in np.flatnonzero(_are_best(scores))]
         known = [member for member in ties if member in path.members]
-        _add(path, (known or ties)[0], judge, total, library)
+        mean = _added(path, (known or ties)[0], judge, mean, library)
     return path
 
 
-def _add(path: Path, member: int, judge: Judge, total: FloatArray, library: FloatArray) -> None:
-    score = judge.scores(total, len(path.members), [member])[0]
+def _added(path: Path, member: int, judge: Judge, mean: FloatArray, library: FloatArray) -> FloatArray:
+    """Write an addition down; the mean with it."""
+    count = len(path.members)
+    path.scores.append(float(judge.scores(mean, count, [member])[0]))
     path.members.append(int(member))
-    path.scores.append(float(score))
-    total += library[member]
+    return _with(mean, count, library[member])
 
 
 def _has_stopped(scores: list[float], options: GreedyOptions) -> bool:
     patience = options.n_iter_no_change
     if patience is None or len(scores) <= patience:
         return False
-    return max(scores[-patience:]) <= max(scores[:-patience]) + options.tol
+    before = max(scores[:-patience])
+    return max(scores[-patience:]) <= before + max(options.tol, _ROUNDING * abs(before))
+
+
+def _are_best(scores: FloatArray) -> AnyArray:
+    """Which scores are the greatest, but for rounding."""
+    best = scores.max()
+    return np.asarray(scores >= best - (_ROUNDING * abs(best) if np.isfinite(best) else 0.0))
 
 
 def shares(path: Path, n_members: int) -> FloatArray:

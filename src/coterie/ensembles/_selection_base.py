@@ -42,11 +42,11 @@ SELECTION_PARAMS: Params = {
     **MEMBER_PARAMS,
     "scoring": [ScorerName(), Function(), None],
     "cv": [Whole(2), Splitter(), OneOf("prefit"), None],
-    "max_iter": [Whole(1)],
+    "max_iter": [Whole(1, 10_000)],
     "n_start": [Whole(1)],
     "n_iter_no_change": [Whole(1), None],
     "tol": [Real(0, None)],
-    "n_bags": [Whole(1)],
+    "n_bags": [Whole(1, 1_000)],
     "max_candidates": [Whole(1), Share(with_one=True)],
     "members": [OneOf("refit", "folds")],
 }
@@ -132,6 +132,7 @@ class SelectionBase(NamedMembers):
         paths = self._paths(crossed, target, weight, rows)
         names = [member.name for member in crossed.members]
         self.candidates_ = names
+        self.n_iter_ = max(len(path.members) for path in paths)
         self.weights_ = np.mean([shares(path, len(names)) for path in paths], axis=0)
         self.selection_path_ = [
             Bunch(bag=bag, member=names[member], score=score, kept=number < path.best)

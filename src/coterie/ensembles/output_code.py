@@ -267,6 +267,8 @@ class OutputCodeClassifier(ClassifierMixin, BaseEstimator):
 
     def _probabilities(self, X: Any) -> FloatArray:
         said = self._said(X, _probability)
+        if not said.shape[1]:
+            return np.ones((len(said), 1))
         if len(self.classes_) == 2 and said.shape[1] == 1:
             second = said if self.code_book_[1, 0] > 0 else 1 - said
             return np.hstack([1 - second, second])

@@ -52,6 +52,8 @@ _PARAMETERS = """
         How often each was added, as shares; 0 for those that were not chosen.
     selection_path_ : list of Bunch
         Each addition in its order: `bag`, `member`, `score` after it, and whether it was `kept`.
+    n_iter_ : int
+        Additions that were made, of the longest path if there are several.
     estimators_ : list of the chosen members, fitted
     named_estimators_ : Bunch of the same by name; "drop" for the others
     dropped_ : dict
