@@ -1,5 +1,6 @@
 """Learners that watch: which rows they are given, how many threads, and when they fail."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,21 @@ class ThreadCounter(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         return np.full(len(X), float(self.seed_ or 0))
+
+
+class Killed(RegressorMixin, BaseEstimator):
+    """Ends the process that it is fitted in, as a system without memory would, but not the process of the test."""
+
+    def __init__(self, pid: int = 0) -> None:
+        self.pid = pid
+
+    def fit(self, X: Any, y: Any) -> "Killed":
+        if os.getpid() != self.pid:
+            os._exit(9)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.zeros(len(X))
 
 
 class Interrupted(RegressorMixin, BaseEstimator):

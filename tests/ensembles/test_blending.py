@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import ShuffleSplit
@@ -61,6 +62,22 @@ def test_groups_stay_together() -> None:
     assert not set(groups[sorted(learned)]) & set(groups[sorted(held_out)])
     with pytest.raises(InvalidInput, match="order='last_rows'"):
         spied(groups=groups, order="last_rows")
+
+
+@pytest.mark.parametrize(
+    "cv", [0.25, [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]]
+)
+def test_groups_and_weights_are_routed_if_routing_is_on(cv: Any) -> None:
+    groups, weight = np.arange(120) // 10, RNG.integers(1, 3, 120).astype(float)
+    given = {"groups": groups} if isinstance(cv, float) else {}
+    with sklearn.config_context(enable_metadata_routing=True):
+        members = [("ridge", Ridge().set_fit_request(sample_weight=True))]
+        model = BlendingRegressor(members, cv=cv, members="refit", random_state=0)
+        model.fit(X, SCORE, sample_weight=weight, **given)
+
+    assert_array_equal(model.estimators_[0].coef_, Ridge().fit(X, SCORE, weight).coef_)
+    if given:
+        assert len(set(groups[model.oof_coverage_ > 0]) & set(groups[model.oof_coverage_ == 0])) == 0
 
 
 def test_classes_keep_their_shares() -> None:

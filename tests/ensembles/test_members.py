@@ -1,5 +1,6 @@
 """Fitting many learners: one budget of threads, seeds of their own, and what happens when one fails."""
 
+import os
 import re
 from typing import Any
 
@@ -23,7 +24,7 @@ from coterie import (
 )
 from coterie.ensembles._members import Budget, weight_params
 from coterie.errors import InvalidInput, InvalidType
-from tests.ensembles.learners import Failing, Interrupted, ThreadCounter
+from tests.ensembles.learners import Failing, Interrupted, Killed, ThreadCounter
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
@@ -158,6 +159,16 @@ def test_an_interruption_stops_the_fit_and_leaves_the_model_as_it_was(on_error: 
         model.fit(X[:, :2], Y)
 
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_a_worker_that_dies_is_an_error_and_no_hang() -> None:
+    model = VotingRegressor([("dies", Killed(os.getpid())), ("linear", LinearRegression())], n_jobs=2)
+
+    with joblib.parallel_config("loky"), pytest.raises(RuntimeError) as caught:
+        model.fit(X, Y)
+
+    assert any("ended without a word" in note for note in caught.value.__notes__)
+    assert not hasattr(model, "estimators_")
 
 
 def test_a_pipeline_hands_weights_to_its_last_step() -> None:

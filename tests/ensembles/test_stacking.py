@@ -382,3 +382,10 @@ def test_what_cannot_go_together_is_refused(settings: dict[str, Any], message: s
 
 def test_it_is_drawn_with_its_final_estimator() -> None:
     assert "final_estimator" in StackingClassifier(CLASSIFIERS)._repr_html_()
+
+
+def test_votes_are_not_known_for_rows_that_were_never_held_out() -> None:
+    model = StackingClassifier(CLASSIFIERS, stack_method="predict", cv=TimeSeriesSplit(4)).fit(X, LABELS)
+
+    assert np.isnan(model.oof_predictions_["bayes"][:30]).all()
+    assert set(model.oof_predictions_["bayes"][30:]) <= {0.0, 1.0, 2.0}

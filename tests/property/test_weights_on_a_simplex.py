@@ -91,3 +91,29 @@ def test_ranks_do_not_see_the_scale_of_a_member(problem: tuple[Any, Any, Any]) -
 
     distinct = np.abs(np.subtract.outer(order, order)) > 1e-9 * np.abs(order).max()
     assert ((np.subtract.outer(order, order) > 0) == (np.subtract.outer(other, other) > 0))[distinct].all()
+
+
+def test_a_weight_that_fell_to_zero_on_the_way_comes_back() -> None:
+    members = [[1, 2, 0], [0, 0, -2], [0, 2, -1], [0, 2, -1], [3, 0, 0], [3, 1, 1]]
+
+    weights = least_squares(np.array(members, dtype=float)[:, :, None], np.array([[2.0], [-2.0], [-1.0]]))
+
+    np.testing.assert_allclose(weights, [0, 5 / 13, 0, 0, 8 / 13, 0], atol=1e-9)
+
+
+def test_members_that_say_the_same_have_equal_weights() -> None:
+    answers = np.array([[1.0, 2.0], [1.0, 2.0], [5.0, 0.0]])[:, :, None]
+
+    weights = least_squares(answers, np.array([[1.5], [1.75]]))
+
+    assert abs(weights[0] - weights[1]) < 1e-12
+
+
+def test_a_mean_rank_is_translated_by_all_members() -> None:
+    low = np.arange(100.0)[:, None]
+    scales = RankScales.of(np.stack([low, 10 * low]))
+
+    said = scales.combined(np.array([[[50.0]], [[500.0]]]))
+
+    np.testing.assert_allclose(said, [[275.0]], atol=6)
+    np.testing.assert_allclose(scales.combined(np.array([[[20.0]], [[800.0]]])), [[275.0]], atol=6)

@@ -175,6 +175,7 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, BaseEstimator):
         """Share out what `fit` was given: by scikit-learn's routing if it is on, else weights go to everybody."""
         given = GivenAtFit(weight)
         if get_config()["enable_metadata_routing"]:
+            groups = None if self._parts_groups() else groups
             params = {"sample_weight": weight, "groups": groups, **others}
             routed = process_routing(self, "fit", **{name: v for name, v in params.items() if v is not None})
             given.of_members = {member.name: dict(routed[member.name].fit) for member in learners}
@@ -194,6 +195,10 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, BaseEstimator):
             if groups is not None and isinstance(final, NamedMembers):
                 given.of_final["groups"] = groups
         return given
+
+    def _parts_groups(self) -> bool:
+        """Whether the ensemble itself, and no splitter, says which groups are held out."""
+        return False
 
     def _router(self) -> MetadataRouter:
         router = MetadataRouter(owner=self)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
@@ -33,6 +34,7 @@ __all__ = [
     "cross_fit",
     "folds_of",
     "prefit_members",
+    "route_cv",
     "splitter_of",
 ]
 
@@ -116,6 +118,14 @@ def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:
         return check_cv(cv, y, classifier=classifier)
     except ValueError as error:
         raise InvalidParameter(f"cv={in_short(cv)} cannot be used: {error}") from error
+
+
+def route_cv(ensemble: Any, router: MetadataRouter) -> None:
+    """Let scikit-learn's routing hand groups and the like to `split` of the ensemble's `cv`."""
+    router.add(
+        splitter=splitter_of(ensemble.cv, None, classifier=False),
+        method_mapping=MethodMapping().add(caller="fit", callee="split"),
+    )
 
 
 def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **params: Any) -> list[Fold]:

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import TransformerMixin
-from sklearn.utils import Bunch, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from coterie._params import (
@@ -33,9 +32,10 @@ from coterie.ensembles._fold_models import FoldModels
 from coterie.ensembles._leak_guard import guard_against_leaks
 from coterie.ensembles._members import Member, in_parallel, weight_params
 from coterie.ensembles._meta_table import features_of, joined
-from coterie.ensembles._named_members import MEMBER_PARAMS, GivenAtFit, NamedMembers, target_of
+from coterie.ensembles._named_members import MEMBER_PARAMS, GivenAtFit, target_of
 from coterie.ensembles._oof_score import Score, spoken_codes
 from coterie.ensembles._out_of_fold import CrossFit, Fold, Plan, cross_fit, prefit_members
+from coterie.ensembles._stack_face import StackFace
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["STACKING_PARAMS", "Lesson", "StackingBase"]
@@ -68,7 +68,7 @@ class Lesson:
         return () if classes is None else tuple(classes) if isinstance(classes, list) else (classes,)
 
 
-class StackingBase(TransformerMixin, NamedMembers):
+class StackingBase(StackFace):
     """The way of `fit`, and what the final estimator is shown."""
 
     PARAMS: ClassVar[Params] = STACKING_PARAMS
@@ -319,71 +319,11 @@ class StackingBase(TransformerMixin, NamedMembers):
             predict_params = process_routing(self, "predict", **predict_params).final_estimator_.predict
         return self.final_estimator_.predict(table, **predict_params)
 
-    def _final(self) -> Any:
-        """The final estimator that `fit` is to fit a copy of, after checking that it is of the right kind."""
-        final = self._default_final() if self.final_estimator is None else self.final_estimator
-        if not self._fits(final):
-            kind = "classifier" if self._task == "classification" else "regressor"
-            raise InvalidParameter(
-                f"'final_estimator' parameter should be a {kind}. Got {type(final).__name__}."
-            )
-        return final
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who may be given what: `fit` of members and of the final estimator, and `split` of the splitter."""
-        router = self._router()
-        final = self.__dict__.get("final_estimator_", self._default_final())
-        final = final if self.final_estimator is None else self.final_estimator
-        mapping = MethodMapping().add(caller="predict", callee="predict").add(caller="fit", callee="fit")
-        router.add(final_estimator_=final, method_mapping=mapping)
-        self._route_splitter(router)
-        return router
-
-    def _sk_visual_block_(self) -> Any:
-        from sklearn.utils._repr_html.estimator import _VisualBlock
-
-        names, learners = zip(*self._pairs, strict=True)
-        final = self._default_final() if self.final_estimator is None else self.final_estimator
-        members = _VisualBlock("parallel", learners, names=names, dash_wrapped=False)
-        above = _VisualBlock("parallel", [final], names=["final_estimator"], dash_wrapped=False)
-        return _VisualBlock("serial", (members, above), dash_wrapped=False)
-
-    def _with_final(self, answer: Any) -> bool:
-        """Whether something holds for the tags of every member and of the final estimator."""
-        final = self._default_final() if self.final_estimator is None else self.final_estimator
-        return self._all_members(answer) and bool(answer(get_tags(final)))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        if self.passthrough is not False and EstimatorLike().accepts(
-            self.final_estimator or self._default_final()
-        ):
-            for name in ("allow_nan", "sparse", "categorical", "string"):
-                setattr(
-                    tags.input_tags,
-                    name,
-                    self._with_final(lambda own, name=name: getattr(own.input_tags, name)),
-                )
-        return tags
-
     def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
         raise AssertionError("stacking and blending each say how rows are held out")
 
     def _trial(self, folds: list[Fold]) -> Any:
         raise AssertionError("stacking and blending each say how a trial holds rows out")
-
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        """Blending has no splitter."""
-
-    def _wanted_method(self) -> str:
-        return "predict"
-
-    def _default_final(self) -> Any:
-        raise AssertionError("stacks of classes and of numbers each say what is final")
-
-    def _fits(self, final: Any) -> bool:
-        raise AssertionError("stacks of classes and of numbers each say what is final")
 
     def _take_target(self, target: Target) -> None:
         raise AssertionError("stacks of classes and of numbers each say what they keep")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short, resolve_n_jobs
@@ -27,6 +27,7 @@ from coterie.ensembles._out_of_fold import (
     cross_fit,
     folds_of,
     prefit_members,
+    route_cv,
     splitter_of,
 )
 from coterie.errors import InvalidInput, InvalidParameter
@@ -268,10 +269,7 @@ class VotingBase(TransformerMixin, NamedMembers):
         """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""
         router = self._router()
         if self.cv is not None and not isinstance(self.cv, str):
-            router.add(
-                splitter=splitter_of(self.cv, None, classifier=False),
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
+            route_cv(self, router)
         return router
 
     def _sk_visual_block_(self) -> Any:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._params import ArrayLike, OneOf, Params, Real, in_short
 from coterie._seeds import root_seed
@@ -12,7 +13,7 @@ from coterie.data.groups import read_groups
 from coterie.data.holdout import holdout_rows, last_rows
 from coterie.ensembles._leak_guard import folds_within
 from coterie.ensembles._named_members import GivenAtFit
-from coterie.ensembles._out_of_fold import Fold, Splitter, folds_of, splitter_of
+from coterie.ensembles._out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 from coterie.ensembles._stacking_base import STACKING_PARAMS, Lesson
 from coterie.ensembles._stacking_docs import documented
 from coterie.ensembles._stacks import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
@@ -89,6 +90,13 @@ class BlendingClassifier(StackOfClasses):
     def _trial(self, folds: list[Fold]) -> Any:
         return _trial_of_blend(self, folds)
 
+    def _route_splitter(self, router: MetadataRouter) -> None:
+        if Splitter().accepts(self.cv):
+            route_cv(self, router)
+
+    def _parts_groups(self) -> bool:
+        return not Splitter().accepts(self.cv)
+
 
 @documented
 class BlendingRegressor(StackOfNumbers):
@@ -152,6 +160,13 @@ class BlendingRegressor(StackOfNumbers):
 
     def _trial(self, folds: list[Fold]) -> Any:
         return _trial_of_blend(self, folds)
+
+    def _route_splitter(self, router: MetadataRouter) -> None:
+        if Splitter().accepts(self.cv):
+            route_cv(self, router)
+
+    def _parts_groups(self) -> bool:
+        return not Splitter().accepts(self.cv)
 
 
 def _folds_of_blend(blend: Any, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold]:

@@ -3,13 +3,13 @@
 from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._params import OneOf, Params, Whole
 from coterie._typing import SeedLike
 from coterie.ensembles._leak_guard import folds_within
 from coterie.ensembles._named_members import GivenAtFit
-from coterie.ensembles._out_of_fold import Fold, Splitter, folds_of, splitter_of
+from coterie.ensembles._out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 from coterie.ensembles._stacking_base import STACKING_PARAMS, Lesson
 from coterie.ensembles._stacking_docs import documented
 from coterie.ensembles._stacks import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
@@ -88,7 +88,8 @@ class StackingClassifier(StackOfClasses):
         return _trial_by_cv(self, folds)
 
     def _route_splitter(self, router: MetadataRouter) -> None:
-        _route_cv(self, router)
+        if not isinstance(self.cv, str):
+            route_cv(self, router)
 
 
 @documented
@@ -157,7 +158,8 @@ class StackingRegressor(StackOfNumbers):
         return _trial_by_cv(self, folds)
 
     def _route_splitter(self, router: MetadataRouter) -> None:
-        _route_cv(self, router)
+        if not isinstance(self.cv, str):
+            route_cv(self, router)
 
 
 def _folds_by_cv(stack: Any, lesson: Lesson, given: GivenAtFit, *, classifier: bool) -> list[Fold] | None:
@@ -175,11 +177,3 @@ def _folds_by_cv(stack: Any, lesson: Lesson, given: GivenAtFit, *, classifier: b
 def _trial_by_cv(stack: Any, folds: list[Fold]) -> Any:
     inner = folds_within(folds, 1 + max(max(fold.train.max(), fold.test.max()) for fold in folds))
     return clone(stack).set_params(cv=inner or None)
-
-
-def _route_cv(stack: Any, router: MetadataRouter) -> None:
-    if not isinstance(stack.cv, str):
-        router.add(
-            splitter=splitter_of(stack.cv, None, classifier=False),
-            method_mapping=MethodMapping().add(caller="fit", callee="split"),
-        )
