@@ -13,12 +13,16 @@ from coterie.ensembles import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    OutputCodeClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    SelectionClassifier,
+    SelectionRegressor,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
+    prune,
 )
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -37,10 +41,14 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "OutputCodeClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "SelectionClassifier",
+    "SelectionRegressor",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "prune",
 ]

@@ -46,7 +46,7 @@ OF_COPIES = [
 ]
 ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
-WITH_FOLDS = [each for each in OF_MEMBERS if "final_estimator" in inspect.signature(each).parameters]
+WITH_FOLDS = [each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters]
 
 
 def make(estimator: type[Any], **settings: Any) -> Any:

@@ -20,7 +20,8 @@ def test_the_estimators_are_found() -> None:
     assert {"AnyBoostClassifier", "AnyBoostRegressor", "AdaBoostRegressor"} <= names
     assert {"VotingClassifier", "StackingRegressor", "BlendingClassifier"} <= names
     assert "AdaBoostClassifier" in names
-    assert {"BaggingClassifier", "BaggingRegressor"} <= names
+    assert {"BaggingClassifier", "BaggingRegressor", "SelectionClassifier", "SelectionRegressor"} <= names
+    assert "OutputCodeClassifier" in names
     assert not any(name.startswith("_") for name in names)
 
 

@@ -8,7 +8,8 @@ import pytest
 import coterie
 from coterie import GradientBoostingClassifier, RandomForestClassifier
 
-ENSEMBLES = [getattr(coterie, name) for name in coterie.__all__ if not name.startswith("DecisionTree")]
+PUBLIC = [getattr(coterie, name) for name in coterie.__all__ if not name.startswith("DecisionTree")]
+ENSEMBLES = [each for each in PUBLIC if isinstance(each, type)]
 
 
 @pytest.mark.parametrize("estimator", ENSEMBLES)

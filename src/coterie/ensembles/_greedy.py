@@ -1,0 +1,156 @@
+"""Greedy selection: members are added one by one, each the one that helps most, the same one again if need be.
+
+Words
+  library  the answers of all candidates to the same rows, shape (n_members, n_rows, n_columns)
+  round    one addition; the mean of what was added so far is what is scored
+  path     who was added in each round, and the score after it; greater is better
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray, RowArray
+
+__all__ = ["AnyScore", "GreedyOptions", "Judge", "LogLoss", "Path", "SquaredError", "greedy_path", "shares"]
+
+_LEAST = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-12  # what the order of additions may change in a score
+
+
+class Judge(Protocol):
+    """Scores means of answers."""
+
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        """The score, for each member, of the mean of its answers and of `count` others whose mean is given."""
+
+
+class SquaredError:
+    """Minus the mean squared error."""
+
+    def __init__(self, library: FloatArray, truth: FloatArray, weight: FloatArray) -> None:
+        self._library, self._truth, self._weight = library, truth, weight / weight.sum()
+
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        with np.errstate(over="ignore"):
+            squares = [
+                ((_with(mean, count, self._library[m]) - self._truth) ** 2).sum(axis=1) for m in members
+            ]
+            means = [-float(self._weight @ own) / self._truth.shape[1] for own in squares]
+        return np.array(means)
+
+
+class LogLoss:
+    """Minus the mean log loss of probabilities; none counts as less than the smallest step of a float."""
+
+    def __init__(self, library: FloatArray, codes: AnyArray, weight: FloatArray) -> None:
+        self._said = library[:, np.arange(len(codes)), codes]
+        self._places, self._weight = (np.arange(len(codes)), codes), weight / weight.sum()
+
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        means = _with(mean[self._places], count, self._said[list(members)])
+        return np.asarray(np.log(np.maximum(means, _LEAST)) @ self._weight)
+
+
+class AnyScore:
+    """Any function of the mean answers."""
+
+    def __init__(self, library: FloatArray, score: Callable[[FloatArray], float]) -> None:
+        self._library, self._score = library, score
+
+    def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
+        return np.array([self._score(_with(mean, count, self._library[m])) for m in members])
+
+
+def _with(mean: FloatArray, count: int, answers: FloatArray) -> FloatArray:
+    """The mean of one more; sums could be too large for a float."""
+    return np.asarray(mean * (count / (count + 1)) + answers / (count + 1))
+
+
+@dataclass(frozen=True)
+class GreedyOptions:
+    """How long to go on.
+
+    Attributes
+    ----------
+    max_iter : additions at most
+    n_start : the best members that are added first, each once, in the order of their scores
+    n_iter_no_change : rounds without a gain of more than `tol` after which to stop, or None
+    """
+
+    max_iter: int
+    n_start: int = 1
+    n_iter_no_change: int | None = None
+    tol: float = 0.0
+
+
+@dataclass(frozen=True)
+class Path:
+    """Who was added, and the score after each addition; the best is the first of the greatest."""
+
+    members: list[int]
+    scores: list[float]
+
+    @property
+    def best(self) -> int:
+        """The number of additions that are kept."""
+        return int(np.argmax(_are_best(np.array(self.scores)))) + 1
+
+
+def greedy_path(library: FloatArray, judge: Judge, candidates: Sequence[int], options: GreedyOptions) -> Path:
+    """Add candidates, with replacement, to the mean of answers.
+
+    On a tie the one that is already in comes first, then the first in the list: fewer members are needed.
+
+    Examples
+    --------
+    Two members err in opposite directions, and the third errs less than either.
+
+    >>> said = np.array([[[2.0]], [[-2.0]], [[1.0]]])
+    >>> judge = SquaredError(said, np.array([[0.0]]), np.ones(1))
+    >>> path = greedy_path(said, judge, [0, 1, 2], GreedyOptions(max_iter=3))
+    >>> path.members, [round(score, 2) + 0.0 for score in path.scores], path.best
+    ([2, 1, 2], [-1.0, -0.25, 0.0], 3)
+    """
+    mean = np.zeros(library.shape[1:])
+    alone = judge.scores(mean, 0, candidates)
+    first = np.argsort(-alone, kind="stable")[: options.n_start]
+    path = Path([], [])
+    for place in first[: options.max_iter]:
+        mean = _added(path, candidates[int(place)], judge, mean, library)
+    while len(path.members) < options.max_iter and not _has_stopped(path.scores, options):
+        scores = judge.scores(mean, len(path.members), candidates)
+        ties = [candidates[int(place)] for place in np.flatnonzero(_are_best(scores))]
+        known = [member for member in ties if member in path.members]
+        mean = _added(path, (known or ties)[0], judge, mean, library)
+    return path
+
+
+def _added(path: Path, member: int, judge: Judge, mean: FloatArray, library: FloatArray) -> FloatArray:
+    """Write an addition down; the mean with it."""
+    count = len(path.members)
+    path.scores.append(float(judge.scores(mean, count, [member])[0]))
+    path.members.append(int(member))
+    return _with(mean, count, library[member])
+
+
+def _has_stopped(scores: list[float], options: GreedyOptions) -> bool:
+    patience = options.n_iter_no_change
+    if patience is None or len(scores) <= patience:
+        return False
+    before = max(scores[:-patience])
+    return max(scores[-patience:]) <= before + max(options.tol, _ROUNDING * abs(before))
+
+
+def _are_best(scores: FloatArray) -> AnyArray:
+    """Which scores are the greatest, but for rounding."""
+    best = scores.max()
+    return np.asarray(scores >= best - (_ROUNDING * abs(best) if np.isfinite(best) else 0.0))
+
+
+def shares(path: Path, n_members: int) -> FloatArray:
+    """How often each member was added up to the best score, as shares of all additions."""
+    counts: RowArray = np.bincount(path.members[: path.best], minlength=n_members)
+    return counts / path.best
