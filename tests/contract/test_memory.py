@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, WITH_FOLDS, answers, make, random_table
+from tests.contract.estimators import ESTIMATORS, OF_COPIES, OF_MEMBERS, answers, has, make, random_table
+
+# Three hundred fits of several learners each, which are loops of Python.
+SLOW = [each for each in ESTIMATORS if each in OF_MEMBERS or each in OF_COPIES or has(each, "estimator")]
 
 
 def resident_kib() -> int:
@@ -16,7 +19,7 @@ def resident_kib() -> int:
 
 
 @pytest.mark.parametrize(
-    "estimator", [pytest.param(each, marks=[pytest.mark.slow] * (each in WITH_FOLDS)) for each in ESTIMATORS]
+    "estimator", [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in ESTIMATORS]
 )
 def test_memory_does_not_grow_with_fits(estimator: type[Any]) -> None:
     X, y = random_table(estimator)
