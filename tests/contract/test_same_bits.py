@@ -21,6 +21,9 @@ from tests.contract.estimators import (
 )
 from tests.contract.fit_and_hash import MODELS, TABLES
 
+# One process of the tests: what the fixtures hold takes long.
+pytestmark = pytest.mark.xdist_group("same bits")
+
 ROOT = Path(__file__).parents[2]
 JOBS = ["1", "2", "3", "8"]
 
@@ -33,7 +36,7 @@ def hashes(jobs: list[str], **environment: str) -> tuple[dict[tuple[str, ...], s
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stderr
