@@ -36,7 +36,7 @@ test-engine: $(READY)  ## Tests of the engine, compiled with warnings as errors
 	@ctest --preset dev --progress
 
 test-python: $(INSTALLED) $(READY_TO_TEST)  ## Tests of the library and of every example in its documentation
-	@$(RUN) -m pytest --numprocesses=auto --dist=loadgroup
+	@$(RUN) -m pytest --numprocesses=auto --dist=loadfile
 
 test-slow: $(INSTALLED) $(READY_TO_TEST)  ## The tests that take longer
 	@$(RUN) -m pytest -m slow

@@ -37,6 +37,11 @@ def public_estimators() -> list[type[Any]]:
 ESTIMATORS = public_estimators()
 
 
+def has_stumps(estimator: type[Any]) -> bool:
+    """Whether the engine has learners of its own for it."""
+    return estimator is coterie.AdaBoostClassifier
+
+
 OF_MEMBERS = [each for each in ESTIMATORS if "estimators" in inspect.signature(each).parameters]
 # Copies of one learner, side by side and not one after the other.
 OF_COPIES = [
@@ -45,6 +50,13 @@ OF_COPIES = [
     if "estimator" in (known := inspect.signature(each).parameters) and "learning_rate" not in known
 ]
 ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
+# Those that fit learners in a loop of Python, and those that the engine fits. The former are slow to put under stress.
+OF_LEARNERS = [
+    each
+    for each in ESTIMATORS
+    if {"estimator", "estimators"} & set(inspect.signature(each).parameters) and not has_stumps(each)
+]
+OF_ENGINE = [each for each in ESTIMATORS if each not in OF_LEARNERS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
 WITH_FOLDS = [each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters]
 

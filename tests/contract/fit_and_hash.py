@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from coterie import _engine
-from tests.contract.estimators import ALONE, OF_COPIES, fingerprint, has, make, random_table
+from tests.contract.estimators import OF_ENGINE, fingerprint, has, make, random_table
 
 # Options of boosting and of forests that draw, sum or share work in ways of their own. Lines add floats, all others
 # whole numbers. "class_weight" is there to find the classifiers.
@@ -35,8 +35,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 MODELS = {
     estimator.__name__ + name: (estimator, settings)
-    for estimator in ALONE
-    if estimator not in OF_COPIES  # those made of members have the bits of their members
+    for estimator in OF_ENGINE  # those made of members have the bits of their members
     for name, settings in VARIANTS.items()
     if has(estimator, *settings)
 }

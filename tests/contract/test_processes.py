@@ -10,23 +10,29 @@ from typing import Any
 
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, fingerprint, make, random_table, two_sizes
+from tests.contract import estimators
+from tests.contract.estimators import ESTIMATORS, OF_ENGINE, fingerprint, make, random_table, two_sizes
 
 ROOT = Path(__file__).parents[2]
 HANG = 120  # seconds; only a guard
 
 
-def run(body: str) -> dict[str, str]:
-    """What `probe(estimator)` returns for each estimator, by name, in a process of its own with two threads."""
-    start = """\
+each_group = pytest.mark.parametrize(
+    "group", ["OF_ENGINE", pytest.param("OF_LEARNERS", marks=pytest.mark.slow)]
+)
+
+
+def run(group: str, body: str) -> dict[str, str]:
+    """What `probe(estimator)` returns for each of a group, by name, in a process of its own with two threads."""
+    start = f"""\
         import multiprocessing, os, signal, threading
         import numpy
-        from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+        from tests.contract.estimators import {group}, answers, fingerprint, make, random_table
         def n_tasks():
             return len(os.listdir("/proc/self/task"))
         """
-    end = """
-        for estimator in ESTIMATORS:
+    end = f"""
+        for estimator in {group}:
             print(estimator.__name__, probe(estimator), flush=True)
         """
     done = subprocess.run(
@@ -46,12 +52,15 @@ def run(body: str) -> dict[str, str]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     results = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert set(results) == {estimator.__name__ for estimator in ESTIMATORS}
+    assert set(results) == {estimator.__name__ for estimator in getattr(estimators, group)}
     return results
 
 
-def test_a_fork_after_a_threaded_fit_fits_the_same_model() -> None:
-    results = run("""
+@each_group
+def test_a_fork_after_a_threaded_fit_fits_the_same_model(group: str) -> None:
+    results = run(
+        group,
+        """
         def child(estimator):
             X, y = random_table(estimator, 20_000, 12)
             model = make(estimator, n_estimators=2, max_depth=5, n_jobs=2).fit(X, y)
@@ -65,13 +74,17 @@ def test_a_fork_after_a_threaded_fit_fits_the_same_model() -> None:
             same = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
             with multiprocessing.get_context("fork").Pool(4) as pool:
                 return same and set(pool.map(child, [estimator] * 4)) == {expected}
-        """)
+        """,
+    )
     assert set(results.values()) == {"True"}, results
 
 
-def test_a_fit_starts_no_more_threads_than_cores() -> None:
+@each_group
+def test_a_fit_starts_no_more_threads_than_cores(group: str) -> None:
     """With two threads allowed the caller needs one helper, however many are asked for."""
-    results = run("""
+    results = run(
+        group,
+        """
         before = n_tasks()
         def probe(estimator):
             X, y = random_table(estimator, 20_000, 12)
@@ -80,12 +93,16 @@ def test_a_fit_starts_no_more_threads_than_cores() -> None:
                 make(estimator, n_estimators=2, max_depth=5, n_jobs=n_jobs).fit(X, y)
                 more.append(n_tasks() - before)
             return max(more)
-        """)
+        """,
+    )
     assert max(map(int, results.values())) <= 1, results
 
 
-def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated() -> None:
-    results = run("""
+@each_group
+def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(group: str) -> None:
+    results = run(
+        group,
+        """
         X = numpy.random.default_rng(0).random((400_000, 40))
         y = (X[:, 0] + X[:, 1] ** 2 > 0.8) + (X[:, 2] > 0.5)
         def probe(estimator):
@@ -103,7 +120,8 @@ def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated() -> None
                 timer.join()
             again = fingerprint(model.set_params(**make(estimator).get_params()).fit(*small))
             return caught, n_tasks() - before, again == expected
-        """)
+        """,
+    )
     assert set(results.values()) == {"(3, 0, True)"}, results
 
 
@@ -119,7 +137,7 @@ def test_fits_inside_joblib_workers_are_the_fits_outside() -> None:
     from joblib import Parallel, delayed
 
     cores = multiprocessing.cpu_count()
-    jobs = [(estimator, seed) for estimator in ESTIMATORS for seed in range(2)]
+    jobs = [(estimator, seed) for estimator in OF_ENGINE for seed in range(2)]
 
     inside = Parallel(n_jobs=2, timeout=HANG)(delayed(fit_in_worker)(*job) for job in jobs)
 

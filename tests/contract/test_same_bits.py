@@ -21,9 +21,6 @@ from tests.contract.estimators import (
 )
 from tests.contract.fit_and_hash import MODELS, TABLES
 
-# One process of the tests: what the fixtures hold takes long.
-pytestmark = pytest.mark.xdist_group("same bits")
-
 ROOT = Path(__file__).parents[2]
 JOBS = ["1", "2", "3", "8"]
 
