@@ -110,3 +110,4 @@ def test_a_number_that_means_missing_to_xgboost() -> None:
     )
     original = xgboost.XGBRegressor(n_estimators=8, missing=-999.0, n_jobs=1).fit(X, signal(table(0)))
     agree(original, X, tolerance=1e-6)
+    np.testing.assert_array_equal(import_model(original).apply(X), original.apply(X))
