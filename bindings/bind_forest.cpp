@@ -1,6 +1,9 @@
 // bindings/bind_forest.cpp: Tree and Forest: their arrays, and walking down them.
+#include <algorithm>
 #include <limits>
+#include <optional>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -198,13 +201,16 @@ void bind_forest(nb::module_& m) {
         .def(
             "add_scores",
             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
-               Output<double> scores, int n_threads) {
+               Output<double> scores, int n_threads, std::size_t first_tree, std::optional<std::size_t> n_trees) {
                 const TableView table = view_table(values, n_levels);
+                const std::size_t most = self.trees.size() - std::min(first_tree, self.trees.size());
+                const TreeRange trees{first_tree, first_tree + std::min(n_trees.value_or(most), most)};
                 const nb::gil_scoped_release unlock;
-                add_scores(self, table, look(scores), n_threads, stop_on_keyboard_interrupt());
+                add_scores(self, table, look(scores), n_threads, stop_on_keyboard_interrupt(), trees);
             },
             nb::arg("values"), nb::arg("n_levels"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
-            "Adds the trees' answers to scores, flat row-major (n_rows * n_outputs).")
+            nb::arg("first_tree") = 0, nb::arg("n_trees") = nb::none(),
+            "Adds the answers of n_trees trees, or of all, to scores, flat row-major (n_rows * n_outputs).")
         .def(
             "find_leaves",
             [](const Forest& self, const nb::object& values, const Column<std::int32_t>& n_levels,

@@ -168,9 +168,9 @@ class Forest:
 
     def first_output(self, index: int) -> int: ...
 
-    def add_scores(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    def add_scores(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int, first_tree: int = 0, n_trees: int | None = None) -> None:
         """
-        Adds the trees' answers to scores, flat row-major (n_rows * n_outputs).
+        Adds the answers of n_trees trees, or of all, to scores, flat row-major (n_rows * n_outputs).
         """
 
     def find_leaves(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:

@@ -80,7 +80,8 @@ void CompiledForest::for_blocks(const TableView& table, std::size_t block_rows, 
 
 // Calls reach(tree, row, leaf, values of the row).
 template <class Reach>
-void CompiledForest::walk(const TableView& table, int n_threads, StopRequest& stop, Reach reach) const {
+void CompiledForest::walk(const TableView& table, TreeRange trees, int n_threads, StopRequest& stop,
+                          Reach reach) const {
     const Walkers& steps = walkers();
     const std::size_t width = n_features_;
     for_blocks(table, kWalkRows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
@@ -89,19 +90,19 @@ void CompiledForest::walk(const TableView& table, int n_threads, StopRequest& st
         for (std::size_t feature = 0; feature < width; ++feature)
             table.columns[feature].read(begin, n, rows.data() + feature, width);
         const double* const values = rows.data();
-        steps.walk(values, n, width, [&](std::size_t t, std::size_t row, NodeIndex leaf) {
+        steps.walk(values, n, width, trees, [&](std::size_t t, std::size_t row, NodeIndex leaf) {
             reach(t, begin + row, leaf, values + row * width);
         });
     });
 }
 
-void CompiledForest::add_scores(const TableView& table, std::span<double> scores, int n_threads,
+void CompiledForest::add_scores(const TableView& table, std::span<double> scores, TreeRange trees, int n_threads,
                                 StopRequest& stop) const {
     check(table);
     require(scores.size() == table.n_rows * n_outputs_, "The array of scores does not fit the table.");
     if (const Networks* networks = networks_for(table.n_rows); networks != nullptr)
-        return add_by_networks(*networks, table, scores, n_threads, stop);
-    walk(table, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double* values) {
+        return add_by_networks(*networks, table, scores, trees, n_threads, stop);
+    walk(table, trees, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double* values) {
         const Tree& tree = *trees_[t];
         double* const out = scores.data() + row * n_outputs_ + first_output_[t];
         if (linear_ && !tree.linear.empty()) {
@@ -114,7 +115,7 @@ void CompiledForest::add_scores(const TableView& table, std::span<double> scores
 }
 
 void CompiledForest::add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores,
-                                     int n_threads, StopRequest& stop) const {
+                                     TreeRange trees, int n_threads, StopRequest& stop) const {
     for_blocks(table, Networks::kBlockRows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
         // Output by output, so that the rows of a lane lie side by side.
         thread_local Buffer<double> sums;
@@ -123,7 +124,7 @@ void CompiledForest::add_by_networks(const Networks& networks, const TableView& 
         double* const own = scores.data() + begin * n_outputs_;
         for (std::size_t row = 0; row < n; ++row)
             for (std::size_t k = 0; k < n_outputs_; ++k) sums[k * kStride + row] = own[row * n_outputs_ + k];
-        networks.route(table, begin, n, [&](std::size_t t, std::size_t row, const std::uint8_t* codes) {
+        networks.route(table, begin, n, trees, [&](std::size_t t, std::size_t row, const std::uint8_t* codes) {
             const std::size_t n_answers = trees_[t]->n_outputs;
             const double* const values = leaf_values_.data() + first_value_[t];
             double* const sum = sums.data() + first_output_[t] * kStride + row;
@@ -147,11 +148,11 @@ void CompiledForest::find_leaves(const TableView& table, std::span<std::uint32_t
     require(leaves.size() == table.n_rows * n_trees, "The array of leaves does not fit the table.");
     const Networks* const networks = networks_for(table.n_rows);
     if (networks == nullptr)
-        return walk(table, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double*) {
+        return walk(table, {}, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double*) {
             leaves[row * n_trees + t] = leaf;
         });
     for_blocks(table, Networks::kBlockRows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
-        networks->route(table, begin, n, [&](std::size_t t, std::size_t row, const std::uint8_t* codes) {
+        networks->route(table, begin, n, {}, [&](std::size_t t, std::size_t row, const std::uint8_t* codes) {
             const std::span<const NodeIndex> nodes = networks->leaves(t);
             std::uint32_t* const out = leaves.data() + (begin + row) * n_trees + t;
             for (std::size_t i = 0; i < std::min(kRouteRows, n - row); ++i) out[i * n_trees] = nodes[codes[i]];

@@ -25,7 +25,8 @@ public:
 
     bool is_of(const Forest& forest) const { return trees_ == forest.trees && first_output_ == forest.first_output; }
 
-    void add_scores(const TableView& table, std::span<double> scores, int n_threads, StopRequest& stop) const;
+    void add_scores(const TableView& table, std::span<double> scores, TreeRange trees, int n_threads,
+                    StopRequest& stop) const;
     void find_leaves(const TableView& table, std::span<std::uint32_t> leaves, int n_threads, StopRequest& stop) const;
 
     /// Of the forms that have been made.
@@ -39,10 +40,10 @@ private:
     template <class OnBlock>
     void for_blocks(const TableView& table, std::size_t block_rows, int n_threads, StopRequest& stop,
                     OnBlock on_block) const;
-    void add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores, int n_threads,
-                         StopRequest& stop) const;
+    void add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores, TreeRange trees,
+                         int n_threads, StopRequest& stop) const;
     template <class Reach>
-    void walk(const TableView& table, int n_threads, StopRequest& stop, Reach reach) const;
+    void walk(const TableView& table, TreeRange trees, int n_threads, StopRequest& stop, Reach reach) const;
 
     std::size_t n_features_;
     std::uint32_t n_outputs_;

@@ -19,7 +19,7 @@
 #include "coterie/base/column_view.hpp"
 #include "coterie/binning/bin_mapper.hpp"
 #include "coterie/kernels/kernels.hpp"
-#include "coterie/tree/tree.hpp"
+#include "coterie/tree/forest.hpp"
 
 namespace coterie {
 
@@ -40,13 +40,13 @@ public:
         return {leaves_.data() + first_leaf_[t], leaves_.data() + first_leaf_[t + 1]};
     }
 
-    /// Calls reach(tree, row, codes) for all trees in order, and for 64 rows of the block [begin, begin + n) at a time;
-    /// `row` counts from begin. n is at most kBlockRows.
+    /// Calls reach(tree, row, codes) for all trees of the range in order, and for 64 rows of the block [begin, begin +
+    /// n) at a time; `row` counts from begin. n is at most kBlockRows.
     template <class Reach>
-    void route(const TableView& table, std::size_t begin, std::size_t n, Reach reach) const {
+    void route(const TableView& table, std::size_t begin, std::size_t n, TreeRange trees, Reach reach) const {
         thread_local Scratch scratch;
         prepare(scratch, table, begin, n);
-        for (std::size_t t = 0; t < n_trees(); ++t) {
+        for (std::size_t t = trees.begin; t < trees.end_of(n_trees()); ++t) {
             const RouteStep* const steps = steps_.data() + first_step_[t];
             const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
             for (std::size_t row = 0; row < n; row += kRouteRows) {

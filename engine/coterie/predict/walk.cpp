@@ -4,9 +4,9 @@
 
 namespace coterie {
 
-void add_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads,
-                StopRequest stop) {
-    CompiledForest::of(forest)->add_scores(table, scores, n_threads, stop);
+void add_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads, StopRequest stop,
+                TreeRange trees) {
+    CompiledForest::of(forest)->add_scores(table, scores, trees, n_threads, stop);
 }
 
 void find_leaves(const Forest& forest, const TableView& table, std::span<std::uint32_t> leaves, int n_threads,

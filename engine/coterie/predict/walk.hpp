@@ -9,9 +9,9 @@
 
 namespace coterie {
 
-/// Adds the trees' answers to scores, row-major (n_rows, forest.n_outputs), in the order of the trees.
+/// Adds the answers of some trees to scores, row-major (n_rows, forest.n_outputs), in the order of the trees.
 void add_scores(const Forest& forest, const TableView& table, std::span<double> scores, int n_threads,
-                StopRequest stop = {});
+                StopRequest stop = {}, TreeRange trees = {});
 
 /// The leaf reached by each row in each tree, row-major (n_rows, n_trees).
 void find_leaves(const Forest& forest, const TableView& table, std::span<std::uint32_t> leaves, int n_threads,

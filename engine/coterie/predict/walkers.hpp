@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "coterie/tree/tree.hpp"
+#include "coterie/tree/forest.hpp"
 
 namespace coterie {
 
@@ -16,16 +16,18 @@ class Walkers {
 public:
     explicit Walkers(const std::vector<std::shared_ptr<const Tree>>& trees);
 
-    /// Calls reach(tree, row, leaf) for every row and every tree, for each row in the order of the trees.
+    /// Calls reach(tree, row, leaf) for every row and every tree of the range, for each row in the order of the trees.
     /// `rows` is row-major.
     template <class Reach>
-    void walk(const double* rows, std::size_t n_rows, std::size_t width, Reach reach) const {
+    void walk(const double* rows, std::size_t n_rows, std::size_t width, TreeRange range, Reach reach) const {
+        const std::size_t end = range.end_of(trees_.size());
         if (n_rows < kLanes) {
-            for (std::size_t row = 0; row < n_rows; ++row) walk_trees(rows + row * width, row, reach);
+            for (std::size_t row = 0; row < n_rows; ++row)
+                walk_trees(rows + row * width, row, {range.begin, end}, reach);
             return;
         }
         std::array<NodeIndex, kLanes> nodes;
-        for (std::size_t t = 0; t < trees_.size(); ++t) {
+        for (std::size_t t = range.begin; t < end; ++t) {
             std::size_t row = 0;
             if (trees_[t].is_plain)
                 for (; row + kLanes <= n_rows; row += kLanes) {
@@ -92,9 +94,9 @@ private:
 
     // One row, several trees.
     template <class Reach>
-    void walk_trees(const double* row, std::size_t number, Reach reach) const {
-        std::size_t t = 0;
-        for (; t + kLanes <= trees_.size(); t += kLanes) {
+    void walk_trees(const double* row, std::size_t number, TreeRange range, Reach reach) const {
+        std::size_t t = range.begin;
+        for (; t + kLanes <= range.end; t += kLanes) {
             std::uint32_t depth = 0;
             bool plain = true;
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -116,7 +118,7 @@ private:
                 }
             for (std::size_t lane = 0; lane < kLanes; ++lane) reach(t + lane, number, nodes[lane]);
         }
-        for (; t < trees_.size(); ++t) reach(t, number, walk_one(trees_[t], row));
+        for (; t < range.end; ++t) reach(t, number, walk_one(trees_[t], row));
     }
 
     std::vector<Step> steps_;

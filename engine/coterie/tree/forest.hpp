@@ -1,6 +1,8 @@
 // tree/forest.hpp: finished trees that answer together.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,6 +35,14 @@ public:
 private:
     mutable std::mutex lock_;
     mutable std::shared_ptr<const CompiledForest> compiled_;
+};
+
+/// Some of the trees of a forest, one after the other.
+struct TreeRange {
+    std::size_t begin = 0;
+    std::size_t end = std::numeric_limits<std::size_t>::max();  // cut to the number of trees
+
+    std::size_t end_of(std::size_t n_trees) const { return std::min(end, n_trees); }
 };
 
 /// Trees over the same features. Tree i adds its answer to outputs first_output[i], first_output[i] + 1, ...

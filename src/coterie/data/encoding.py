@@ -32,7 +32,8 @@ class Encoded:
     ----------
     values : array of shape (n_rows, n_features), or list of one array per feature
         A float32 or float64 matrix with any strides when every feature is numeric; otherwise arrays of
-        float32, float64, int32, int64 or uint8. Nominal features are int32 codes, -1 where missing.
+        float32, float64, int32, int64 or uint8. Nominal features are int32 codes, -1 where missing; a few rows
+        to predict are one float64 matrix with such codes.
     n_levels : int32 array of shape (n_features,)
         0 for a numeric feature, else the number of codes of a nominal one, at most 254.
     fine_codes : dict from a feature to an int32 array
@@ -115,6 +116,18 @@ class Encoder:
         """The code of each of `levels(feature)`; levels that share a group share a code."""
         coding = self._codings.get(feature)
         return None if coding is None else coding.code
+
+    def is_grouped(self, feature: int) -> bool:
+        """Whether several levels of a nominal feature share a code."""
+        coding = self._codings.get(feature)
+        return coding is not None and coding.is_grouped()
+
+    def places_by_feature(self) -> list[dict[Any, int] | None]:
+        """For each feature, where its levels stand; None for a numeric one."""
+        return [
+            self._positions_of(feature) if feature in self._codings else None
+            for feature in range(len(self.n_levels))
+        ]
 
     def fit(
         self, table: Table, target: AnyArray | None = None, weight: FloatArray | None = None
@@ -233,11 +246,15 @@ class Encoder:
                 return np.full(len(levels), -1)
             place = np.searchsorted(known, levels).clip(max=len(known) - 1)
             return np.where(known[place] == levels, place, -1)
+        positions = self._positions_of(index)
+        return np.array([positions.get(level, -1) for level in levels.tolist()], dtype=np.int64)
+
+    def _positions_of(self, index: int) -> dict[Any, int]:
         positions = self._positions.get(index)
         if positions is None:
-            positions = {level: place for place, level in enumerate(known.tolist())}
+            positions = {level: place for place, level in enumerate(self._codings[index].levels.tolist())}
             self._positions[index] = positions
-        return np.array([positions.get(level, -1) for level in levels.tolist()], dtype=np.int64)
+        return positions
 
     @staticmethod
     def _refuse_changed_kind(column: Column, coding: _Coding) -> None:

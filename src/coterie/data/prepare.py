@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import FloatArray, Task
 from coterie.data.encoding import Encoded, Encoder
+from coterie.data.few_rows import encode_few
 from coterie.data.schema import ColumnOrder, Schema
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
@@ -86,6 +87,9 @@ def prepare_prediction(estimator: Any, X: Any, *, column_order: ColumnOrder = "s
             if schema.names is not None:
                 _warn_no_names(estimator)
             return Encoded(X, shape[0], shape[1], encoder.n_levels)
+    few = encode_few(encoder, schema, X)
+    if few is not None:
+        return few
     table = schema.check(read_table(X), type(estimator).__name__, column_order=column_order)
     return encoder.transform(table)
 

@@ -144,14 +144,17 @@ def target_components(target: AnyArray, n_classes: int) -> list[FloatArray]:
 
 def _with_columns(encoded: Encoded, columns: list[FloatArray]) -> Encoded:
     values = encoded.values
-    assert isinstance(values, list)  # there is a nominal column, so they are
     n_levels = np.append(encoded.n_levels, np.zeros(len(columns), dtype=np.int32))
-    return Encoded([*values, *columns], encoded.n_rows, len(n_levels), n_levels, encoded.fine_codes)
+    wider = [*values, *columns] if isinstance(values, list) else np.column_stack([values, *columns])
+    return Encoded(wider, encoded.n_rows, len(n_levels), n_levels, encoded.fine_codes)
 
 
 def level_codes(encoded: Encoded, feature: int) -> CodeArray:
     """The codes of a nominal feature before its levels were put into groups."""
-    codes: CodeArray = encoded.fine_codes.get(feature, encoded.values[feature])
+    if feature in encoded.fine_codes:
+        return encoded.fine_codes[feature]
+    values = encoded.values
+    codes: CodeArray = values[feature] if isinstance(values, list) else values[:, feature].astype(np.int32)
     return codes
 
 

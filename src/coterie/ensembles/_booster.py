@@ -94,11 +94,20 @@ def units_of(loss: BoostingLoss) -> FloatArray:
     return np.full(loss.n_outputs, loss.scale) if loss.joint_units is None else loss.joint_units
 
 
-def add_scores(forest: Any, start: FloatArray, encoded: Encoded, n_threads: int) -> FloatArray:
-    """What the trees add to `start`, which is one row for all or one for each."""
+def add_scores(
+    forest: Any,
+    start: FloatArray,
+    encoded: Encoded,
+    n_threads: int,
+    trees: tuple[int, int | None] = (0, None),
+) -> FloatArray:
+    """What the trees add to `start`, which is one row for all or one for each.
+
+    `trees` says which: the number of the first one, and how many, or None for all that follow.
+    """
     scores = np.empty((encoded.n_rows, start.shape[-1]))
     scores[:] = start
-    forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads)
+    forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads, *trees)
     return scores
 
 

@@ -46,6 +46,7 @@ from coterie.ensembles._boosting_plan import Plan, Policy, is_auto, plan_of
 from coterie.ensembles._crew import Crew, Squad
 from coterie.ensembles._dropout import DroppingBooster, check_dropout, check_staged
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
+from coterie.ensembles._first_trees import check_n_trees
 from coterie.ensembles._holdouts import Part, all_rows, divide_rows
 from coterie.ensembles._init_estimator import fitted_init
 from coterie.ensembles._interactions import interaction_sets, with_made_features
@@ -495,9 +496,15 @@ class BoostingBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         scores = self._init_scores(self.init_[-1], X, train.encoded.n_rows)
         return Origin(scores if offset is None else offset + scores, add_constant=False)
 
-    def _raw_scores(self, X: Any, offset: Any) -> FloatArray:
+    def _raw_scores(self, X: Any, offset: Any, n_trees: int | None = None) -> FloatArray:
         start, encoded, n_threads = self._start_of(X, offset)
-        return add_scores(self.forest_, start, encoded, n_threads)
+        if n_trees is None:
+            return add_scores(self.forest_, start, encoded, n_threads)
+        n_rounds = check_n_trees(n_trees, self.n_estimators_)
+        if n_rounds < self.n_estimators_:
+            check_staged(self)
+        n_first = self.forest_.n_outputs * int(np.minimum(self.rounds_, n_rounds).sum())
+        return add_scores(self.forest_, start, encoded, n_threads, (0, n_first))
 
     def _staged_scores(self, X: Any, offset: Any) -> Iterator[FloatArray]:
         check_staged(self)
@@ -506,7 +513,8 @@ class BoostingBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
 
     def _start_of(self, X: Any, offset: Any) -> tuple[FloatArray, Encoded, int]:
         """The scores of new rows before the first tree, their features, and how many threads may walk them."""
-        check_is_fitted(self, "forest_")
+        if "forest_" not in self.__dict__:
+            check_is_fitted(self, "forest_")
         encoded = prepare_prediction(self, X)
         if self.statistics_:
             encoded = self.statistics_.extend(encoded)

@@ -17,6 +17,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.ensembles._first_trees import check_n_trees
 from coterie.ensembles._forest_growth import grow_trees
 from coterie.ensembles._forest_memory import RememberedRows
 from coterie.ensembles._forest_oob import OutOfBag, oob_score
@@ -208,12 +209,15 @@ class ForestBase(TakesAnyTable, MultiOutputMixin, BaseEstimator):
         self._oob_importance_sum = unbiased + (before["_oob_importance_sum"] if before else 0.0)
         self.__dict__.pop("_leaf_targets", None)
 
-    def _means_of(self, X: Any) -> FloatArray:
-        """The mean answer of the trees, shape (n_rows, n_columns)."""
+    def _means_of(self, X: Any, n_trees: int | None = None) -> FloatArray:
+        """The mean answer of the trees, or of the first of them, shape (n_rows, n_columns)."""
         encoded = self._encoded(X)
-        sums = np.zeros(encoded.n_rows * self.forest_.n_columns)
-        self.forest_.add_answers(encoded.values, encoded.n_levels, sums, self._threads())
-        return sums.reshape(encoded.n_rows, -1) / len(self.forest_) * self._unit
+        forest = self.forest_
+        if n_trees is not None:
+            forest = forest.first(check_n_trees(n_trees, len(forest)))
+        sums = np.zeros(encoded.n_rows * forest.n_columns)
+        forest.add_answers(encoded.values, encoded.n_levels, sums, self._threads())
+        return sums.reshape(encoded.n_rows, -1) / len(forest) * self._unit
 
     def _answers_of(self, X: Any) -> Iterator[tuple[slice, FloatArray]]:
         """What each tree says of some rows after the other: arrays of shape (rows, n_trees, n_columns)."""
@@ -236,7 +240,8 @@ class ForestBase(TakesAnyTable, MultiOutputMixin, BaseEstimator):
         return leaves.reshape(encoded.n_rows, -1)
 
     def _encoded(self, X: Any) -> Encoded:
-        check_is_fitted(self, "forest_")
+        if "forest_" not in self.__dict__:
+            check_is_fitted(self, "forest_")
         return prepare_prediction(self, X)
 
     def _threads(self) -> int:

@@ -43,18 +43,21 @@ class ForestOfClasses(ClassifierMixin, Forest):
         """
         return self._fit(X, y, sample_weight)
 
-    def predict(self, X: Any) -> AnyArray:
-        """The most probable class of each row; on a tie, the first of them."""
-        means = self._means_of(X)
+    def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them. `n_trees`: ask only the first trees."""
+        means = self._means_of(X, n_trees)
         labels: list[AnyArray] = [
             own[part.argmax(axis=1)]
             for own, part in zip(self._all_classes(), self._parts_of(means), strict=True)
         ]
         return _side_by_side(labels)
 
-    def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
-        """The class shares of the leaves that each row reaches, averaged over trees; a list for several outputs."""
-        means = self._means_of(X)
+    def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray | list[FloatArray]:
+        """The class shares of the leaves that each row reaches, averaged over trees; a list for several outputs.
+
+        `n_trees`: ask only the first trees.
+        """
+        means = self._means_of(X, n_trees)
         return self._one_or_list(means)
 
     def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
@@ -158,6 +161,8 @@ class ForestOfClasses(ClassifierMixin, Forest):
 
     def _parts_of(self, values: FloatArray) -> list[FloatArray]:
         """The columns of each output."""
+        if not isinstance(self.classes_, list):
+            return [values]
         sizes = [len(own) for own in self._all_classes()]
         return np.split(values, np.cumsum(sizes)[:-1], axis=1)
 
@@ -205,9 +210,10 @@ def _side_by_side(labels: list[AnyArray]) -> AnyArray:
 
 def _as_floats(encoded: Encoded) -> FloatArray:
     """One matrix, NaN where a value is missing."""
-    if not isinstance(encoded.values, list):
-        return np.asarray(encoded.values, dtype=np.float64)
-    columns = [np.asarray(own, dtype=np.float64) for own in encoded.values]
+    values = encoded.values
+    columns = [
+        np.asarray(own, dtype=np.float64) for own in (values if isinstance(values, list) else values.T)
+    ]
     return np.column_stack(
         [
             np.where(own < 0, np.nan, own) if n else own

@@ -42,23 +42,25 @@ class ForestOfNumbers(RegressorMixin, Forest):
         """
         return self._fit(X, y, sample_weight)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
         """The mean answer of the trees.
 
         Parameters
         ----------
         X : a table with the columns of `fit`
         return_std : bool, whether to return how much the trees differ, too
+        n_trees : int or None
+            Ask only so many, the first ones.
 
         Returns
         -------
         array of shape (n_rows,) or (n_rows, n_outputs); with `return_std` a pair of them, the second one the standard
         deviation of the trees' answers
         """
-        means = self._means_of(X)
+        means = self._means_of(X, n_trees)
         if not return_std:
             return self._column(means)
-        spread = np.concatenate([answers.std(axis=1) for _, answers in self._answers_of(X)])
+        spread = np.concatenate([answers[:, :n_trees].std(axis=1) for _, answers in self._answers_of(X)])
         return self._column(means), self._column(spread)
 
     def predict_quantiles(self, X: Any, q: Any) -> FloatArray:

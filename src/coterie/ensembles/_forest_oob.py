@@ -128,5 +128,5 @@ def _chosen_score(
 def _view(estimator: Any, means: FloatArray) -> Any:
     """An object of the estimator's class that answers with these means, whatever rows it is asked about."""
     view = copy.copy(estimator)
-    view.__dict__["_means_of"] = lambda _: means
+    view.__dict__["_means_of"] = lambda *_: means
     return view

@@ -77,8 +77,8 @@ class _View:
         self._X = X
 
     def of(self, scores: FloatArray) -> Any:
-        def known_scores(X: Any, offset: Any) -> FloatArray:
-            if X is not self._X or offset is not None:
+        def known_scores(X: Any, offset: Any, n_trees: Any = None) -> FloatArray:
+            if X is not self._X or offset is not None or n_trees is not None:
                 raise InvalidParameter(
                     f"scoring={in_short(self._estimator.scoring)} asked for predictions of another table. While the "
                     "model grows it can only be asked about the X that the scorer is given, as it is and without an "

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.ensembles._booster import add_scores
@@ -20,10 +19,7 @@ def staged_scores(
     """
     scores, place = start, 0
     for number in range(int(rounds.max(initial=0))):
-        own = _engine.Forest(forest.n_features, forest.n_outputs)
         n_trees = forest.n_outputs * int((rounds > number).sum())
-        for tree in range(place, place + n_trees):
-            own.add(forest.tree(tree), forest.first_output(tree))
+        scores = add_scores(forest, scores, encoded, n_threads, (place, n_trees))
         place += n_trees
-        scores = add_scores(own, scores, encoded, n_threads)
         yield scores

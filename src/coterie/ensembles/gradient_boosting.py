@@ -137,9 +137,12 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         """
         return self._fit(X, y, sample_weight, offset, eval_set, groups)
 
-    def predict(self, X: Any, *, offset: Any = None) -> FloatArray:
-        """The predicted number of each row; of several targets or quantiles, which ascend, a column for each."""
-        scores = self._raw_scores(X, offset)
+    def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+        """The predicted number of each row; of several targets or quantiles, which ascend, a column for each.
+
+        `n_trees`: ask only the trees of the first rounds.
+        """
+        scores = self._raw_scores(X, offset, n_trees)
         return self._loss().answers(scores)
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
@@ -288,22 +291,25 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         """
         return self._fit(X, y, sample_weight, offset, eval_set, groups)
 
-    def decision_function(self, X: Any, *, offset: Any = None) -> FloatArray:
-        """Scores before the link: for log loss the log odds of the second class, or one score per class."""
-        return self._margins(self._raw_scores(X, offset))
+    def decision_function(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+        """Scores before the link: for log loss the log odds of the second class, or one score per class.
 
-    def predict_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
-        """The probability of each class, in the order of `classes_`."""
-        return self._probabilities(self._raw_scores(X, offset))
+        `n_trees`: ask only the trees of the first rounds.
+        """
+        return self._margins(self._raw_scores(X, offset, n_trees))
+
+    def predict_proba(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+        """The probability of each class, in the order of `classes_`. `n_trees`: ask only those of the first rounds."""
+        return self._probabilities(self._raw_scores(X, offset, n_trees))
 
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset=offset))
 
-    def predict(self, X: Any, *, offset: Any = None) -> AnyArray:
-        """The most probable class of each row; on a tie, the first of them."""
-        return self._labels(self._raw_scores(X, offset))
+    def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them. `n_trees`: of the first rounds only."""
+        return self._labels(self._raw_scores(X, offset, n_trees))
 
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """What `decision_function` would say after each round."""
