@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from joblib import parallel_config
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
@@ -364,3 +365,24 @@ def test_rows_that_are_no_table_are_handed_on() -> None:
     model = BaggingClassifier(make_pipeline(CountVectorizer(), MultinomialNB()), 5, random_state=0)
 
     assert model.fit(texts, y).predict(["apple", "sky"]).tolist() == ["fruit", "air"]
+
+
+class Wants(GaussianNB):
+    """Writes down the metadata that it asks for."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, shift: Any = None) -> Any:
+        self.shift_ = shift
+        return super().fit(X, y, sample_weight)
+
+
+def test_metadata_that_the_learner_asks_for_is_handed_on_row_by_row() -> None:
+    shift = np.arange(120.0)
+    with pytest.raises(InvalidParameter, match=r"fit received \['shift'\], .*metadata routing"):
+        BaggingClassifier(Wants(), 2).fit(X, LABELS, shift=shift)
+
+    with config_context(enable_metadata_routing=True):
+        model = BaggingClassifier(Wants().set_fit_request(shift=True), 3, random_state=0)
+        model.fit(X, LABELS, shift=shift)
+
+    for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        assert set(member.shift_) == set(rows.astype(float))

@@ -152,6 +152,19 @@ def test_draws_go_by_weight() -> None:
     np.testing.assert_allclose(counts / counts.sum(), weight / weight.sum(), atol=0.02)
 
 
+def test_heavy_rows_come_sooner_where_weights_cannot_count_otherwise() -> None:
+    weight = np.full(40, 0.25)
+    weight[3] = 1.0
+    plan, contents = BagPlan("subsample", 10, 1.0), hashes_of_numbers(np.arange(40.0))
+    seeds = spawn_seeds(0, 400)
+    told, untold = (Bags.of(plan, contents, None, weight, takes_weight=each) for each in (True, False))
+
+    often = [np.mean([3 in bags.draw(k, seeds).rows for k in range(400)]) for bags in (told, untold)]
+
+    assert often[0] == pytest.approx(10 / 40, abs=0.06)
+    assert often[1] > 0.55
+
+
 def test_equal_rows_have_equal_numbers_whatever_the_type_of_the_table() -> None:
     same = [
         np.array([[1, 0], [2, 5]]),

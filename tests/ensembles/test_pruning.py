@@ -215,6 +215,7 @@ def test_boosting_is_cut_off_after_some_rounds(model: Any, y: Any) -> None:
 
     assert short.n_estimators_ == 7
     np.testing.assert_array_equal(short.predict(X), stages[6])
+    np.testing.assert_array_equal(np.stack(list(short.staged_predict(X))), np.stack(stages[:7]))
     np.testing.assert_array_equal(model.predict(X), stages[-1])
     losses, kept = enough.pruning_path_.losses, enough.pruning_path_.kept
     assert losses[kept - 1] <= 1.1 * losses[-1] < losses[: kept - 1].min(initial=np.inf)

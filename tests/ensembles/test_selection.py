@@ -76,6 +76,17 @@ def test_the_path_is_that_of_a_slow_search(
     np.testing.assert_allclose(shares(fast, n_members), counts / counts.sum())
 
 
+def test_of_members_that_help_alike_the_one_that_is_in_is_added_again() -> None:
+    said = np.array([[[-3.0]], [[1.0]]])
+    judge = SquaredError(said, np.array([[0.0]]), np.ones(1))
+
+    path = greedy_path(said, judge, [0, 1], GreedyOptions(max_iter=2))
+
+    assert path.members == [1, 1]
+    assert path.scores == [-1.0, -1.0]
+    assert path.best == 1
+
+
 def score_out_of_fold(model: Any, names: list[str], metric: Any) -> float:
     answers = np.mean([model.oof_predictions_[name] for name in names], axis=0)
     return float(metric(answers))

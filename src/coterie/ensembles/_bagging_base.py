@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Params, check_params, in_short, resolve_n_jobs
@@ -46,6 +45,7 @@ from coterie.ensembles._members import (
     weight_params,
 )
 from coterie.ensembles._members import Task as FitTask
+from coterie.ensembles._one_learner import params_of_learner, router_of, take_input_tags
 from coterie.ensembles._warm_start import left_as_it_was
 from coterie.errors import InvalidParameter
 
@@ -92,11 +92,13 @@ class BaggingBase(BaseEstimator):
             task=self._task,
             estimator_name=type(self).__name__,
             n_rows=outline.n_rows,
-            multi_output=self._task == "regression" and get_tags(self._learner()).target_tags.multi_output,
+            multi_output=self._has_outputs(self._learner()),
         )
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         contents = contents_of(X, outline, target)
-        return Lesson(X, outline, target, self._labels(target), weight, self._routed(others), contents)
+        return Lesson(
+            X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
+        )
 
     def _fit_from(self, before: dict[str, Any] | None, lesson: Lesson) -> Self:
         """Fit anew, or go on from what the estimator held before."""
@@ -310,34 +312,23 @@ class BaggingBase(BaseEstimator):
         if self._schema is not None:
             self._schema.mark(self)
 
-    def _routed(self, others: dict[str, Any]) -> dict[str, Any]:
-        """What `fit` of members is given beside weights."""
-        if not others:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise InvalidParameter(
-                f"fit received {sorted(others)}, and takes sample_weight alone unless metadata routing is on: "
-                "sklearn.set_config(enable_metadata_routing=True)."
-            )
-        return dict(process_routing(self, "fit", **others).estimator.fit)
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
-        router = MetadataRouter(owner=self).add_self_request(self)
-        learner = self._default() if self.estimator is None else self.estimator
-        return router.add(estimator=learner, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router_of(self, self._default() if self.estimator is None else self.estimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         learner = self._default() if self.estimator is None else self.estimator
-        try:
-            own = get_tags(learner)
-        except Exception:  # whatever is wrong with the learner is said by fit
-            return tags
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(own.input_tags, name))
-        tags.target_tags.multi_output = self._task == "regression" and own.target_tags.multi_output
+        take_input_tags(tags, learner)
+        tags.target_tags.multi_output = self._has_outputs(learner)
         return tags
+
+    def _has_outputs(self, learner: Any) -> bool:
+        """Whether several targets can be learned at once."""
+        try:
+            return self._task == "regression" and bool(get_tags(learner).target_tags.multi_output)
+        except Exception:  # whatever is wrong with the learner is said by fit
+            return False
 
     def _default(self) -> Any:
         raise AssertionError("bagging of classes and of numbers each say what to do")

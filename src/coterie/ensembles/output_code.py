@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,6 +33,7 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._code_matrix import Code, as_code, code_matrix, separation
 from coterie.ensembles._decoding import LOSSES, coupled, distances, logits
 from coterie.ensembles._members import Member, Task, fit_all, in_parallel, weight_params
+from coterie.ensembles._one_learner import params_of_learner, router_of, take_input_tags
 from coterie.ensembles._warm_start import left_as_it_was
 from coterie.errors import InvalidParameter
 from coterie.trees.decision_tree import DecisionTreeClassifier
@@ -176,7 +175,7 @@ class OutputCodeClassifier(ClassifierMixin, BaseEstimator):
             y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
         )
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
-        params = {**self._routed(fit_params), **weight_params(learner, weight)}
+        params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
         assert isinstance(target.classes, np.ndarray)
         with left_as_it_was(self):
             seed = root_seed(self.random_state)
@@ -297,30 +296,13 @@ class OutputCodeClassifier(ClassifierMixin, BaseEstimator):
             )
         return learner
 
-    def _routed(self, others: dict[str, Any]) -> dict[str, Any]:
-        if not others:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise InvalidParameter(
-                f"fit received {sorted(others)}, and takes sample_weight alone unless metadata routing is on: "
-                "sklearn.set_config(enable_metadata_routing=True)."
-            )
-        return dict(process_routing(self, "fit", **others).estimator.fit)
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
-        router = MetadataRouter(owner=self).add_self_request(self)
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=_learner_of(self), method_mapping=mapping)
+        return router_of(self, _learner_of(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        try:
-            own = get_tags(_learner_of(self))
-        except Exception:  # whatever is wrong with the learner is said by fit
-            return tags
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(own.input_tags, name))
+        take_input_tags(tags, _learner_of(self))
         return tags
 
 
