@@ -216,6 +216,14 @@ void bind_forest_training(nb::module_& m) {
             },
             nb::arg("n_trees"))
         .def(
+            "grow_given",
+            [](ForestTraining& self, const Column<std::uint16_t>& counts) {
+                const auto given = look(counts);
+                const nb::gil_scoped_release unlock;
+                self.grow_given(given, stop_on_keyboard_interrupt());
+            },
+            nb::arg("counts").noconvert(), "A tree for each bag: how often it holds each row, bag after bag.")
+        .def(
             "set_factor", [](ForestTraining& self, const Column<double>& by_row) { self.set_factor(look(by_row)); },
             nb::arg("by_row").noconvert(),
             "What the rows count in a tree that drew them, beside their weight, which says how they are drawn.")

@@ -23,4 +23,5 @@ NB_MODULE(_engine, m) {
     python::bind_loss(m);             // derivatives of the built-in losses
     python::bind_stumps(m);           // Stump, StumpRounds, StumpTable: AdaBoost
     python::bind_leaf_targets(m);     // LeafTargets: quantiles of a forest
+    python::bind_explain(m);          // SHAP values
 }

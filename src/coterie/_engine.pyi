@@ -5,7 +5,7 @@ The compiled part of coterie. Strict: convert and check before calling.
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -505,6 +505,9 @@ class ForestTraining:
 
     def grow(self, n_trees: int) -> None: ...
 
+    def grow_given(self, counts: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """A tree for each bag: how often it holds each row, bag after bag."""
+
     def set_factor(self, by_row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         What the rows count in a tree that drew them, beside their weight, which says how they are drawn.
@@ -649,3 +652,28 @@ class LeafTargets:
         """
         Quantiles of rows by the leaves they reach, flat row-major (n_rows * n_levels); leaves and the trees to use (empty: all) are flat row-major (n_rows * n_trees).
         """
+
+@overload
+def add_shap_values(forest: Forest, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def add_shap_values(forest: PackedForest, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Adds SHAP values and, last, what is expected, flat row-major (n_rows * n_outputs * (n_features + 1)).
+    """
+
+@overload
+def add_shap_interactions(forest: Forest, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def add_shap_interactions(forest: PackedForest, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Adds interaction values, flat row-major (n_rows * n_outputs * (n_features + 1) * (n_features + 1)).
+    """
+
+@overload
+def add_interventional_values(forest: Forest, values: object, background: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def add_interventional_values(forest: PackedForest, values: object, background: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """The same as add_shap_values against rows of a background."""

@@ -192,12 +192,16 @@ void ForestTraining::set_factor(std::span<const double> by_row) {
     }
 }
 
-Bag ForestTraining::draw_bag(std::uint64_t tree) const {
+// Of the tree's number, or as given for each row of the table.
+Bag ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given) const {
     const ForestRows& rows = memory_->rows;
     Bag bag;
     bag.seed = random_bits(options_.seed, Purpose::forest_tree, tree);
     bag.counts.resize(rows.n_places());
-    memory_->bags->draw(tree, bag.counts);
+    if (given.empty())
+        memory_->bags->draw(tree, bag.counts);
+    else
+        for (std::size_t place = 0; place < bag.counts.size(); ++place) bag.counts[place] = given[rows.order[place]];
     std::vector<double> class_factor;
     if (options_.tree.balance_bag && rows.targets.are_classes() && rows.targets.n_outputs == 1) {
         class_factor.assign(rows.targets.n_classes[0], 0.0);
@@ -224,9 +228,10 @@ Bag ForestTraining::draw_bag(std::uint64_t tree) const {
     return bag;
 }
 
-void ForestTraining::grow_one(std::uint64_t number, SumTreeGrower* grower, Patience& patience, Grown& grown) const {
+void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_t> given, SumTreeGrower* grower,
+                              Patience& patience, Grown& grown) const {
     const ForestRows& rows = memory_->rows;
-    Bag bag = draw_bag(number);
+    Bag bag = draw_bag(number, given);
     std::vector<std::uint16_t> ranks = rank_levels(rows, bag, shape_);
     Sapling sapling = grower != nullptr
                           ? grower->grow(bag, std::move(ranks), patience)
@@ -265,7 +270,22 @@ void ForestTraining::grow_one(std::uint64_t number, SumTreeGrower* grower, Patie
     grown.tree = pack(std::move(sapling), shape_.n_columns, rows.targets.are_classes(), bag.in.size());
 }
 
-void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
+void ForestTraining::grow(std::size_t n_trees, StopRequest stop) { grow_some(n_trees, {}, stop); }
+
+void ForestTraining::grow_given(std::span<const std::uint16_t> counts, StopRequest stop) {
+    const ForestRows& rows = memory_->rows;
+    require(counts.size() % rows.n_table_rows == 0, "A bag must say how often it holds each row of the table.");
+    const std::size_t n_trees = counts.size() / rows.n_table_rows;
+    for (std::size_t tree = 0; tree < n_trees; ++tree) {
+        std::size_t total = 0;
+        for (const RowIndex row : rows.order) total += counts[tree * rows.n_table_rows + row];
+        require(total > 0, "A bag holds no row with weight.");
+        require(total <= std::max(memory_->bags->n_slots(), rows.n_places()), "A bag holds more rows than the table.");
+    }
+    grow_some(n_trees, counts, stop);
+}
+
+void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_t> given, StopRequest& stop) {
     const ForestRows& rows = memory_->rows;
     const int n_threads = options_.n_threads;
     const std::size_t at_once =
@@ -295,7 +315,9 @@ void ForestTraining::grow(std::size_t n_trees, StopRequest stop) {
                 idle.pop_back();
             }
             Patience patience(stop, stopped, std::this_thread::get_id() == caller);
-            grow_one(options_.first_tree + trees_.size() + i, grower, patience, batch[i]);
+            const std::size_t n_counts = rows.n_table_rows;
+            const auto own = given.empty() ? given : given.subspan((done + i) * n_counts, n_counts);
+            grow_one(options_.first_tree + trees_.size() + i, own, grower, patience, batch[i]);
             if (grower != nullptr) {
                 const std::lock_guard hold(lock);
                 idle.push_back(grower);

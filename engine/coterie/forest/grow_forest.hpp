@@ -55,6 +55,10 @@ public:
     /// Grows more trees. The result does not depend on how they are divided among calls or threads.
     void grow(std::size_t n_trees, StopRequest stop = {});
 
+    /// Grows a tree for each bag that the caller has drawn: how often it holds each row of the table, bag after bag. No
+    /// bag may hold more than the table does, with the copies of its rows.
+    void grow_given(std::span<const std::uint16_t> counts, StopRequest stop = {});
+
     std::size_t n_trees() const { return trees_.size(); }
     const ForestRows& rows() const { return memory_->rows; }
     const OutOfBag& out_of_bag() const { return out_of_bag_; }
@@ -70,8 +74,10 @@ public:
 
 private:
     struct Grown;
-    Bag draw_bag(std::uint64_t tree) const;
-    void grow_one(std::uint64_t tree, SumTreeGrower* grower, Patience& patience, Grown& out) const;
+    void grow_some(std::size_t n_trees, std::span<const std::uint16_t> given, StopRequest& stop);
+    Bag draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given) const;
+    void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, SumTreeGrower* grower, Patience& patience,
+                  Grown& out) const;
 
     ForestOptions options_;
     std::shared_ptr<ForestMemory> memory_;

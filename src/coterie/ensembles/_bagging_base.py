@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._answers import Question
+from coterie.ensembles._bagged_trees import KnownOob, answers_of_trees, forest_on_bags, grow_together
 from coterie.ensembles._bagging_oob import OobSums
 from coterie.ensembles._bagging_plan import (
     BAGGING_PARAMS,
@@ -32,7 +33,9 @@ from coterie.ensembles._bagging_plan import (
     contents_of,
 )
 from coterie.ensembles._bags import Bag, Bags, ColumnDraws
+from coterie.ensembles._forest_base import ForestBase
 from coterie.ensembles._forest_growth import MOST, STEP, has_settled
+from coterie.ensembles._forest_members import Members
 from coterie.ensembles._forest_oob import OutOfBag, oob_score
 from coterie.ensembles._forest_plan import is_auto
 from coterie.ensembles._members import (
@@ -47,7 +50,8 @@ from coterie.ensembles._members import (
 from coterie.ensembles._members import Task as FitTask
 from coterie.ensembles._one_learner import params_of_learner, router_of, take_input_tags
 from coterie.ensembles._warm_start import left_as_it_was
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.explain import Explanation
 
 __all__ = ["BaggingBase"]
 
@@ -61,7 +65,7 @@ class BaggingBase(BaseEstimator):
     PARAMS: ClassVar[Params] = BAGGING_PARAMS
     _task: ClassVar[Task]
 
-    estimators_: list[Any]
+    estimators_: Sequence[Any]
     estimators_features_: list[RowArray]
     dropped_: dict[str, str]
     _numbers: list[int]
@@ -70,7 +74,8 @@ class BaggingBase(BaseEstimator):
     _seeds: SeedArray
     _question: Question
     _schema: Schema | None
-    _oob: OobSums | None
+    _oob: OobSums | KnownOob | None
+    _trees: ForestBase | None  # whose trees are the members, if they grew together
 
     def _store(self, given: Mapping[str, Any]) -> None:
         """Keep the arguments of a constructor."""
@@ -117,9 +122,14 @@ class BaggingBase(BaseEstimator):
         self._take_target(lesson.target)
         self._take_outline(lesson.outline)
         self._question = self._asked(learner)
-        if follow and self._oob is None:
-            self._oob = OobSums(self._truth(lesson.target), lesson.row_weight, self._n_columns())
-        self._grow(learner, lesson, columns)
+        trees = before["_trees"] if before else None
+        together = (before is None or trees is not None) and columns is None
+        if together and grow_together(self, learner, lesson, bags.plan):
+            self._grow_together(trees, learner, lesson, follow=follow)
+        else:
+            if follow and not isinstance(self._oob, OobSums):
+                self._oob = OobSums(self._truth(lesson.target), lesson.row_weight, self._n_columns())
+            self._grow(learner, lesson, columns)
         if self._oob is not None:
             known, weight = self._oob.known, lesson.weight
             score = oob_score(self, lesson.X, lesson.labels, weight, known, members="members")
@@ -135,7 +145,7 @@ class BaggingBase(BaseEstimator):
         self.estimators_features_ = list(known.get("estimators_features_", []))
         self.dropped_ = dict(known.get("dropped_", {}))
         self._numbers, self._columns = list(known.get("_numbers", [])), list(known.get("_columns", []))
-        self._n_tried = known.get("_n_tried", 0)
+        self._n_tried, self._trees = known.get("_n_tried", 0), None
         self._oob = copy.deepcopy(known.get("_oob"))
         if before and self.n_estimators == self._n_tried:
             warnings.warn(
@@ -157,6 +167,17 @@ class BaggingBase(BaseEstimator):
         names = [_name(number) for number in range(first, self._n_tried)]
         self.dropped_ |= dropped_members(names, errors, type(self).__name__)
         self.n_estimators_ = len(self.estimators_)
+
+    def _grow_together(self, known: ForestBase | None, learner: Any, lesson: Lesson, *, follow: bool) -> None:
+        """Let the engine grow all members, which are trees."""
+        at_once = self._at_once(lesson.n_rows)
+        trees = forest_on_bags(self, learner, lesson, self._bags, known=known, follow=follow, at_once=at_once)
+        self._trees, self.estimators_ = trees, Members(trees)
+        self._oob = KnownOob(trees._oob) if trees._oob is not None else None
+        n_members = len(self.estimators_)
+        self._numbers, self._columns = list(range(n_members)), [None] * n_members
+        self.estimators_features_ = [np.arange(lesson.outline.n_columns or 0)] * n_members
+        self.n_estimators_ = self._n_tried = n_members
 
     def _is_enough(self) -> bool:
         """Whether the out-of-bag error has settled, looked at after every 25 members; or whether every member fails."""
@@ -182,6 +203,8 @@ class BaggingBase(BaseEstimator):
             tasks, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=_Asker(self._question)
         )
         errors = {}
+        assert isinstance(self.estimators_, list)
+        assert not isinstance(self._oob, KnownOob)
         for number, task, own, outcome in zip(numbers, tasks, columns, outcomes, strict=True):
             if outcome.error is not None:
                 errors[_name(number)] = outcome.error
@@ -233,6 +256,9 @@ class BaggingBase(BaseEstimator):
         check_is_fitted(self, "estimators_")
         if self._schema is not None:
             self._schema.check(read_table(X), type(self).__name__)
+        if self._trees is not None and question is None:
+            yield from answers_of_trees(self._trees, X)
+            return
         X = cuttable(X)
         ask = _Asker(self._question if question is None else question)
         calls = [
@@ -244,6 +270,11 @@ class BaggingBase(BaseEstimator):
 
     def _means_of(self, X: Any) -> FloatArray:
         """The mean answer of the members, shape (n_rows, n_columns)."""
+        check_is_fitted(self, "estimators_")
+        if self._trees is not None:
+            assert self._schema is not None
+            self._schema.check(read_table(X), type(self).__name__)
+            return self._trees._means_of(X)
         return self._mean(lambda: self._answers_of(X))
 
     def _mean(self, answers: Callable[[], Iterable[FloatArray]]) -> FloatArray:
@@ -257,6 +288,19 @@ class BaggingBase(BaseEstimator):
     def _means_and_spreads(self, X: Any) -> tuple[FloatArray, FloatArray]:
         answers = np.stack(list(self._answers_of(X)))
         return self._mean(lambda: answers), answers.std(axis=0)
+
+    def explain(self, X: Any, *, background: Any = None, interactions: bool = False) -> Explanation:
+        """What each column brought to the answers; for members that are trees of numbers and grew together.
+
+        See `RandomForestClassifier.explain`.
+        """
+        check_is_fitted(self, "estimators_")
+        if self._trees is None:
+            raise InvalidInput(
+                f"{type(self).__name__} can only explain members that are plain trees of coterie on columns of "
+                "numbers. Its members are others; diagnostics.importance and diagnostics.dependence take any model."
+            )
+        return self._trees.explain(X, background=background, interactions=interactions)
 
     @property
     def estimators_samples_(self) -> list[RowArray]:
@@ -272,6 +316,8 @@ class BaggingBase(BaseEstimator):
             raise AttributeError(
                 f"{type(self).__name__} has no feature_importances_: its members do not have them."
             )
+        if self._trees is not None:
+            return np.asarray(self._trees.feature_importances_)
         total = np.zeros(self._schema.n_features)
         for places, own in zip(self.estimators_features_, self.estimators_, strict=True):
             total[places] += own.feature_importances_

@@ -65,6 +65,8 @@ from coterie.ensembles._warm_start import (
 )
 from coterie.ensembles._watchers import RoundWatchers
 from coterie.errors import InvalidParameter
+from coterie.explain.explained import Explained
+from coterie.explain.shap import TreeGame
 from coterie.losses import BoostingLoss, Origin
 from coterie.trees.limits import monotone_of
 
@@ -142,7 +144,7 @@ class Task:
     n_threads: int
 
 
-class BoostingBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
+class BoostingBase(Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
@@ -532,6 +534,12 @@ class BoostingBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         if models:
             scores = scores + np.mean([self._init_scores(model, X, n_rows) for model in models], axis=0)
         return scores
+
+    def _game_of(self, X: Any, background: Any) -> TreeGame:
+        start, encoded, n_threads = self._start_of(X, None)
+        others = None if background is None else self._start_of(background, None)[1]
+        made_from = tuple(map(tuple, self.statistics_.features)) if self.statistics_ else ()
+        return TreeGame(self.forest_, encoded, 1.0, start, self.n_features_in_, n_threads, made_from, others)
 
     @property
     def feature_importances_(self) -> FloatArray:

@@ -1,7 +1,7 @@
 """What all forests share: from a table to trees that each saw rows of their own, and from trees to one answer."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +32,8 @@ from coterie.ensembles._forest_plan import (
 )
 from coterie.ensembles._warm_start import check_same_data, left_as_it_was, trace_of
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.explain.explained import Explained
+from coterie.explain.shap import TreeGame
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
@@ -61,7 +63,7 @@ _LEARNED = (
 )
 
 
-class ForestBase(TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class ForestBase(Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """The loop of `fit`, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
@@ -129,6 +131,31 @@ class ForestBase(TakesAnyTable, MultiOutputMixin, BaseEstimator):
             if score is not None:
                 self.oob_score_ = score
         return self
+
+    def _fit_to_bags(
+        self,
+        known: "ForestBase | None",
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        seed: int,
+        plan: BagPlan,
+        *,
+        follow: bool,
+        grow: Callable[[_engine.ForestTraining], None],
+    ) -> None:
+        """Fit to bags that `grow` draws; `known` is a forest fitted to others of the same rows, to go on from."""
+        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
+        if self.criterion == "poisson":
+            refuse_impossible_counts(train.target.values)
+        self._take_target(train)
+        before = None if known is None else known.__dict__
+        training = self._training(
+            before, train, RowWeights.of(sample_weight, train), plan, seed, follow=follow
+        )
+        grow(training)
+        self._take_trees(before, training, follow=follow)
+        self._saw_missing = features_with_missing(train.encoded)
 
     def _training(
         self,
@@ -238,6 +265,14 @@ class ForestBase(TakesAnyTable, MultiOutputMixin, BaseEstimator):
         leaves = np.empty(encoded.n_rows * len(self.forest_), np.uint32)
         self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._threads())
         return leaves.reshape(encoded.n_rows, -1)
+
+    def _game_of(self, X: Any, background: Any) -> TreeGame:
+        encoded = self._encoded(X)
+        others = None if background is None else self._encoded(background)
+        start, scale = np.zeros(self.forest_.n_columns), self._unit / len(self.forest_)
+        return TreeGame(
+            self.forest_, encoded, scale, start, self.n_features_in_, self._threads(), background=others
+        )
 
     def _encoded(self, X: Any) -> Encoded:
         if "forest_" not in self.__dict__:

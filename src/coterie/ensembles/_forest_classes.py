@@ -16,6 +16,7 @@ from coterie.ensembles._forest_toolbox import Forest
 from coterie.ensembles._prediction_sets import SetMethod, prediction_sets, set_threshold
 from coterie.ensembles._proximity import Prototype, prototypes
 from coterie.errors import InvalidInput
+from coterie.explain.explained import class_outputs
 
 __all__ = ["ForestOfClasses"]
 
@@ -158,6 +159,9 @@ class ForestOfClasses(ClassifierMixin, Forest):
     def oob_decision_function_(self) -> FloatArray | list[FloatArray]:
         """The probabilities, for each training row, of the trees that did not draw it; NaN without any."""
         return self._one_or_list(self._known_oob("oob_decision_function_").means)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        return class_outputs(self.classes_), "probability"
 
     def _parts_of(self, values: FloatArray) -> list[FloatArray]:
         """The columns of each output."""

@@ -63,6 +63,11 @@ class ForestOfNumbers(RegressorMixin, Forest):
         spread = np.concatenate([answers[:, :n_trees].std(axis=1) for _, answers in self._answers_of(X)])
         return self._column(means), self._column(spread)
 
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        n_outputs = self.forest_.n_columns
+        outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
+        return outputs, "prediction"
+
     def predict_quantiles(self, X: Any, q: Any) -> FloatArray:
         """Quantiles of the target: the least value with at least the share `q` of the weight at or below it.
 

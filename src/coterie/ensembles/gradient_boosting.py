@@ -21,6 +21,7 @@ from coterie.ensembles._boosting_docs import documented
 from coterie.ensembles._boosting_plan import is_auto
 from coterie.ensembles._init_estimator import class_scores, number_scores
 from coterie.errors import InvalidParameter
+from coterie.explain.explained import class_outputs
 from coterie.losses import (
     CLASS_LOSS_NAMES,
     LOSS_NAMES,
@@ -158,6 +159,13 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 
     def _take_left_out(self, scores: FloatArray) -> None:
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        n_outputs = self.forest_.n_outputs
+        outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
+        scores = np.arange(3.0).repeat(n_outputs).reshape(3, n_outputs)
+        is_answer = np.array_equal(self._loss().answers(scores).reshape(3, -1), scores)
+        return outputs, "prediction" if is_answer else "score before the link"
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
         return self._loss().begin(train.target.values, training_weight(train, rows), n_threads, origin)
@@ -333,6 +341,10 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return np.ones((len(scores), 1)) if len(self.classes_) == 1 else self._loss().probabilities(scores)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        classes = class_outputs(self.classes_)
+        return classes if self.forest_.n_outputs > 1 else classes[-1:], "score before the link"
 
     def _take_classes(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)

@@ -207,7 +207,7 @@ def _fewer_copies(bagging: Any, places: RowArray) -> Any:
     pruned = _copy_without(bagging, ("oob_score_", "_trace"))
     for name in ("estimators_", "estimators_features_", "_numbers", "_columns"):
         setattr(pruned, name, [getattr(bagging, name)[place] for place in places])
-    pruned.n_estimators_, pruned._oob = len(places), None
+    pruned.n_estimators_, pruned._oob, pruned._trees = len(places), None, None
     return pruned
 
 

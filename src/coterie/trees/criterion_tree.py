@@ -22,6 +22,8 @@ from coterie._typing import (
 )
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.explain.explained import Explained
+from coterie.explain.shap import TreeGame
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
@@ -39,7 +41,7 @@ from coterie.trees.words import words_of
 __all__ = ["CriterionTree"]
 
 
-class CriterionTree(TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class CriterionTree(Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
     PARAMS: Params = {
@@ -124,6 +126,14 @@ class CriterionTree(TakesAnyTable, MultiOutputMixin, BaseEstimator):
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self, "tree_")
         return self.tree_.scores(prepare_prediction(self, X), self._threads())
+
+    def _game_of(self, X: Any, background: Any) -> TreeGame:
+        check_is_fitted(self, "tree_")
+        encoded = prepare_prediction(self, X)
+        others = None if background is None else prepare_prediction(self, background)
+        forest = self.tree_.as_forest()
+        start = np.zeros(forest.n_outputs)
+        return TreeGame(forest, encoded, 1.0, start, self.n_features_in_, self._threads(), background=others)
 
     def _threads(self) -> int:
         return usable_threads(resolve_n_jobs(self.n_jobs))

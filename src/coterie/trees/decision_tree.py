@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._params import ArrayLike, MappingLike, OneOf, Params
 from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
+from coterie.explain.explained import class_outputs
 from coterie.trees.criterion_tree import CriterionTree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
@@ -165,6 +166,9 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         with np.errstate(divide="ignore"):
             return [np.log(part) for part in shares] if isinstance(shares, list) else np.log(shares)
 
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        return class_outputs(self.classes_), "probability"
+
     def _all_classes(self) -> list[AnyArray]:
         return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
@@ -276,6 +280,10 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
         """
         self._train(X, y, sample_weight)
         return self
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        several = tuple(f"output {place}" for place in range(self.n_outputs_))
+        return (None,) if self.n_outputs_ == 1 else several, "prediction"
 
     def predict(self, X: Any) -> FloatArray:
         """The answer of the leaf that each row reaches."""

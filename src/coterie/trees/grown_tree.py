@@ -139,7 +139,7 @@ class GrownTree:
 
     def scores(self, encoded: Encoded, n_threads: int) -> FloatArray:
         """The answers of the leaves that the rows reach, shape (n_rows, columns)."""
-        forest = self._forest()
+        forest = self.as_forest()
         scores = np.zeros(encoded.n_rows * forest.n_outputs)
         forest.add_scores(encoded.values, encoded.n_levels, scores, n_threads)
         return scores.reshape(encoded.n_rows, -1)
@@ -147,7 +147,7 @@ class GrownTree:
     def leaves(self, encoded: Encoded, n_threads: int) -> NDArray[np.int64]:
         """The leaf that each row reaches."""
         leaves = np.zeros(encoded.n_rows, dtype=np.uint32)
-        self._forest().find_leaves(encoded.values, encoded.n_levels, leaves, n_threads)
+        self.as_forest().find_leaves(encoded.values, encoded.n_levels, leaves, n_threads)
         return leaves.astype(np.int64)
 
     def paths(self, leaves: NDArray[np.int64]) -> Any:
@@ -177,7 +177,8 @@ class GrownTree:
     def pruned(self, alpha: float) -> "GrownTree":
         return GrownTree(prune_tree(self.native, alpha), self.n_features, self.n_classes)
 
-    def _forest(self) -> Forest:
+    def as_forest(self) -> Forest:
+        """A forest of this tree alone."""
         forest = Forest(self.n_features, self.native.n_outputs)
         forest.add(self.native)
         return forest

@@ -14,6 +14,7 @@ namespace coterie {
 namespace {
 
 #include "coterie/kernels/shared/derivatives.inl"
+#include "coterie/kernels/shared/shap.inl"
 
 // ---- Values to bins: compare with 16 pivots, then with the 16 cuts behind the pivot; count by popcount.
 
@@ -607,6 +608,9 @@ const Kernels& avx2_kernels() {
                                .mass_below = mass_below,
                                .draw = draw,
                                .route = route,
+                               .shap_tables = shap_tables,
+                               .shap_row = shap_row,
+                               .shap_pairs = shap_pairs,
                                .log_loss = log_loss,
                                .squared_error = squared_error,
                                .log_sum_exp = log_sum_exp,

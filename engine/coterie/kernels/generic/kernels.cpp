@@ -11,6 +11,7 @@ namespace coterie {
 namespace {
 
 #include "coterie/kernels/shared/derivatives.inl"
+#include "coterie/kernels/shared/shap.inl"
 
 template <class Float>
 void map_values(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<Float>& table, Bin* out) {
@@ -180,6 +181,9 @@ const Kernels& generic_kernels() {
                                .mass_below = mass_below,
                                .draw = draw,
                                .route = route,
+                               .shap_tables = shap_tables,
+                               .shap_row = shap_row,
+                               .shap_pairs = shap_pairs,
                                .log_loss = log_loss,
                                .squared_error = squared_error,
                                .log_sum_exp = log_sum_exp,
