@@ -295,9 +295,9 @@ def test_with_the_bags_of_scikit_learn_the_answers_are_its_answers() -> None:
     from sklearn.ensemble import BaggingClassifier as Peer
 
     y, learner = NUMBERS > 0, SVC(gamma=0.2, tol=1e-9)
-    peer = Peer(learner, 10, max_samples=0.7, random_state=0).fit(X, y)
+    peer = Peer(learner, 50, max_samples=0.7, random_state=0).fit(X, y)
 
-    model = BaggingClassifier(learner, 10, bootstrap=list(peer.estimators_samples_)).fit(X, y)
+    model = BaggingClassifier(learner, 50, bootstrap=list(peer.estimators_samples_)).fit(X, y)
 
     for own, drawn in zip(model.estimators_samples_, peer.estimators_samples_, strict=True):
         np.testing.assert_array_equal(np.sort(own), np.sort(drawn))

@@ -171,6 +171,19 @@ def test_a_worker_that_dies_is_an_error_and_no_hang() -> None:
     assert not hasattr(model, "estimators_")
 
 
+@pytest.mark.slow
+def test_a_member_whose_worker_dies_can_be_dropped() -> None:
+    members = [("linear", LinearRegression()), ("dies", Killed(os.getpid()))]
+    model = VotingRegressor(members, n_jobs=2, on_error="drop")
+    with (
+        joblib.parallel_config("loky"),
+        pytest.warns(UserWarning, match="goes on without the members that failed: 'dies'"),
+    ):
+        model.fit(X, Y)
+    assert list(model.dropped_) == ["dies"]
+    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, Y).predict(X))
+
+
 def test_a_pipeline_hands_weights_to_its_last_step() -> None:
     weight = np.ones(3)
 

@@ -46,6 +46,17 @@ def test_random_codes_tell_all_classes_apart_and_waste_no_member(
     np.testing.assert_array_equal(code, code_matrix(kind, n_classes, code_size, seed))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("n_classes", range(3, 51))
+def test_no_seed_of_a_thousand_gives_a_code_with_equal_rows_or_columns(kind: str, n_classes: int) -> None:
+    for seed in range(1000):
+        code = code_matrix(kind, n_classes, 1.5, seed)
+        assert separation(code) >= 1
+        columns = {tuple(sign * code[:, j]) for j in range(code.shape[1]) for sign in (-1, 1)}
+        assert len(columns) == 2 * code.shape[1]
+
+
 @pytest.mark.parametrize("n_classes", range(3, 11))
 def test_the_exhaustive_code_has_every_part_once(n_classes: int) -> None:
     code = code_matrix("exhaustive", n_classes, 1.5, 0)

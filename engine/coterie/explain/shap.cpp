@@ -54,8 +54,9 @@ void for_trees_and_rows(const TreeSource& trees, const TableView& table, bool fo
 
 // What the row's own leaf adds to its constant answer, divided among the features of its terms.
 template <class Add>
-void for_linear_terms(const Tree& tree, NodeIndex leaf, const double* values, Add add) {
+void for_linear_terms(const Tree& tree, const double* values, Add add) {
     if (tree.linear.empty()) return;
+    const NodeIndex leaf = leaf_of(tree, values);
     const LinearLeaves& linear = tree.linear;
     const std::size_t begin = linear.first_term[leaf];
     const std::size_t end = linear.first_term[leaf + 1];
@@ -203,7 +204,7 @@ void add_shap_values(const TreeSource& trees, const TableView& table, std::span<
         trees, table, false, n_threads, stop, [&](const PreparedTree& tree, const double* values, std::size_t row) {
             thread_local Scratch scratch;
             scratch.fit(tree, false);
-            const NodeIndex leaf = tree.find_ways(values, scratch.ways.data());
+            tree.find_ways(values, scratch.ways.data());
             kernels().shap_row(tree.view(), scratch.ways.data(), scratch.numbers.data(), scratch.sums.data());
             double* const first = out.data() + (row * trees.n_outputs + tree.first_output()) * width;
             for (std::size_t k = 0; k < tree.tree().n_outputs; ++k) {
@@ -212,8 +213,7 @@ void add_shap_values(const TreeSource& trees, const TableView& table, std::span<
                     own[tree.features()[i]] += total(tree, scratch.sums.data(), k, i);
                 own[width - 1] += tree.expected()[k];
             }
-            for_linear_terms(tree.tree(), leaf, values,
-                             [&](std::size_t feature, double part) { first[feature] += part; });
+            for_linear_terms(tree.tree(), values, [&](std::size_t feature, double part) { first[feature] += part; });
         });
 }
 
@@ -225,7 +225,7 @@ void add_shap_interactions(const TreeSource& trees, const TableView& table, std:
         trees, table, true, n_threads, stop, [&](const PreparedTree& tree, const double* values, std::size_t row) {
             thread_local Scratch scratch;
             scratch.fit(tree, true);
-            const NodeIndex leaf = tree.find_ways(values, scratch.ways.data());
+            tree.find_ways(values, scratch.ways.data());
             const ShapTree view = tree.view();
             kernels().shap_row(view, scratch.ways.data(), scratch.numbers.data(), scratch.sums.data());
             kernels().shap_pairs(view, scratch.ways.data(), scratch.numbers.data(), scratch.pairs.data());
@@ -244,7 +244,7 @@ void add_shap_interactions(const TreeSource& trees, const TableView& table, std:
                     own[to * width + to] += rest;
                 }
                 own[width * width - 1] += tree.expected()[k];
-                for_linear_terms(tree.tree(), leaf, values,
+                for_linear_terms(tree.tree(), values,
                                  [&](std::size_t feature, double part) { own[feature * width + feature] += part; });
             }
         });
@@ -275,16 +275,11 @@ void add_interventional_values(const TreeSource& trees, const TableView& table, 
                 for (std::size_t other = 0; other < n_others; ++other) {
                     const double* const its = others.data() + other * d;
                     Duel(own, k, values, its, sums.data(), sides, orders).run();
-                    NodeIndex leaf = 0;
-                    while (!own.is_leaf(leaf)) leaf = own.left[leaf] + !goes_left(own, leaf, its[own.feature[leaf]]);
-                    sums[d] += own.answer(leaf)[k];
+                    sums[d] += own.answer(leaf_of(own, its))[k];
                 }
                 for (std::size_t i = 0; i < width; ++i) first[k * width + i] += sums[i] * share;
             }
-            if (own.linear.empty()) return;
-            NodeIndex leaf = 0;
-            while (!own.is_leaf(leaf)) leaf = own.left[leaf] + !goes_left(own, leaf, values[own.feature[leaf]]);
-            for_linear_terms(own, leaf, values, [&](std::size_t feature, double part) { first[feature] += part; });
+            for_linear_terms(own, values, [&](std::size_t feature, double part) { first[feature] += part; });
         });
 }
 

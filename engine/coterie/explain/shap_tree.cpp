@@ -77,7 +77,6 @@ void PreparedTree::find_shares() {
     const std::size_t n = own.n_nodes();
     parent_.assign(n, 0);
     feature_.assign(n, 0);
-    before_.assign(n, 0);
     share_.assign(n, 1.0);
     share_before_.assign(n, 1.0);
     for (NodeIndex node = 0; node < n; ++node)
@@ -98,6 +97,13 @@ void PreparedTree::find_shares() {
         const auto feature = static_cast<std::uint32_t>(place - features_.begin());
         std::uint32_t before = node;
         while (before != 0 && feature_[before] != feature) before = parent_[before];
+        questions_.push_back({.threshold = own.threshold[node],
+                              .node = node,
+                              .feature = static_cast<std::uint32_t>(own.feature[node]),
+                              .left = own.left[node],
+                              .before = before,
+                              .missing_left = own.missing_left[node] != 0,
+                              .by_levels = own.levels[node] >= 0});
         const double left = own.cover[own.left[node]];
         const double both = left + own.cover[own.left[node] + 1];
         for (const NodeIndex child : {own.left[node], own.left[node] + 1}) {
@@ -105,7 +111,6 @@ void PreparedTree::find_shares() {
             const double part = both > 0.0 ? own.cover[child] / both : 0.5;
             parent_[child] = node;
             feature_[child] = feature;
-            before_[child] = before;
             share_before_[child] = before == 0 ? 1.0 : share_[before];
             share_[child] = share_before_[child] * part;
             mass[child] = mass[node] * part;
@@ -135,7 +140,8 @@ void PreparedTree::find_paths() {
 
 std::size_t PreparedTree::n_bytes() const {
     return (ratio_.size() + factor_.size() + 3 * share_.size() + value_.size()) * sizeof(double) +
-           (4 * parent_.size() + path_.size()) * sizeof(std::uint32_t) + first_of_path_.size() * sizeof(std::size_t);
+           (2 * parent_.size() + path_.size()) * sizeof(std::uint32_t) + questions_.size() * sizeof(Question) +
+           first_of_path_.size() * sizeof(std::size_t);
 }
 
 ShapTree PreparedTree::view() const {
@@ -156,20 +162,16 @@ ShapTree PreparedTree::view() const {
             .first_of_path = first_of_path_.data()};
 }
 
-NodeIndex PreparedTree::find_ways(const double* values, std::uint8_t* ways) const {
-    const Tree& own = *tree_;
+void PreparedTree::find_ways(const double* values, std::uint8_t* ways) const {
     ways[0] = 0;
-    NodeIndex reached = 0;
-    for (NodeIndex node = 0; node < own.n_nodes(); ++node) {
-        if (own.is_leaf(node)) continue;
-        const bool left = goes_left(own, node, values[own.feature[node]]);
-        const NodeIndex first = own.left[node];
-        const bool so_far = ways[before_[first]] == 0;
-        ways[first] = static_cast<std::uint8_t>(!so_far ? 2 : left ? 0 : 1);
-        ways[first + 1] = static_cast<std::uint8_t>(!so_far ? 2 : left ? 1 : 0);
-        if (node == reached) reached = left ? first : first + 1;
+    for (const Question& question : questions_) {
+        const double value = values[question.feature];
+        bool left = (value <= question.threshold) | ((value != value) & question.missing_left);
+        if (question.by_levels) left = goes_left(*tree_, question.node, value);
+        const bool failed = ways[question.before] != 0;
+        ways[question.left] = static_cast<std::uint8_t>(2 * failed | (!failed & !left));
+        ways[question.left + 1] = static_cast<std::uint8_t>(2 * failed | (!failed & left));
     }
-    return reached;
 }
 
 }  // namespace coterie

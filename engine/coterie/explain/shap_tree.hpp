@@ -18,6 +18,13 @@ inline bool goes_left(const Tree& tree, NodeIndex node, double value) {
     return value != value ? tree.missing_left[node] != 0 : value <= tree.threshold[node];
 }
 
+/// The leaf that a row reaches.
+inline NodeIndex leaf_of(const Tree& tree, const double* values) {
+    NodeIndex node = 0;
+    while (!tree.is_leaf(node)) node = tree.left[node] + !goes_left(tree, node, values[tree.feature[node]]);
+    return node;
+}
+
 class PreparedTree {
 public:
     /// `for_pairs`: with the paths of the leaves, for interactions.
@@ -31,20 +38,30 @@ public:
     std::span<const double> expected() const { return expected_; }  // by output
     ShapTree view() const;
 
-    /// The way of a row at each node; `values` by feature. Returns the leaf that it reaches.
-    NodeIndex find_ways(const double* values, std::uint8_t* ways) const;
+    /// The way of a row at each node; `values` by feature.
+    void find_ways(const double* values, std::uint8_t* ways) const;
 
 private:
     void find_shares();
     void find_paths();
 
+    struct Question {
+        double threshold;
+        std::uint32_t node;
+        std::uint32_t feature;
+        std::uint32_t left;
+        std::uint32_t before;  // the node of the last split on the same feature above, 0 if there is none
+        bool missing_left;
+        bool by_levels;
+    };
+
     std::shared_ptr<const Tree> tree_;
     std::size_t first_output_;
+    std::vector<Question> questions_;
     ShapPoints points_;
     std::vector<FeatureIndex> features_;
     std::vector<std::uint32_t> parent_;
     std::vector<std::uint32_t> feature_;
-    std::vector<std::uint32_t> before_;  // the node of the last split on the same feature above, 0 if there is none
     std::vector<double> share_;
     std::vector<double> share_before_;
     std::vector<double> value_;

@@ -12,8 +12,11 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kBlock = 1024;
-constexpr std::size_t kStripe = 64 * kBlock;  // rows between two questions whether to stop
+constexpr std::size_t kBlock = 4096;         // rows whose codes stay in a cache while they walk all trees
+constexpr std::size_t kSmallBlock = 512;     // if there are few, so that threads share them
+constexpr std::size_t kStripe = 1 << 16;     // rows between two questions whether to stop
+constexpr std::size_t kLargeTree = 1 << 13;  // nodes of trees that do not stay in a cache
+constexpr std::size_t kBundle = 16;          // rows that are not parted any further before they walk
 constexpr std::size_t kLanes = 16;            // walks that hide each other's latency
 constexpr std::size_t kFewRows = 8;           // up to which the lanes are trees, not rows
 
@@ -22,13 +25,14 @@ struct Lanes {
     std::array<const PackedNode*, kLanes> nodes;
     std::array<const std::uint16_t*, kLanes> codes;
     std::array<const std::uint16_t*, kLanes> ranks;
-    std::array<std::uint32_t, kLanes> at;
+    std::array<std::uint32_t, kLanes> at{};
 };
 
-// Lanes that have arrived stay. No branch depends on the data. One tree: the nodes of lane 0 are those of all.
+// From where they are. Lanes that have arrived stay. No branch depends on the data. One tree: the nodes of lane 0 are
+// those of all.
 template <bool kOneTree, bool kNominal>
 void walk_lanes(const PackedForest& forest, Lanes& lanes) {
-    std::array<std::uint32_t, kLanes> at{};
+    std::array<std::uint32_t, kLanes> at = lanes.at;
     const PackedNode* const nodes = lanes.nodes[0];
     for (std::uint32_t flags = 0; flags == 0;) {
         for (int i = 0; i < (kNominal ? 2 : 4); ++i) {
@@ -60,6 +64,62 @@ void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes) {
     else
         walk_lanes<kOneTree, false>(forest, lanes);
 }
+
+/// Rows in the order of their ways through the upper part of a large tree: those that come to the same place walk on
+/// side by side, where the tree is in the nearest cache.
+class Bundles {
+public:
+    void part(const PackedForest& forest, const PackedTree& tree, const std::uint16_t* codes, std::size_t row_stride,
+              std::size_t n) {
+        rows_.resize(n);
+        twin_.resize(n);
+        node_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) rows_[i] = static_cast<std::uint32_t>(i);
+        open_.assign(1, {0, 0, static_cast<std::uint32_t>(n)});
+        while (!open_.empty()) {
+            const Open bundle = open_.back();
+            open_.pop_back();
+            const PackedNode node = tree.nodes[bundle.node];
+            if (node.is_leaf() || bundle.end - bundle.begin <= kBundle) {
+                std::fill(node_.begin() + bundle.begin, node_.begin() + bundle.end, bundle.node);
+                continue;
+            }
+            const std::uint16_t* const column = codes + node.feature();
+            const std::uint16_t* const ranks =
+                node.is_nominal() ? tree.ranks.data() + forest.first_rank[node.feature()] : nullptr;
+            std::uint32_t* left = rows_.data() + bundle.begin;
+            std::uint32_t* right = twin_.data();
+            for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) {
+                const std::uint32_t row = rows_[i];
+                const std::uint16_t code = column[row * row_stride];
+                const bool goes_left = node.goes_left(ranks == nullptr ? code : ranks[code]);
+                *left = row;
+                *right = row;
+                left += goes_left;
+                right += !goes_left;
+            }
+            const auto middle = static_cast<std::uint32_t>(left - rows_.data());
+            std::copy(twin_.data(), right, left);
+            if (middle < bundle.end) open_.push_back({node.left + 1, middle, bundle.end});
+            if (bundle.begin < middle) open_.push_back({node.left, bundle.begin, middle});
+        }
+    }
+
+    std::size_t row(std::size_t place) const { return rows_[place]; }
+    std::uint32_t node(std::size_t place) const { return node_[place]; }
+
+private:
+    struct Open {
+        std::uint32_t node;
+        std::uint32_t begin;
+        std::uint32_t end;
+    };
+
+    std::vector<std::uint32_t> rows_;
+    std::vector<std::uint32_t> twin_;
+    std::vector<std::uint32_t> node_;  // where the row at each place has come to
+    std::vector<Open> open_;
+};
 
 void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std::uint16_t* out, std::size_t stride) {
     for (std::size_t i = 0; i < n; ++i)
@@ -123,10 +183,11 @@ template <class Visit>
 void for_blocks(const PackedForest& forest, const TableView& table, int n_threads, StopRequest& stop, Visit visit) {
     check_table(forest, table);
     const std::size_t d = forest.n_features;
+    const std::size_t block = table.n_rows < kBlock * static_cast<std::size_t>(n_threads) ? kSmallBlock : kBlock;
     for (std::size_t stripe = 0; stripe < table.n_rows; stripe += kStripe) {
         stop.check();
         const std::size_t n_stripe = std::min(kStripe, table.n_rows - stripe);
-        parallel_ranges(n_stripe, kBlock, n_threads, [&](std::size_t begin, std::size_t end) {
+        parallel_ranges(n_stripe, block, n_threads, [&](std::size_t begin, std::size_t end) {
             std::vector<std::uint16_t> codes((end - begin) * d);
             std::vector<double> values(end - begin);
             std::vector<std::uint32_t> leaves(end - begin);
@@ -161,15 +222,22 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
 void walk_rows(const PackedForest& forest, const PackedTree& tree, const std::uint16_t* codes, std::size_t row_stride,
                std::size_t n, std::uint32_t* leaves) {
     const bool nominal = forest.n_ranks() > 0;
+    thread_local Bundles bundles;
+    const bool parted = tree.nodes.size() >= kLargeTree && n >= kSmallBlock;
+    if (parted) bundles.part(forest, tree, codes, row_stride, n);
     for (std::size_t first = 0; first < n; first += kLanes) {
         const std::size_t n_lanes = std::min(kLanes, n - first);
         Lanes lanes;
         lanes.nodes[0] = tree.nodes.data();
         lanes.ranks.fill(tree.ranks.data());
-        for (std::size_t k = 0; k < kLanes; ++k)
-            lanes.codes[k] = codes + (first + std::min(k, n_lanes - 1)) * row_stride;
+        for (std::size_t k = 0; k < kLanes; ++k) {
+            const std::size_t place = first + std::min(k, n_lanes - 1);
+            const std::size_t row = parted ? bundles.row(place) : place;
+            lanes.codes[k] = codes + row * row_stride;
+            if (parted) lanes.at[k] = bundles.node(place);
+        }
         walk_lanes<true>(forest, nominal, lanes);
-        std::copy_n(lanes.at.begin(), n_lanes, leaves + first);
+        for (std::size_t k = 0; k < n_lanes; ++k) leaves[parted ? bundles.row(first + k) : first + k] = lanes.at[k];
     }
 }
 

@@ -131,7 +131,8 @@ def fit_all(
     """Run all tasks; outcomes are in the order of the tasks.
 
     `ask(member, model, X)` is called with the rows that a task is asked about. With on_error="raise" the first error
-    that a task ends with is raised, with a note that says which member it was.
+    that a task ends with is raised, with a note that says which member it was. If a process dies, that is an error of
+    the member that it was fitting; to find out which, all are fitted again, one by one.
     """
     budget = Budget.of(n_jobs, len(tasks))
     if (
@@ -140,7 +141,21 @@ def fit_all(
         and not _has_backend()
     ):
         budget = Budget.of(n_jobs, 1)
-    return _run([(_outcome, (task, X, ask, budget.threads_each, on_error)) for task in tasks], budget)
+    calls = [(_outcome, (task, X, ask, budget.threads_each, on_error)) for task in tasks]
+    try:
+        return _run(calls, budget)
+    except BrokenProcessPool:
+        if on_error == "raise":
+            raise
+    return [_alone(call, budget) for call in calls]
+
+
+def _alone(call: tuple[Callable[..., Outcome], tuple[Any, ...]], budget: Budget) -> Outcome:
+    """A task in a process with no other, so that only its own member is lost with it."""
+    try:
+        return _run([call], budget)[0]
+    except BrokenProcessPool as error:
+        return Outcome(error=error)
 
 
 def in_parallel(

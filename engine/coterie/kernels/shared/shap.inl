@@ -74,15 +74,31 @@ struct ShapOnTheWay {
     }
 };
 
+// Four points at a time, in whatever registers there are.
+using Four [[gnu::vector_size(32)]] = double;
+
+inline void load_four(Four& four, const double* from) { std::memcpy(&four, from, sizeof(four)); }
+inline void store_four(double* to, const Four& four) { std::memcpy(to, &four, sizeof(four)); }
+
+// The products of all paths; and, if `below` is not null, what the leaves answer by way of them.
 template <std::size_t kPoints>
-void fill_products(const ShapTree& tree, const auto& tables, const std::uint8_t* ways, double* product) {
+void fill_products(const ShapTree& tree, const auto& tables, const std::uint8_t* ways, double* product, double* below) {
     double made[kPoints];
     for (std::size_t q = 0; q < kPoints; ++q) product[q] = 1.0;
+    for (std::size_t q = 0; q < kPoints && below != nullptr; ++q) below[q] = tree.value[0];
     for (std::size_t node = 1; node < tree.n_nodes; ++node) {
         const double* const from = product + tree.parent[node] * kPoints;
         const double* const ratio = tables.ratio(node, ways[node], made);
-        double* const to = product + node * kPoints;
-        for (std::size_t q = 0; q < kPoints; ++q) to[q] = from[q] * ratio[q];
+        const double value = tree.value[node * tree.n_outputs];  // zero inside the tree
+        for (std::size_t q = 0; q < kPoints; q += 4) {
+            Four grown;
+            Four times;
+            load_four(grown, from + q);
+            load_four(times, ratio + q);
+            grown *= times;
+            store_four(product + node * kPoints + q, grown);
+            if (below != nullptr) store_four(below + node * kPoints + q, grown * value);
+        }
     }
 }
 
@@ -91,21 +107,28 @@ void add_shap(const ShapTree& tree, const auto& tables, const std::uint8_t* ways
     double* const product = scratch;
     double* const below = scratch + tree.n_nodes * kPoints;
     double made[kPoints];
-    fill_products<kPoints>(tree, tables, ways, product);
+    fill_products<kPoints>(tree, tables, ways, product, below);
     for (std::size_t output = 0; output < tree.n_outputs; ++output) {
-        for (std::size_t node = 0; node < tree.n_nodes; ++node) {
-            const double value = tree.value[node * tree.n_outputs + output];  // zero inside the tree
+        for (std::size_t node = 0; node < tree.n_nodes && output > 0; ++node) {
+            const double value = tree.value[node * tree.n_outputs + output];
             for (std::size_t q = 0; q < kPoints; ++q) below[node * kPoints + q] = value * product[node * kPoints + q];
         }
         double* const own = sums + output * tree.n_features * kPoints;
         for (std::size_t node = tree.n_nodes - 1; node > 0; --node) {
-            const double* const here = below + node * kPoints;
-            double* const up = below + tree.parent[node] * kPoints;
-            for (std::size_t q = 0; q < kPoints; ++q) up[q] += here[q];
-            if (ways[node] == 2) continue;  // its factors are zero
             const double* const factor = tables.factor(node, ways[node], made);
             double* const sum = own + tree.feature[node] * kPoints;
-            for (std::size_t q = 0; q < kPoints; ++q) sum[q] += here[q] * factor[q];
+            double* const up = below + tree.parent[node] * kPoints;
+            for (std::size_t q = 0; q < kPoints; q += 4) {
+                Four here;
+                Four times;
+                Four more;
+                load_four(here, below + node * kPoints + q);
+                load_four(more, up + q);
+                store_four(up + q, more + here);
+                load_four(times, factor + q);
+                load_four(more, sum + q);
+                store_four(sum + q, more + here * times);
+            }
         }
     }
 }
@@ -133,9 +156,9 @@ void add_shap_pairs(const ShapTree& tree, const std::uint8_t* ways, double* scra
     double* const product = scratch;
     double* const parts = scratch + tree.n_nodes * kPoints;
     if (tree.ratio != nullptr)
-        fill_products<kPoints>(tree, ShapTables<kPoints>{tree}, ways, product);
+        fill_products<kPoints>(tree, ShapTables<kPoints>{tree}, ways, product, nullptr);
     else
-        fill_products<kPoints>(tree, ShapOnTheWay<kPoints>{tree}, ways, product);
+        fill_products<kPoints>(tree, ShapOnTheWay<kPoints>{tree}, ways, product, nullptr);
     for (std::size_t leaf = 0; leaf < tree.n_leaves; ++leaf) {
         const std::uint32_t* const path = tree.path + tree.first_of_path[leaf];
         const std::size_t n = tree.first_of_path[leaf + 1] - tree.first_of_path[leaf];
