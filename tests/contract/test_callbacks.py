@@ -7,7 +7,12 @@ import pytest
 
 from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
 
-ROUNDS = [estimator for estimator in ESTIMATORS if hasattr(estimator, "set_callbacks")]
+# Ensembles of any learners tell callbacks of members instead: tests/ensembles/test_watched_members.py.
+ROUNDS = [
+    estimator
+    for estimator in ESTIMATORS
+    if hasattr(estimator, "set_callbacks") and hasattr(estimator, "staged_predict")
+]
 pytestmark = pytest.mark.parametrize("estimator", ROUNDS)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
@@ -59,7 +60,7 @@ _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
 _ROWS_AT_ONCE = 2**23  # rows of all these bags
 
 
-class BaggingBase(BaseEstimator):
+class BaggingBase(CallbackSupportMixin, BaseEstimator):
     """The loop of `fit`, and the answers of the members."""
 
     PARAMS: ClassVar[Params] = BAGGING_PARAMS

@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -34,6 +34,7 @@ from threadpoolctl import ThreadpoolController
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, RowArray
 from coterie.data.parts import Columns, rows_of
+from coterie.ensembles._watchers import MemberWatch, current_watch
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = [
@@ -141,7 +142,21 @@ def fit_all(
         and not _has_backend()
     ):
         budget = Budget.of(n_jobs, 1)
-    calls = [(_outcome, (task, X, ask, budget.threads_each, on_error)) for task in tasks]
+    watch = current_watch()
+    calls = [
+        (
+            _outcome,
+            (
+                task,
+                X,
+                ask,
+                budget.threads_each,
+                on_error,
+                None if watch is None else watch.of_member(task.member.name),
+            ),
+        )
+        for task in tasks
+    ]
     try:
         return _run(calls, budget)
     except BrokenProcessPool:
@@ -224,9 +239,11 @@ def _has_backend() -> bool:
     return type(threads) is type(processes) and not threads.nesting_level
 
 
-def _outcome(task: Task, X: Any, ask: Any, threads: int | None, on_error: str) -> Outcome:
+def _outcome(
+    task: Task, X: Any, ask: Any, threads: int | None, on_error: str, watch: MemberWatch | None
+) -> Outcome:
     try:
-        return _done(task, X, ask, threads)
+        return _done(task, X, ask, threads, watch)
     except Exception as error:
         error.add_note(f"This happened while the member {task.member.name!r} was fitted or asked.")
         if on_error == "raise":
@@ -234,7 +251,7 @@ def _outcome(task: Task, X: Any, ask: Any, threads: int | None, on_error: str) -
         return Outcome(error=error)
 
 
-def _done(task: Task, X: Any, ask: Any, threads: int | None) -> Outcome:
+def _done(task: Task, X: Any, ask: Any, threads: int | None, watch: MemberWatch | None) -> Outcome:
     begun = time.perf_counter()
     member, rows = task.member, task.rows
     table = X if rows is None else rows_of(X, rows)
@@ -244,8 +261,9 @@ def _done(task: Task, X: Any, ask: Any, threads: int | None) -> Outcome:
     if not isinstance(model, FrozenEstimator):
         if task.seed is not None:
             _give_seeds(model, task.seed)
-        with _held_to(model, threads):
-            model.fit(member.part_of(table), y, **params)
+        part = member.part_of(table)
+        with _held_to(model, threads), nullcontext() if watch is None else watch.over(model, part, y):
+            model.fit(part, y, **params)
     answers = None
     if task.asked is not None and ask is not None:
         answers = ask(member, model, rows_of(X, task.asked))

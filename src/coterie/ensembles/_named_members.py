@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
@@ -66,7 +67,7 @@ class GivenAtFit:
         self.of_final: dict[str, Any] = {}
 
 
-class NamedMembers(MetaEstimatorMixin, _BaseComposition, BaseEstimator):
+class NamedMembers(CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition, BaseEstimator):
     """Parameters of members by name, tags that follow from theirs, and the routing of metadata."""
 
     PARAMS: ClassVar[Params] = MEMBER_PARAMS

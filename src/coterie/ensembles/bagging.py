@@ -13,6 +13,7 @@ from coterie.ensembles._answers import Question, method_of
 from coterie.ensembles._bagging_base import BaggingBase
 from coterie.ensembles._bagging_docs import documented
 from coterie.ensembles._bagging_plan import BAGGING_PARAMS
+from coterie.ensembles._watchers import watched
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
@@ -85,6 +86,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the members.
 
@@ -209,6 +211,7 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the members.
 

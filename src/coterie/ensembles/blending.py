@@ -17,6 +17,7 @@ from coterie.ensembles._out_of_fold import Fold, Splitter, folds_of, route_cv, s
 from coterie.ensembles._stacking_base import STACKING_PARAMS, Lesson
 from coterie.ensembles._stacking_docs import documented
 from coterie.ensembles._stacks import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
+from coterie.ensembles._watchers import watched
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["BlendingClassifier", "BlendingRegressor"]
@@ -69,6 +70,7 @@ class BlendingClassifier(StackOfClasses):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -140,6 +142,7 @@ class BlendingRegressor(StackOfNumbers):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:

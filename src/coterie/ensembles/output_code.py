@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -35,6 +36,7 @@ from coterie.ensembles._decoding import LOSSES, coupled, distances, logits
 from coterie.ensembles._members import Member, Task, fit_all, in_parallel, weight_params
 from coterie.ensembles._one_learner import params_of_learner, router_of, take_input_tags
 from coterie.ensembles._warm_start import left_as_it_was
+from coterie.ensembles._watchers import watched
 from coterie.errors import InvalidParameter
 from coterie.trees.decision_tree import DecisionTreeClassifier
 
@@ -61,7 +63,7 @@ def _when(condition: Callable[[str], bool], method: str) -> Any:
     return available_if(check)
 
 
-class OutputCodeClassifier(ClassifierMixin, BaseEstimator):
+class OutputCodeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier for many classes, made of members that each tell two groups of them apart.
 
     A code matrix says which classes are on which side for each member. The class of a row is the one whose row of the
@@ -157,6 +159,7 @@ class OutputCodeClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Make the code and fit the members.
 

@@ -13,6 +13,7 @@ from coterie.ensembles._members import Member
 from coterie.ensembles._oof_score import Score, score_of_codes, score_of_numbers
 from coterie.ensembles._selection_base import SelectionBase
 from coterie.ensembles._voting_docs import MEMBER_WORDS, OOF_WORDS
+from coterie.ensembles._watchers import watched
 
 __all__ = ["SelectionClassifier", "SelectionRegressor"]
 
@@ -129,6 +130,7 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -234,6 +236,7 @@ class SelectionRegressor(RegressorMixin, SelectionBase):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:

@@ -18,6 +18,7 @@ from coterie.ensembles._oof_score import Score, score_of_codes, score_of_numbers
 from coterie.ensembles._simplex import least_log_loss, least_squares
 from coterie.ensembles._voting_base import VOTING_PARAMS, VotingBase
 from coterie.ensembles._voting_docs import documented
+from coterie.ensembles._watchers import watched
 from coterie.errors import InvalidParameter
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
@@ -79,6 +80,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -221,6 +223,7 @@ class VotingRegressor(RegressorMixin, VotingBase):
     ) -> None:
         self._store(locals())
 
+    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
