@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -100,8 +101,9 @@ class Explanation:
         text = [
             f"{_number(line.score)} is the {self.unit}{what}; {_number(line.base)} is expected before anything is known"
         ]
-        width = max((len(_signed(part)) for _, part in line.parts), default=0)
-        text += [f"{_signed(part):>{width}}  {name}" for name, part in line.parts]
+        signed = _signed([part for _, part in line.parts])
+        width = max(map(len, signed), default=0)
+        text += [f"{part:>{width}}  {name}" for part, (name, _) in zip(signed, line.parts, strict=True)]
         return "\n".join(text)
 
     def to_shap(self) -> Any:
@@ -164,7 +166,8 @@ def _html_of(line: _Line, unit: str) -> str:
     widest = max((abs(part) for _, part in line.parts), default=1.0) or 1.0
     what = "" if line.output is None else f" for {escape(str(line.output))}"
     cells = []
-    for name, part in line.parts:
+    signed = _signed([part for _, part in line.parts])
+    for said, (name, part) in zip(signed, line.parts, strict=True):
         width = 50 * abs(part) / widest
         left = 50 if part > 0 else 50 - width
         bar = (
@@ -174,7 +177,7 @@ def _html_of(line: _Line, unit: str) -> str:
         )
         cells.append(
             f'<tr><td style="text-align: right">{escape(name)}</td><td>{bar}</td>'
-            f'<td style="text-align: right">{_signed(part)}</td></tr>'
+            f'<td style="text-align: right">{said}</td></tr>'
         )
     head = (
         f"<b>{_number(line.score)}</b> is the {escape(unit)}{what}; {_number(line.base)} is expected before anything "
@@ -187,8 +190,13 @@ def _number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.4g}"
+def _signed(values: list[float]) -> list[str]:
+    """All with as many decimals, so that the largest has three digits."""
+    largest = max(map(abs, values), default=0.0)
+    if not 1e-4 < largest < 1e6:
+        return [f"{value:+.3g}" for value in values]
+    decimals = max(0, 2 - floor(log10(largest)))
+    return [f"{value:+.{decimals}f}" for value in values]
 
 
 def _shown(value: Any) -> str:
