@@ -6,6 +6,7 @@
 #include "coterie/base/buffer.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/predict/walk_codes.hpp"
 
 namespace coterie {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kWalkRows = 256;  // of a block of rows that walk
 constexpr std::size_t kFewRows = 12;    // up to which rows walk: a network serves 64 for the price of one
 constexpr std::size_t kRowFeaturesPerThread = 50'000;
+constexpr std::size_t kManyRows = 256;    // from which rows are worth coding
+constexpr std::size_t kLargeNodes = 512;  // of a tree that is too large for a network
 
 }  // namespace
 
@@ -53,6 +56,17 @@ const Networks* CompiledForest::networks_for(std::size_t n_rows) const {
     }
     if (!networks_ || trees_.size() * 3 < networks_->n_planes()) return nullptr;
     return &*networks_;
+}
+
+const PackedForest* CompiledForest::codes_for(std::size_t n_rows) const {
+    if (n_rows < kManyRows || linear_) return nullptr;
+    const std::lock_guard hold(lock_);
+    if (!tried_codes_) {
+        const bool large = std::ranges::any_of(trees_, [](const auto& tree) { return tree->n_nodes() > kLargeNodes; });
+        if (large) codes_ = coded(trees_, n_features_);
+        tried_codes_ = true;
+    }
+    return codes_ ? &*codes_ : nullptr;
 }
 
 void CompiledForest::check(const TableView& table) const {
@@ -102,6 +116,16 @@ void CompiledForest::add_scores(const TableView& table, std::span<double> scores
     require(scores.size() == table.n_rows * n_outputs_, "The array of scores does not fit the table.");
     if (const Networks* networks = networks_for(table.n_rows); networks != nullptr)
         return add_by_networks(*networks, table, scores, trees, n_threads, stop);
+    if (const PackedForest* codes = codes_for(table.n_rows); codes != nullptr)
+        return walk_forest(*codes, table, trees, n_threads, stop,
+                           [&](std::size_t t, std::size_t row, std::size_t n, const std::uint32_t* leaves) {
+                               const Tree& tree = *trees_[t];
+                               double* out = scores.data() + row * n_outputs_ + first_output_[t];
+                               for (std::size_t i = 0; i < n; ++i, out += n_outputs_) {
+                                   const auto answer = tree.answer(leaves[i]);
+                                   for (std::size_t k = 0; k < answer.size(); ++k) out[k] += answer[k];
+                               }
+                           });
     walk(table, trees, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double* values) {
         const Tree& tree = *trees_[t];
         double* const out = scores.data() + row * n_outputs_ + first_output_[t];
@@ -147,6 +171,11 @@ void CompiledForest::find_leaves(const TableView& table, std::span<std::uint32_t
     const std::size_t n_trees = trees_.size();
     require(leaves.size() == table.n_rows * n_trees, "The array of leaves does not fit the table.");
     const Networks* const networks = networks_for(table.n_rows);
+    if (const PackedForest* codes = networks == nullptr ? codes_for(table.n_rows) : nullptr; codes != nullptr)
+        return walk_forest(*codes, table, {}, n_threads, stop,
+                           [&](std::size_t t, std::size_t row, std::size_t n, const std::uint32_t* found) {
+                               for (std::size_t i = 0; i < n; ++i) leaves[(row + i) * n_trees + t] = found[i];
+                           });
     if (networks == nullptr)
         return walk(table, {}, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double*) {
             leaves[row * n_trees + t] = leaf;
@@ -165,6 +194,7 @@ std::size_t CompiledForest::n_bytes() const {
     std::size_t bytes = leaf_values_.capacity() * sizeof(double) + first_value_.capacity() * sizeof(std::size_t);
     if (walkers_) bytes += walkers_->n_bytes();
     if (networks_) bytes += networks_->n_bytes();
+    if (codes_) bytes += codes_->bytes();
     return bytes;
 }
 

@@ -13,6 +13,7 @@
 #include "coterie/predict/networks.hpp"
 #include "coterie/predict/walkers.hpp"
 #include "coterie/tree/forest.hpp"
+#include "coterie/tree/packed_forest.hpp"
 
 namespace coterie {
 
@@ -36,6 +37,8 @@ private:
     const Walkers& walkers() const;
     /// Nothing if walking is the better way for so many rows.
     const Networks* networks_for(std::size_t n_rows) const;
+    /// The same for large trees: walked by codes.
+    const PackedForest* codes_for(std::size_t n_rows) const;
     void check(const TableView& table) const;
     template <class OnBlock>
     void for_blocks(const TableView& table, std::size_t block_rows, int n_threads, StopRequest& stop,
@@ -55,6 +58,8 @@ private:
     mutable std::optional<Walkers> walkers_;
     mutable std::optional<Networks> networks_;
     mutable bool tried_networks_ = false;
+    mutable std::optional<PackedForest> codes_;
+    mutable bool tried_codes_ = false;
     mutable std::vector<double> leaf_values_;  // of the networks: by code, tree after tree
     mutable std::vector<std::size_t> first_value_;
 };

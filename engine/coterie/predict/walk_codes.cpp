@@ -17,8 +17,8 @@ constexpr std::size_t kSmallBlock = 512;     // if there are few, so that thread
 constexpr std::size_t kStripe = 1 << 16;     // rows between two questions whether to stop
 constexpr std::size_t kLargeTree = 1 << 13;  // nodes of trees that do not stay in a cache
 constexpr std::size_t kBundle = 16;          // rows that are not parted any further before they walk
-constexpr std::size_t kLanes = 16;            // walks that hide each other's latency
-constexpr std::size_t kFewRows = 8;           // up to which the lanes are trees, not rows
+constexpr std::size_t kLanes = 16;           // walks that hide each other's latency
+constexpr std::size_t kFewRows = 8;          // up to which the lanes are trees, not rows
 
 /// Rows on their way down a tree, or trees on the way of a row.
 struct Lanes {
@@ -178,9 +178,10 @@ void walk_trees(const PackedForest& forest, const Grove& grove, const std::uint1
     }
 }
 
-// Calls visit(tree number, tree, first row, n, leaves) for blocks of rows, trees in their order.
+// Calls visit(tree number, tree, first row, n, leaves) for blocks of rows and the trees of a range, in their order.
 template <class Visit>
-void for_blocks(const PackedForest& forest, const TableView& table, int n_threads, StopRequest& stop, Visit visit) {
+void for_blocks(const PackedForest& forest, const TableView& table, int n_threads, StopRequest& stop, Visit visit,
+                TreeRange trees = {}) {
     check_table(forest, table);
     const std::size_t d = forest.n_features;
     const std::size_t block = table.n_rows < kBlock * static_cast<std::size_t>(n_threads) ? kSmallBlock : kBlock;
@@ -195,6 +196,9 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
             const std::size_t n = end - begin;
             std::size_t number = 0;
             for (const Grove& grove : forest.groves) {
+                const std::size_t first_tree = number;
+                number += grove.trees.size();
+                if (number <= trees.begin || first_tree >= trees.end) continue;
                 for (std::size_t feature = 0; feature < d; ++feature) {
                     table.columns[feature].read(first, n, values.data());
                     if (forest.n_levels[feature] > 0)
@@ -203,14 +207,17 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                         code_values(values.data(), n, grove.thresholds[feature], codes.data() + feature, d);
                 }
                 if (n <= kFewRows) {
+                    std::size_t t = first_tree;
                     walk_trees(forest, grove, codes.data(), d, n, [&](const PackedTree& tree, const std::uint32_t* at) {
-                        visit(number++, tree, first, n, at);
+                        if (t >= trees.begin && t < trees.end) visit(t, tree, first, n, at);
+                        ++t;
                     });
                     continue;
                 }
-                for (const auto& tree : grove.trees) {
-                    walk_rows(forest, *tree, codes.data(), d, n, leaves.data());
-                    visit(number++, *tree, first, n, leaves.data());
+                for (std::size_t t = std::max(first_tree, trees.begin); t < std::min(number, trees.end); ++t) {
+                    const PackedTree& tree = *grove.trees[t - first_tree];
+                    walk_rows(forest, tree, codes.data(), d, n, leaves.data());
+                    visit(t, tree, first, n, leaves.data());
                 }
             }
         });
@@ -239,6 +246,74 @@ void walk_rows(const PackedForest& forest, const PackedTree& tree, const std::ui
         walk_lanes<true>(forest, nominal, lanes);
         for (std::size_t k = 0; k < n_lanes; ++k) leaves[parted ? bundles.row(first + k) : first + k] = lanes.at[k];
     }
+}
+
+void walk_forest(const PackedForest& forest, const TableView& table, TreeRange trees, int n_threads, StopRequest& stop,
+                 const VisitLeaves& visit) {
+    for_blocks(
+        forest, table, n_threads, stop,
+        [&](std::size_t number, const PackedTree&, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
+            visit(number, first, n, leaves);
+        },
+        trees);
+}
+
+namespace {
+
+using Trees = std::span<const std::shared_ptr<const Tree>>;
+
+PackedTree coded(const Tree& tree, const std::vector<std::vector<double>>& thresholds) {
+    PackedTree packed;
+    packed.nodes.reserve(tree.n_nodes());
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
+        PackedNode& own = packed.nodes.emplace_back();
+        if (tree.is_leaf(node)) {
+            own.what = PackedNode::kLeafFlag;
+            continue;
+        }
+        const auto feature = static_cast<std::uint32_t>(tree.feature[node]);
+        const std::vector<double>& all = thresholds[feature];
+        const auto place = std::lower_bound(all.begin(), all.end(), tree.threshold[node]) - all.begin();
+        own.left = tree.left[node];
+        own.what = feature | (tree.missing_left[node] ? 0 : PackedNode::kMissingRight);
+        own.code = static_cast<std::uint16_t>(place + 1);
+    }
+    return packed;
+}
+
+// Adds groves for these trees: one, or as many as the number of codes makes necessary.
+bool add_groves(PackedForest& forest, Trees trees) {
+    constexpr std::size_t kMost = 65'534;  // thresholds whose codes have room in two bytes
+    Grove grove;
+    grove.thresholds.resize(forest.n_features);
+    for (const auto& tree : trees)
+        for (NodeIndex node = 0; node < tree->n_nodes(); ++node)
+            if (!tree->is_leaf(node))
+                grove.thresholds[static_cast<std::size_t>(tree->feature[node])].push_back(tree->threshold[node]);
+    bool fits = true;
+    for (auto& own : grove.thresholds) {
+        std::ranges::sort(own);
+        own.erase(std::unique(own.begin(), own.end()), own.end());
+        fits = fits && own.size() <= kMost;
+    }
+    if (!fits) {
+        const std::size_t half = trees.size() / 2;
+        return half > 0 && add_groves(forest, trees.first(half)) && add_groves(forest, trees.subspan(half));
+    }
+    for (const auto& tree : trees) grove.trees.push_back(std::make_shared<PackedTree>(coded(*tree, grove.thresholds)));
+    forest.groves.push_back(std::move(grove));
+    return true;
+}
+
+}  // namespace
+
+std::optional<PackedForest> coded(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features) {
+    for (const auto& tree : trees)
+        for (NodeIndex node = 0; node < tree->n_nodes(); ++node)
+            if (!tree->is_leaf(node) && (tree->levels[node] >= 0 || std::isnan(tree->threshold[node]))) return {};
+    PackedForest forest(std::vector<std::int32_t>(n_features, 0), 1);
+    if (!add_groves(forest, trees)) return {};
+    return forest;
 }
 
 void add_answers(const PackedForest& forest, const TableView& table, std::span<double> sums, int n_threads,

@@ -169,6 +169,43 @@ const Test at_thresholds(
         }
     });
 
+const Test large_trees("trees too large for a network are walked by codes, in bundles, to the leaves of the slow walk",
+                       [] {
+                           std::vector<Tree> trees;
+                           for (std::uint64_t seed = 0; seed < 3; ++seed)
+                               trees.push_back(random_tree(70 + seed, 30'000, 3));
+                           trees.push_back(random_tree(80, 10, 3));
+                           check(trees[0].n_nodes() > 10'000, "a tree is large");
+                           const Forest forest = forest_of(trees, 3);
+                           for (const std::size_t n_rows : {255u, 257u, 600u, 9001u}) {
+                               const Rows rows = random_rows(n_rows, n_rows, 3);
+                               std::vector<std::uint32_t> leaves(n_rows * trees.size());
+                               find_leaves(forest, rows.view(), leaves, 2);
+                               for (std::size_t i = 0; i < leaves.size(); ++i)
+                                   check_equal(leaves[i], reference::slow_leaf(trees[i % trees.size()],
+                                                                               &rows.values[i / trees.size() * 3]));
+                           }
+                       });
+
+const Test ranges("some trees answer as a forest of them alone would, whichever way rows go", [] {
+    for (const std::size_t n_splits : {20u, 4000u})
+        for (const std::size_t n_rows : {1u, 9u, 30u, 700u}) {
+            std::vector<Tree> trees;
+            for (std::uint64_t seed = 0; seed < 21; ++seed) trees.push_back(random_tree(seed, n_splits, 3));
+            const Forest forest = forest_of(trees, 3);
+            const Rows rows = random_rows(n_rows, n_rows, 3);
+            for (const TreeRange range : {TreeRange{0, 21}, TreeRange{0, 5}, TreeRange{3, 12}, TreeRange{20, 99}}) {
+                std::vector<double> expected(n_rows);
+                for (std::size_t row = 0; row < n_rows; ++row)
+                    for (std::size_t t = range.begin; t < range.end_of(21); ++t)
+                        expected[row] += trees[t].value[reference::slow_leaf(trees[t], &rows.values[row * 3])];
+                std::vector<double> scores(n_rows);
+                add_scores(forest, rows.view(), scores, 2, {}, range);
+                check(scores == expected, "the sums are those of these trees");
+            }
+        }
+});
+
 const Test kept("what a forest was compiled to is kept until its trees change", [] {
     Forest forest = forest_of({two_splits(), leaf_only(1)}, 2);
     const auto compiled = CompiledForest::of(forest);
