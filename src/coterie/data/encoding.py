@@ -19,7 +19,7 @@ from coterie.data.levels import is_number, number_levels
 from coterie.data.table import Table
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
-__all__ = ["Encoded", "Encoder"]
+__all__ = ["Encoded", "Encoder", "Lookup"]
 
 _Raw = tuple[CodeArray, AnyArray]
 
@@ -67,6 +67,23 @@ class _Coding:
         return self.levels.dtype.kind == "O" and not all(is_number(level) for level in self.levels)
 
 
+@dataclass(frozen=True)
+class Lookup:
+    """One label after the other: `places` says where its level stands, `codes` which code that has if levels share one.
+
+    `missing` is the number of a missing label.
+    """
+
+    places: dict[Any, int]
+    codes: list[int] | None
+    missing: float
+
+    @classmethod
+    def of(cls, coding: _Coding, places: dict[Any, int]) -> "Lookup":
+        codes = coding.code.tolist() if coding.is_grouped() else None
+        return cls(places, codes, float("nan") if coding.kind == "ordered" else -1.0)
+
+
 class Encoder:
     """Learns the levels of nominal and ordered columns in `fit`, applies them in `transform`.
 
@@ -98,9 +115,10 @@ class Encoder:
         self.n_levels: CodeArray = np.zeros(0, dtype=np.int32)
         self._codings: dict[int, _Coding] = {}
         self._positions: dict[int, dict[Any, int]] = {}
+        self._lookups: list[Lookup | None] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_positions": {}}
+        return {**self.__dict__, "_positions": {}, "_lookups": []}
 
     @property
     def takes_matrix(self) -> bool:
@@ -117,17 +135,16 @@ class Encoder:
         coding = self._codings.get(feature)
         return None if coding is None else coding.code
 
-    def is_grouped(self, feature: int) -> bool:
-        """Whether several levels of a nominal feature share a code."""
-        coding = self._codings.get(feature)
-        return coding is not None and coding.is_grouped()
-
-    def places_by_feature(self) -> list[dict[Any, int] | None]:
-        """For each feature, where its levels stand; None for a numeric one."""
-        return [
-            self._positions_of(feature) if feature in self._codings else None
-            for feature in range(len(self.n_levels))
-        ]
+    def lookups(self) -> list["Lookup | None"]:
+        """For each feature, how a label becomes a number; None for a numeric one."""
+        if len(self._lookups) != len(self.n_levels):
+            self._lookups = [
+                Lookup.of(self._codings[feature], self._positions_of(feature))
+                if feature in self._codings
+                else None
+                for feature in range(len(self.n_levels))
+            ]
+        return self._lookups
 
     def fit(
         self, table: Table, target: AnyArray | None = None, weight: FloatArray | None = None
@@ -171,7 +188,7 @@ class Encoder:
             )
         nominal = nominal_columns(self.categorical_features, table)
         self.n_levels = np.zeros(table.n_columns, dtype=np.int32)
-        self._codings, self._positions = {}, {}
+        self._codings, self._positions, self._lookups = {}, {}, []
         wanted = set(np.flatnonzero(nominal).tolist())
         wanted |= {index for index, column in enumerate(table.columns) if column.kind == "ordered"}
         features: dict[int, AnyArray] = {}

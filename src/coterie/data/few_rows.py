@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import CodeArray
-from coterie.data.encoding import Encoded, Encoder
+from coterie.data.encoding import Encoded, Encoder, Lookup
 from coterie.data.schema import Schema
 
 __all__ = ["MOST_ROWS", "encode_few"]
@@ -37,36 +37,29 @@ def encode_few(encoder: Encoder, schema: Schema, X: Any) -> Encoded | None:
     rows = _rows_of(X, schema)
     if rows is None:
         return None
-    places = encoder.places_by_feature()
-    encoded = np.empty((len(rows), schema.n_features))
-    for number, row in enumerate(rows):
-        numbers = _numbers_of(row, places)
+    lookups = encoder.lookups()
+    encoded: list[list[float]] = []
+    fine: dict[int, list[int]] = {}
+    for row in rows:
+        numbers = _numbers_of(row, lookups, fine)
         if numbers is None:
             return None
-        encoded[number] = numbers
-    fine: dict[int, CodeArray] = {}
-    for index, place in enumerate(places):
-        if place is None:
-            continue
-        if encoder.n_levels[index] == 0:  # ordered categories are numbers
-            encoded[encoded[:, index] < 0, index] = nan
-        elif encoder.is_grouped(index):
-            fine[index] = encoded[:, index].astype(np.int32)
-            codes = encoder.codes(index)
-            assert codes is not None
-            encoded[:, index] = np.append(codes, np.int32(-1))[fine[index]]
-    return Encoded(encoded, len(rows), schema.n_features, encoder.n_levels, fine)
+        encoded.append(numbers)
+    places: dict[int, CodeArray] = {feature: np.array(own, np.int32) for feature, own in fine.items()}
+    return Encoded(np.array(encoded, np.float64), len(rows), schema.n_features, encoder.n_levels, places)
 
 
-def _numbers_of(row: Sequence[Any], places: Sequence[dict[Any, int] | None]) -> list[float] | None:
-    """The values of a row as numbers: of labels, the places of their levels, -1 where missing."""
-    numbers = []
-    for value, place in zip(row, places, strict=True):
+def _numbers_of(
+    row: Sequence[Any], lookups: Sequence[Lookup | None], fine: dict[int, list[int]]
+) -> list[float] | None:
+    """The values of a row as numbers; where levels share codes, `fine` is told the places of the levels too."""
+    numbers: list[float] = []
+    for value, lookup in zip(row, lookups, strict=True):
         kind = type(value)
         if issubclass(kind, np.generic):
             value = value.item()
             kind = type(value)
-        if place is None:
+        if lookup is None:
             if kind is float:
                 numbers.append(value)
             elif (kind is int and -_EXACT <= value <= _EXACT) or kind is bool:
@@ -75,17 +68,19 @@ def _numbers_of(row: Sequence[Any], places: Sequence[dict[Any, int] | None]) -> 
                 numbers.append(nan)
             else:
                 return None
-        elif kind in _PLAIN:
-            found = place.get(value)
-            if found is None:
-                if kind is not float or value == value:
-                    return None
-                found = -1
-            numbers.append(found)
-        elif kind.__name__ in _BLANK:
-            numbers.append(-1)
-        else:
+            continue
+        place = -1
+        if kind in _PLAIN:
+            place = lookup.places.get(value, -1)
+            if place < 0 and (kind is not float or value == value):
+                return None
+        elif kind.__name__ not in _BLANK:
             return None
+        if lookup.codes is not None:
+            fine.setdefault(len(numbers), []).append(place)
+        numbers.append(
+            lookup.missing if place < 0 else place if lookup.codes is None else lookup.codes[place]
+        )
     return numbers
 
 
