@@ -9,7 +9,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
+from coterie.errors import InvalidInput
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.trees.layout import place_nodes
 
@@ -169,3 +171,15 @@ def test_the_guide_tells_the_truth():
     result = doctest.testfile(str(guide), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.attempted > 5
     assert result.failed == 0
+
+
+def test_the_way_of_a_row_is_drawn_with_thick_lines() -> None:
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*load_iris(return_X_y=True))
+    X = load_iris().data
+    for row in (0, 60, 120):
+        svg = str(tree.to_svg(row=X[[row]]))
+        n_nodes = tree.decision_path(X[[row]]).nnz
+        assert svg.count('stroke-width="3"') == 2 * n_nodes - 1  # boxes, and the lines between them
+    assert 'stroke-width="3"' not in str(tree.to_svg())
+    with pytest.raises(InvalidInput, match="a table of one row, received one of 2"):
+        tree.to_svg(row=X[:2])

@@ -22,6 +22,7 @@ from coterie._typing import (
 )
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.errors import InvalidInput
 from coterie.explain.explained import Explained
 from coterie.explain.shap import TreeGame
 from coterie.trees.drawing import TreeDrawing, draw_tree
@@ -203,6 +204,7 @@ class CriterionTree(Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
         *,
         max_depth: int | None = None,
         decimals: int = 3,
+        row: Any = None,
     ) -> TreeDrawing:
         """The tree as a picture, which notebooks show and `save` writes to a file.
 
@@ -214,6 +216,15 @@ class CriterionTree(Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
         feature_names : names to use instead of those of the columns
         max_depth : splits below this depth are not shown
         decimals : digits after the point
+        row : a table of one row, whose way through the tree is drawn with thick lines
         """
         check_is_fitted(self, "tree_")
-        return draw_tree(self.tree_, words_of(self, feature_names, decimals=decimals), max_depth=max_depth)
+        words = words_of(self, feature_names, decimals=decimals)
+        path = () if row is None else self._path_of(row)
+        return draw_tree(self.tree_, words, max_depth=max_depth, path=path)
+
+    def _path_of(self, row: Any) -> set[int]:
+        ways = self.decision_path(row)
+        if ways.shape[0] != 1:
+            raise InvalidInput(f"row: expected a table of one row, received one of {ways.shape[0]}.")
+        return set(ways.indices.tolist())

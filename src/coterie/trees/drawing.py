@@ -1,5 +1,6 @@
 """A tree as a picture: an SVG written by hand, without other packages."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -17,6 +18,7 @@ _HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a6
 _LOW, _HIGH = "#f4f7fb", "#3b6ea8"
 _LINE_HEIGHT, _CHAR_WIDTH, _PADDING = 16, 7.3, 10
 _GAP_X, _GAP_Y = 16, 52
+_STROKE, _PATH = 'stroke="#5b6570"', 'stroke="#111111" stroke-width="3"'
 _MOST_CHARS = 42
 
 
@@ -64,15 +66,24 @@ class _Sheet:
         return _PADDING + box.level * (self.box_height + _GAP_Y)
 
 
-def draw_tree(tree: GrownTree, words: TreeWords, *, max_depth: int | None = None) -> TreeDrawing:
-    """Draw a tree from the top down: yes to the left, no to the right."""
+def draw_tree(
+    tree: GrownTree,
+    words: TreeWords,
+    *,
+    max_depth: int | None = None,
+    path: Collection[int] = (),
+) -> TreeDrawing:
+    """Draw a tree from the top down: yes to the left, no to the right; thick lines around the nodes of `path`."""
     boxes = place_nodes(tree, max_depth=max_depth)
     labels = [_lines(tree, words, box) for box in boxes]
     longest = max(len(line) for lines in labels for line in lines)
     sheet = _Sheet(longest * _CHAR_WIDTH + 2 * _PADDING, 3 * _LINE_HEIGHT + _PADDING)
     colours = _colours(tree, words, boxes)
-    parts = [_edges(tree, words, sheet, boxes, box) for box in boxes if box.children]
-    parts += [_box(tree, words, sheet, *drawn) for drawn in zip(boxes, labels, colours, strict=True)]
+    parts = [_edges(tree, words, sheet, boxes, box, path) for box in boxes if box.children]
+    parts += [
+        _box(tree, words, sheet, *drawn, on_path=drawn[0].node in path)
+        for drawn in zip(boxes, labels, colours, strict=True)
+    ]
     width = max(sheet.left(box) for box in boxes) + sheet.box_width + _PADDING
     height = max(sheet.top(box) for box in boxes) + sheet.box_height + _PADDING
     title = f"Decision tree with {tree.n_leaves} leaves"
@@ -105,11 +116,14 @@ def _box(
     box: PlacedNode,
     lines: list[str],
     colour: tuple[str, str],
+    *,
+    on_path: bool,
 ) -> str:
     fill, ink = colour
     x, y = sheet.left(box), sheet.top(box)
     full = words.answer(tree, box.node) if not box.children else words.question(tree, box.node)
     round_corners = 4 if box.children else 14
+    stroke = _PATH if on_path else _STROKE
     text = "".join(
         f'<text x="{sheet.middle(box):.1f}" y="{y + 18 + i * _LINE_HEIGHT:.1f}" text-anchor="middle" fill="{ink}" '
         f'font-weight="{weight}">{escape(line)}</text>'
@@ -117,11 +131,18 @@ def _box(
     )
     return (
         f'<g><title>{escape(full)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{sheet.box_width:.1f}" '
-        f'height="{sheet.box_height:.1f}" rx="{round_corners}" fill="{fill}" stroke="#5b6570"/>{text}</g>'
+        f'height="{sheet.box_height:.1f}" rx="{round_corners}" fill="{fill}" {stroke}/>{text}</g>'
     )
 
 
-def _edges(tree: GrownTree, words: TreeWords, sheet: _Sheet, boxes: list[PlacedNode], box: PlacedNode) -> str:
+def _edges(
+    tree: GrownTree,
+    words: TreeWords,
+    sheet: _Sheet,
+    boxes: list[PlacedNode],
+    box: PlacedNode,
+    path: Collection[int],
+) -> str:
     missing = words.missing_side(tree, box.node)
     x1, y1 = sheet.middle(box), sheet.top(box) + sheet.box_height
     parts = []
@@ -129,11 +150,12 @@ def _edges(tree: GrownTree, words: TreeWords, sheet: _Sheet, boxes: list[PlacedN
         x2, y2 = sheet.middle(boxes[child]), sheet.top(boxes[child])
         bend = (y1 + y2) / 2
         dashes = ' stroke-dasharray="5 3"' if side == missing else ""
+        stroke = _PATH if boxes[child].node in path else 'stroke="#8a949e"'
         label = word + (", missing" if side == missing else "")
         anchor, off = ("end", -6) if side == "left" else ("start", 6)
         parts.append(
             f'<path d="M{x1:.1f},{y1:.1f} C{x1:.1f},{bend:.1f} {x2:.1f},{bend:.1f} {x2:.1f},{y2:.1f}" '
-            f'fill="none" stroke="#8a949e"{dashes}/>'
+            f'fill="none" {stroke}{dashes}/>'
             f'<text x="{x2 + off:.1f}" y="{y2 - 8:.1f}" text-anchor="{anchor}" font-size="11" '
             f'fill="#5b6570">{label}</text>'
         )
