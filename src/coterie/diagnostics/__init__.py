@@ -1,7 +1,8 @@
-"""What a fitted ensemble is like inside: margins, the bounds that theory has for them, and errors by round."""
+"""What a fitted ensemble is like inside: margins, bounds, bias and variance, diversity, calibration, importance."""
 
 from coterie.diagnostics import bounds
+from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
 from coterie.diagnostics.error_by_round import error_by_round
 from coterie.diagnostics.margins import Margins, margins
 
-__all__ = ["Margins", "bounds", "error_by_round", "margins"]
+__all__ = ["BiasVariance", "Margins", "bias_variance", "bounds", "error_by_round", "margins"]

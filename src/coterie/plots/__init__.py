@@ -1,8 +1,9 @@
 """Pictures of what `coterie.diagnostics` finds: one display for each, for notebooks, web pages and matplotlib."""
 
+from coterie.plots.bias_variance_display import BiasVarianceDisplay
 from coterie.plots.display import Display
 from coterie.plots.error_bound_display import ErrorBoundDisplay
 from coterie.plots.margin_display import MarginDisplay
 from coterie.plots.rounds_display import RoundsDisplay
 
-__all__ = ["Display", "ErrorBoundDisplay", "MarginDisplay", "RoundsDisplay"]
+__all__ = ["BiasVarianceDisplay", "Display", "ErrorBoundDisplay", "MarginDisplay", "RoundsDisplay"]
