@@ -2,7 +2,18 @@
 
 from coterie.diagnostics import bounds
 from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
+from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.error_by_round import error_by_round
 from coterie.diagnostics.margins import Margins, margins
 
-__all__ = ["BiasVariance", "Margins", "bias_variance", "bounds", "error_by_round", "margins"]
+__all__ = [
+    "Ambiguity",
+    "BiasVariance",
+    "Diversity",
+    "Margins",
+    "bias_variance",
+    "bounds",
+    "diversity",
+    "error_by_round",
+    "margins",
+]

@@ -12,20 +12,12 @@ from coterie._typing import BoolArray, FloatArray, RowArray
 from coterie.diagnostics._tally import Answer, Ballots, Tally, one_hot, running_tallies
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["answers_side_by_side", "sklearn_adaboost_ballots", "sklearn_member_ballots"]
+__all__ = ["answers_side_by_side", "sklearn_adaboost_ballots", "sklearn_member_ballots", "table_of_adaboost"]
 
 
 def sklearn_adaboost_ballots(model: Any, X: Any) -> Ballots:
     """Members that vote one after the other, each for a label."""
-    table = validate_data(
-        model,
-        X,
-        reset=False,
-        dtype=None,
-        accept_sparse=["csr", "csc"],
-        allow_nd=True,
-        ensure_all_finite=False,
-    )
+    table = table_of_adaboost(model, X)
     classes = np.asarray(model.classes_)
 
     def answers() -> Iterator[Answer]:
@@ -37,6 +29,19 @@ def sklearn_adaboost_ballots(model: Any, X: Any) -> Ballots:
         return running_tallies(islice(answers(), int(rounds[-1])), rounds)
 
     return Ballots(classes, len(model.estimators_), after)
+
+
+def table_of_adaboost(model: Any, X: Any) -> Any:
+    """What the members are given: an array, whatever the table was."""
+    return validate_data(
+        model,
+        X,
+        reset=False,
+        dtype=None,
+        accept_sparse=["csr", "csc"],
+        allow_nd=True,
+        ensure_all_finite=False,
+    )
 
 
 def sklearn_member_ballots(model: Any, X: Any, *, soft: bool, oob: bool) -> Ballots:

@@ -2,8 +2,17 @@
 
 from coterie.plots.bias_variance_display import BiasVarianceDisplay
 from coterie.plots.display import Display
+from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.error_bound_display import ErrorBoundDisplay
 from coterie.plots.margin_display import MarginDisplay
 from coterie.plots.rounds_display import RoundsDisplay
 
-__all__ = ["BiasVarianceDisplay", "Display", "ErrorBoundDisplay", "MarginDisplay", "RoundsDisplay"]
+__all__ = [
+    "BiasVarianceDisplay",
+    "Display",
+    "DiversityDisplay",
+    "ErrorBoundDisplay",
+    "KappaErrorDisplay",
+    "MarginDisplay",
+    "RoundsDisplay",
+]
