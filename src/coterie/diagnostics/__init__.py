@@ -2,18 +2,25 @@
 
 from coterie.diagnostics import bounds
 from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
+from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.error_by_round import error_by_round
 from coterie.diagnostics.margins import Margins, margins
+from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [
     "Ambiguity",
     "BiasVariance",
+    "BootstrapError",
     "Diversity",
     "Margins",
+    "Voters",
     "bias_variance",
+    "bootstrap",
     "bounds",
     "diversity",
     "error_by_round",
+    "independent_voters",
     "margins",
+    "voters",
 ]

@@ -1,18 +1,22 @@
 """Pictures of what `coterie.diagnostics` finds: one display for each, for notebooks, web pages and matplotlib."""
 
 from coterie.plots.bias_variance_display import BiasVarianceDisplay
+from coterie.plots.bootstrap_display import BootstrapDisplay
 from coterie.plots.display import Display
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.error_bound_display import ErrorBoundDisplay
 from coterie.plots.margin_display import MarginDisplay
 from coterie.plots.rounds_display import RoundsDisplay
+from coterie.plots.voters_display import VotersDisplay
 
 __all__ = [
     "BiasVarianceDisplay",
+    "BootstrapDisplay",
     "Display",
     "DiversityDisplay",
     "ErrorBoundDisplay",
     "KappaErrorDisplay",
     "MarginDisplay",
     "RoundsDisplay",
+    "VotersDisplay",
 ]
