@@ -3,6 +3,7 @@
 from coterie.diagnostics import bounds
 from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
 from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
+from coterie.diagnostics.calibration import Calibration, Reliability, calibration
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.error_by_round import error_by_round
 from coterie.diagnostics.margins import Margins, margins
@@ -12,12 +13,15 @@ __all__ = [
     "Ambiguity",
     "BiasVariance",
     "BootstrapError",
+    "Calibration",
     "Diversity",
     "Margins",
+    "Reliability",
     "Voters",
     "bias_variance",
     "bootstrap",
     "bounds",
+    "calibration",
     "diversity",
     "error_by_round",
     "independent_voters",

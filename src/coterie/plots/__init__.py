@@ -2,6 +2,7 @@
 
 from coterie.plots.bias_variance_display import BiasVarianceDisplay
 from coterie.plots.bootstrap_display import BootstrapDisplay
+from coterie.plots.calibration_display import CalibrationDisplay
 from coterie.plots.display import Display
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.error_bound_display import ErrorBoundDisplay
@@ -12,6 +13,7 @@ from coterie.plots.voters_display import VotersDisplay
 __all__ = [
     "BiasVarianceDisplay",
     "BootstrapDisplay",
+    "CalibrationDisplay",
     "Display",
     "DiversityDisplay",
     "ErrorBoundDisplay",
