@@ -6,6 +6,7 @@ from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.calibration import Calibration, Reliability, calibration
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.error_by_round import error_by_round
+from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, margins
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
@@ -15,6 +16,7 @@ __all__ = [
     "BootstrapError",
     "Calibration",
     "Diversity",
+    "Importance",
     "Margins",
     "Reliability",
     "Voters",
@@ -24,6 +26,7 @@ __all__ = [
     "calibration",
     "diversity",
     "error_by_round",
+    "importance",
     "independent_voters",
     "margins",
     "voters",

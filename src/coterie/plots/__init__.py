@@ -6,6 +6,7 @@ from coterie.plots.calibration_display import CalibrationDisplay
 from coterie.plots.display import Display
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.error_bound_display import ErrorBoundDisplay
+from coterie.plots.importance_display import ImportanceDisplay
 from coterie.plots.margin_display import MarginDisplay
 from coterie.plots.rounds_display import RoundsDisplay
 from coterie.plots.voters_display import VotersDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "Display",
     "DiversityDisplay",
     "ErrorBoundDisplay",
+    "ImportanceDisplay",
     "KappaErrorDisplay",
     "MarginDisplay",
     "RoundsDisplay",
