@@ -4,6 +4,7 @@ from coterie.diagnostics import bounds
 from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
 from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.calibration import Calibration, Reliability, calibration
+from coterie.diagnostics.dependence import Dependence, DependenceCurve, dependence, interaction_strength
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.error_by_round import error_by_round
 from coterie.diagnostics.importance import Importance, importance
@@ -15,6 +16,8 @@ __all__ = [
     "BiasVariance",
     "BootstrapError",
     "Calibration",
+    "Dependence",
+    "DependenceCurve",
     "Diversity",
     "Importance",
     "Margins",
@@ -24,10 +27,12 @@ __all__ = [
     "bootstrap",
     "bounds",
     "calibration",
+    "dependence",
     "diversity",
     "error_by_round",
     "importance",
     "independent_voters",
+    "interaction_strength",
     "margins",
     "voters",
 ]

@@ -3,6 +3,7 @@
 from coterie.plots.bias_variance_display import BiasVarianceDisplay
 from coterie.plots.bootstrap_display import BootstrapDisplay
 from coterie.plots.calibration_display import CalibrationDisplay
+from coterie.plots.dependence_display import DependenceDisplay
 from coterie.plots.display import Display
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.error_bound_display import ErrorBoundDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "BiasVarianceDisplay",
     "BootstrapDisplay",
     "CalibrationDisplay",
+    "DependenceDisplay",
     "Display",
     "DiversityDisplay",
     "ErrorBoundDisplay",
