@@ -40,17 +40,19 @@ def draw_on(ax: Any, chart: Chart) -> None:
             _write(ax, mark, to_left=is_late(chart, mark))
     for name, axis in (("x", chart.x), ("y", chart.y)):
         _set_axis(ax, name, axis)
-    ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=28)
+    named = [item for item in legend_of(chart) if item.label]
+    n_columns = min(4 if sum(len(item.label) for item in named) <= 40 else 3, max(1, len(named)))
+    n_lines = -(-len(named) // n_columns)
+    ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=12 + 16 * n_lines)
     if chart.cells is None:
-        ax.grid(axis="y", color=GRID)
+        ax.grid(axis="x" if chart.bars else "y", color=GRID)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    named = [item for item in legend_of(chart) if item.label]
     if named:
         ax.legend(
             loc="lower left",
             bbox_to_anchor=(0, 1),
-            ncols=min(3, len(named)),
+            ncols=n_columns,
             frameon=False,
             fontsize="small",
             borderaxespad=0.4,
@@ -133,7 +135,8 @@ def _set_axis(ax: Any, name: str, axis: Axis) -> None:
         places, texts = zip(*named_ticks(axis), strict=True)
         own.set_ticks(places, labels=texts)
         if name == "x" and sum(map(len, texts)) > 50:
-            ax.tick_params(axis="x", labelrotation=35)
+            for text in own.get_ticklabels():
+                text.set(rotation=35, ha="right", rotation_mode="anchor")
     else:
         if axis.log:  # 100 rather than a power of ten
             own.set_ticks(ticks(axis))

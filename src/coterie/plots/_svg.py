@@ -56,7 +56,7 @@ def svg_of(chart: Chart) -> str:
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="{PAPER}"/>',
         f'<text x="{_LEFT}" y="22" font-size="14" font-weight="bold" fill="{INK}">{escape(chart.title)}</text>',
         *_legend(chart, places),
-        *frame.axes(grid=not chart.cells),
+        *frame.axes(grid="" if chart.cells else "x" if chart.bars else "y"),
         *(() if chart.cells is None else _cells(chart.cells, frame)),
         *_marks(chart, frame),
         *_faint(chart, frame),
@@ -86,14 +86,17 @@ class _Frame:
     def y(self, values: FloatArray | float) -> FloatArray:
         return self.bottom - np.clip(share_along(self.y_axis, values), *_REACH) * (self.bottom - self.top)
 
-    def axes(self, *, grid: bool) -> Iterator[str]:
+    def axes(self, *, grid: str) -> Iterator[str]:
+        """Numbers and names along both sides; lines of a grid for the numbers of one of them."""
         for value, text in named_ticks(self.y_axis):
             y = float(self.y(value))
-            if grid:
+            if grid == "y":
                 yield f'<line x1="{self.left}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="{GRID}"/>'
             yield _text(self.left - 8, y + 4, text, "end", AXIS)
         for value, text in named_ticks(self.x_axis):
             x = float(self.x(value))
+            if grid == "x":
+                yield f'<line x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{self.bottom}" stroke="{GRID}"/>'
             yield f'<line x1="{x:.1f}" y1="{self.bottom}" x2="{x:.1f}" y2="{self.bottom + 5}" stroke="{AXIS}"/>'
             if self.leans:
                 yield (
@@ -236,6 +239,8 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
 def _legend_places(chart: Chart) -> tuple[list[tuple[float, float]], float]:
     """Where each label of the legend begins, in as many lines as they need, and where the plot begins below them."""
     places, x, y = [], float(_LEFT), float(_TITLE + 10)
+    if not any(item.label for item in legend_of(chart)):
+        return [(x, y)] * len(legend_of(chart)), float(_TITLE)
     for item in legend_of(chart):
         width = _SWATCH + len(item.label) * _CHAR_WIDTH + 18
         if x + width > _WIDTH - _RIGHT and x > _LEFT:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.plots.chart import Axis, Bars, Cells, Chart, Line, Points, is_late, legend_of, named_ticks
+from coterie.plots.chart import Axis, Cells, Chart, Line, is_late, legend_of, named_ticks
 from coterie.plots.palette import AXIS, FAINT, INK, colour_of, dashes_of, shades
 
 __all__ = ["MIME_TYPE", "vega_of"]
@@ -35,13 +35,10 @@ def vega_of(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _colours(chart: Chart, items: list[Any]) -> dict[str, Any]:
-    """The colours of some of what the legend names."""
-    places = {id(item): place for place, item in enumerate(legend_of(chart))}
-    return {
-        "domain": [item.label for item in items],
-        "range": [colour_of(places[id(item)]) for item in items],
-    }
+def _colours(chart: Chart) -> dict[str, Any]:
+    """The scale that all layers share: a colour for each label of the legend."""
+    labels = [item.label for item in legend_of(chart)]
+    return {"domain": labels, "range": [colour_of(place) for place in range(len(labels))]}
 
 
 def _lines(chart: Chart) -> list[dict[str, Any]]:
@@ -61,7 +58,7 @@ def _lines(chart: Chart) -> list[dict[str, Any]]:
             },
             "encoding": {
                 **_both(chart),
-                "color": {**order, "scale": _colours(chart, lines), "legend": _LEGEND},
+                "color": {**order, "scale": _colours(chart), "legend": _LEGEND},
                 "strokeDash": {**order, "scale": dash, "legend": _LEGEND},
                 "order": {"field": "place", "type": "quantitative"},
                 "tooltip": [
@@ -104,15 +101,15 @@ def _bands(chart: Chart) -> list[dict[str, Any]]:
 
 def _dots(chart: Chart) -> list[dict[str, Any]]:
     layers = []
-    for points in chart.points:
-        scale = _colours(chart, [points])
-        colour = {"field": "line", "type": "nominal", "scale": scale, "legend": _LEGEND}
+    first = len(legend_of(chart)) - len(chart.points) - len(chart.bars)
+    colour = {"field": "line", "type": "nominal", "scale": _colours(chart), "legend": _LEGEND}
+    for place, points in enumerate(chart.points, start=first):
         rows = [{"line": points.label, **row} for row in _columns(x=points.x, y=points.y)]
         mark: dict[str, Any] = {"type": "point", "filled": True, "clip": True, "opacity": 0.8}
         layers.append({"data": {"values": rows}, "mark": mark, "encoding": {**_both(chart), "color": colour}})
         if points.low is not None and points.high is not None:
             ends = _columns(x=points.x, y=points.low, high=points.high)
-            rule = {"type": "rule", "clip": True, "color": scale["range"][0]}
+            rule = {"type": "rule", "clip": True, "color": colour_of(place)}
             encoding = {**_both(chart), "y2": {"field": "high"}}
             layers.append({"data": {"values": ends}, "mark": rule, "encoding": encoding})
     return layers
@@ -120,33 +117,23 @@ def _dots(chart: Chart) -> list[dict[str, Any]]:
 
 def _bars(chart: Chart) -> list[dict[str, Any]]:
     layers = []
-    for bars in chart.bars:
-        places = np.arange(len(bars.length), dtype=np.float64)
-        rows = [
-            {"line": bars.label, "x2": 0.0, "from": row["y"] - 0.33, "to": row["y"] + 0.33, **row}
-            for row in _columns(x=bars.length, y=places)
-        ]
-        colour = _colours(chart, [bars])["range"][0]
-        encoding = {**_both(chart), "x2": {"field": "x2"}}
-        encoding["y"] = {**encoding["y"], "field": "from"}
-        encoding["y2"] = {"field": "to"}
+    first = len(legend_of(chart)) - len(chart.bars)
+    for place, bars in enumerate(chart.bars, start=first):
+        heights = np.arange(len(bars.length), dtype=np.float64)
+        sides = _columns(x=bars.length, zero=0 * heights, y=heights - 0.33, upper=heights + 0.33)
+        both = _both(chart)
         layers.append(
             {
-                "data": {"values": rows},
-                "mark": {"type": "rect", "color": colour, "clip": True},
-                "encoding": encoding,
+                "data": {"values": sides},
+                "mark": {"type": "rect", "color": colour_of(place), "clip": True},
+                "encoding": {**both, "x2": {"field": "zero"}, "y2": {"field": "upper"}},
             }
         )
         if bars.spread is not None:
-            ends = _columns(x=bars.length - bars.spread, y=places, end=bars.length + bars.spread)
+            ends = _columns(x=bars.length - bars.spread, y=heights, end=bars.length + bars.spread)
             rule = {"type": "rule", "color": INK, "clip": True}
-            layers.append(
-                {
-                    "data": {"values": ends},
-                    "mark": rule,
-                    "encoding": {**_both(chart), "x2": {"field": "end"}},
-                }
-            )
+            encoding = {**both, "x2": {"field": "end"}}
+            layers.append({"data": {"values": ends}, "mark": rule, "encoding": encoding})
     return layers
 
 
@@ -165,8 +152,7 @@ def _cells(chart: Chart) -> list[dict[str, Any]]:
     return [{"data": {"values": rows}, "mark": {"type": "rect"}, "encoding": encoding}]
 
 
-def _rows(line: Line | Points | Bars) -> list[dict[str, Any]]:
-    assert not isinstance(line, Bars)
+def _rows(line: Line) -> list[dict[str, Any]]:
     rows = _columns(x=line.x, y=line.y)
     return [{"line": line.label, "place": place, **row} for place, row in enumerate(rows)]
 
@@ -195,8 +181,11 @@ def _position(field: str, axis: Axis) -> dict[str, Any]:
         found["axis"] = {
             "values": [place for place, _ in written],
             "labelExpr": f"({{{texts}}})[datum.value]",
+            "labelOverlap": False,
             "grid": False,
         }
+        if field == "x" and sum(len(text) for _, text in written) > 50:
+            found["axis"]["labelAngle"] = -35
     return found
 
 

@@ -17,6 +17,7 @@ _ESTIMATES = {
     "error_632_plus": ".632+",
     "leave_one_out": "leave-one-out",
 }
+_IN_WORDS = {"zero_one": "share of wrong rows"}
 
 
 class BootstrapDisplay(Display):
@@ -59,7 +60,11 @@ class BootstrapDisplay(Display):
         near = 0 < nothing < 2 * high
         return Chart(
             f"Error on new rows, {len(self.found.fit_errors)} bootstraps",
-            Axis(self.found.loss.replace("_", " "), 0.0, max(high, 1.05 * nothing if near else 0.0)),
+            Axis(
+                _IN_WORDS.get(self.found.loss, self.found.loss.replace("_", " ")),
+                0.0,
+                max(high, 1.05 * nothing if near else 0.0),
+            ),
             Axis("", -0.6, len(errors) - 0.4, names=tuple(_ESTIMATES.values())[::-1]),
             bars=(Bars("", errors, spread),),
             marks=(Mark(nothing, "no information"),) if near else (),

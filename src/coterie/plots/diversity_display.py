@@ -22,7 +22,8 @@ _MEASURES = {
     "distance": "mean squared distance",
 }
 _SIGNED = ("kappa", "q_statistic", "correlation")
-_MOST_POINTS = 2000
+_MOST_POINTS = 600
+_MOST_MEMBERS = 40
 
 
 class DiversityDisplay(Display):
@@ -62,8 +63,8 @@ class DiversityDisplay(Display):
 
     @property
     def data(self) -> dict[str, AnyArray]:
-        """Columns "member", "other" and the measure; one row for each pair."""
-        names, matrix = np.array(self.found.names), self._matrix()
+        """Columns "member", "other" and the measure; one row for each pair of the first forty members."""
+        names, matrix = np.array(self.found.names[:_MOST_MEMBERS]), self._matrix()
         return {
             "member": np.repeat(names, len(names)),
             "other": np.tile(names, len(names)),
@@ -71,7 +72,8 @@ class DiversityDisplay(Display):
         }
 
     def chart(self) -> Chart:
-        names = self.found.names
+        names = self.found.names[:_MOST_MEMBERS]
+        hidden = f" of {len(self.found.names)}" if len(self.found.names) > len(names) else ""
         values = self._matrix().copy()
         np.fill_diagonal(values, np.nan)
         known = values[np.isfinite(values)]
@@ -79,14 +81,15 @@ class DiversityDisplay(Display):
         low = -1.0 if self.measure in _SIGNED and bool((known < 0).any()) else 0.0
         end = len(names) - 0.5
         return Chart(
-            f"{len(names)} members: {_MEASURES[self.measure]}",
+            f"{len(names)}{hidden} members: {_MEASURES[self.measure]}",
             Axis("", -0.5, end, names=names),
             Axis("", -0.5, end, names=names[::-1]),
             cells=Cells(self.measure.replace("_", " "), values[::-1], low, high),
         )
 
     def _matrix(self) -> FloatArray:
-        return np.asarray(getattr(self.found, self.measure), dtype=np.float64)
+        whole = np.asarray(getattr(self.found, self.measure), dtype=np.float64)
+        return whole[:_MOST_MEMBERS, :_MOST_MEMBERS]
 
     def __repr__(self) -> str:
         return f"DiversityDisplay({len(self.found.names)} members, {self.measure.replace('_', ' ')})"
