@@ -59,7 +59,7 @@ class Reliability:
             f"reliability of {in_short(self.label)}: expected calibration error {self.expected_error:.4f}, largest "
             f"{self.maximum_error:.4f}",
             f"Brier {self.brier:.4f} = {self.reliability:.4f} reliability - {self.resolution:.4f} resolution + "
-            f"{self.uncertainty:.4f} uncertainty + {self.within:.4f} within bins",
+            f"{self.uncertainty:.4f} uncertainty {self.within:+.4f} within bins",
         ]
         return "\n".join(lines)
 

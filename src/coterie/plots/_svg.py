@@ -185,7 +185,8 @@ def _bars(bars: Bars, place: int, frame: _Frame) -> Iterator[str]:
             f'height="{thick:.1f}" fill="{colour_of(place)}"/>'
         )
         if bars.spread is not None and bars.spread[number] > 0:
-            low, high = (float(frame.x(float(length + sign * bars.spread[number]))) for sign in (-1, 1))
+            ends = (float(frame.x(float(length + sign * bars.spread[number]))) for sign in (-1, 1))
+            low, high = (min(max(end, frame.left), frame.right) for end in ends)
             yield f'<line x1="{low:.1f}" y1="{y:.1f}" x2="{high:.1f}" y2="{y:.1f}" stroke="{INK}" stroke-width="1.2"/>'
 
 
