@@ -168,6 +168,17 @@ def test_the_last_stage_is_the_whole_model(model: Any, y: Any) -> None:
     assert some_numbers.tolist() == [2, 5]
 
 
+def test_stages_that_every_fit_has() -> None:
+    """AdaBoost stops when a member is perfect, after other numbers of rounds in other samples."""
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=30)
+    found = bias_variance(model, X[:60], WORDS[:60], stages="all", n_repeats=8, random_state=0)
+    single = bias_variance(model, X[:60], WORDS[:60], n_repeats=8, random_state=0)
+
+    assert found.stages.tolist() == list(range(1, len(found.stages) + 1))
+    assert len(found.stages) < single.stages[0] <= 30
+    adds_up(found)
+
+
 def test_a_model_without_stages() -> None:
     with pytest.raises(InvalidParameter, match="LogisticRegression has no rounds"):
         bias_variance(LogisticRegression(), X, WORDS, stages="all", n_repeats=2)
@@ -195,6 +206,7 @@ def test_threads_change_nothing_and_frames_are_welcome() -> None:
         ({"n_repeats": 1}, "n_repeats=1: expected a whole number >= 2"),
         ({"test_size": 1.0}, r"test_size=1.0: expected a number in \(0, 1\)"),
         ({"test_size": 0.99}, None),
+        ({"n_jobs": 0}, "n_jobs=0: expected None"),
         ({"draw": 3}, "draw=3: expected a function or None"),
         ({"truth": [1.0]}, "truth=.*expected finite numbers, for each row"),
         ({"noise": 1.0}, "noise is known only where truth is"),

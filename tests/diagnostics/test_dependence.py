@@ -16,6 +16,7 @@ from coterie.data.table import read_table
 from coterie.diagnostics import dependence, interaction_strength
 from coterie.diagnostics._grid import grid_of, levels_by_likeness
 from coterie.errors import CoterieError, InvalidParameter
+from tests.naive.dependence import naive_effects
 
 
 class Formula(RegressorMixin, BaseEstimator):
@@ -86,27 +87,6 @@ def test_effects_do_not_leave_the_rows_there_are() -> None:
 
     np.testing.assert_allclose(local.average, (local.grid**2 - 1 / 3) / 2, atol=0.01)
     np.testing.assert_allclose(average.average, 0, atol=1e-12)
-
-
-def naive_effects(formula: Any, table: Any, column: int, edges: Any) -> Any:
-    """Accumulated local effects by their definition, one interval after the other."""
-    along = [0.0]
-    counts = []
-    for k in range(1, len(edges)):
-        rows = [
-            row
-            for row in table
-            if edges[k - 1] < row[column] <= edges[k] or (k == 1 and row[column] == edges[0])
-        ]
-        changes = []
-        for row in rows:
-            high, low = row.copy(), row.copy()
-            high[column], low[column] = edges[k], edges[k - 1]
-            changes.append(float(formula(high[None])[0] - formula(low[None])[0]))
-        along.append(along[-1] + sum(changes) / len(changes))
-        counts.append(len(rows))
-    mean = sum(n * (a + b) / 2 for n, a, b in zip(counts, along, along[1:], strict=False)) / sum(counts)
-    return np.array(along) - mean
 
 
 def test_effects_are_those_of_the_definition() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Function, OneOf, Real, Whole, in_short
+from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import cuttable, rows_of
@@ -110,7 +110,8 @@ def bias_variance(
     noise : number, array or None
         With `truth`, for numbers: the variance of targets around it. None is the mean squared distance of y.
     stages : int, list of ints, "all" or None
-        After how many rounds or members, for models that have them. None is the whole model.
+        After how many rounds or members, for models that have them. None is the whole model. "all" are those that every
+        fit has, where some of them stop early.
     n_jobs : int or None, how many fits run side by side; the result is the same
     random_state : the seed of draws, and of copies whose own random_state is None
 
@@ -146,6 +147,7 @@ def bias_variance(
     check_choice("n_repeats", n_repeats, Whole(2))
     check_choice("test_size", test_size, Real(0, 1, closed="neither"))
     check_choice("draw", draw, Function(), None)
+    resolve_n_jobs(n_jobs)
     labels = labels_of(X, y, task, "bias_variance")
     X = cuttable(X)
     split_seed, *seeds = (int(seed) for seed in spawn_seeds(random_state, n_repeats + 1))
@@ -162,13 +164,10 @@ def bias_variance(
         return staged_answers(fitted_copy(estimator, table, target, seed), X_asked, stages)
 
     found = in_parallel(one, [(seed,) for seed in seeds], n_jobs=n_jobs)
-    numbers = found[0][0]
-    if any(not np.array_equal(own, numbers) for own, _ in found) and stages is not None:
-        raise InvalidParameter(
-            f"stages={in_short(stages)}: the fits have different numbers of rounds or members, from "
-            f"{min(len(own) for own, _ in found)}. Choose stages that every fit has."
-        )
-    said = np.array([np.stack(own) for _, own in found])
+    # With "all", fits that stopped early have fewer stages: those that every fit has are compared.
+    shortest = min(len(own) for own, _ in found)
+    numbers = np.max([own[:shortest] for own, _ in found], axis=0)
+    said = np.array([np.stack(own[:shortest]) for _, own in found])
     known = _known(task, said, labels[asked], truth, noise, asked)
     name = _METHODS[task][0] if method == "auto" else method
     parts = _parts_of(name, known.answers, known.truth, known.noise)

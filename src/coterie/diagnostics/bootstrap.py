@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from coterie._params import OneOf, Real, Whole
+from coterie._params import OneOf, Real, Whole, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import cuttable, rows_of
@@ -130,6 +130,7 @@ def bootstrap(
     """
     task = task_of(estimator)
     check_choice("n_repeats", n_repeats, Whole(2))
+    resolve_n_jobs(n_jobs)
     labels = labels_of(X, y, task, "bootstrap")
     losses = losses_for(loss, task, estimator, labels, response_method)
     X = cuttable(X)

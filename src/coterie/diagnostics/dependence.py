@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Flag, OneOf, Whole, in_short
+from coterie._params import Flag, OneOf, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import chosen_columns, cuttable, outline_of, rows_of
@@ -140,6 +140,7 @@ def dependence(
     check_choice("kind", kind, OneOf("average", "individual", "ale"))
     check_choice("grid_resolution", grid_resolution, Whole(2))
     check_choice("centred", centred, Flag())
+    resolve_n_jobs(n_jobs)
     ask, meaning = response_of(model, response_method, target)
     X, table, places = _columns(X, features, "features")
     given = read_weight(sample_weight, table.n_rows)
@@ -206,6 +207,7 @@ def interaction_strength(
     Friedman and Popescu, Predictive learning via rule ensembles (2008).
     """
     check_choice("max_rows", max_rows, Whole(2))
+    resolve_n_jobs(n_jobs)
     ask, _ = response_of(model, response_method, target)
     X, table, places = _columns(X, features, "features")
     if len(places) != 2 or places[0] == places[1]:

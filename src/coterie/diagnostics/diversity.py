@@ -1,5 +1,6 @@
 """Do members err on different rows? Diversity of votes, ambiguity of numbers, and what each member brings."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,6 +150,11 @@ def diversity(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diver
     -------
     Diversity for classes, Ambiguity for numbers
 
+    Notes
+    -----
+    All answers are held at once: members times rows times classes numbers of eight bytes. Of a very large table, some
+    rows say as much.
+
     Examples
     --------
     >>> from coterie import RandomForestRegressor
@@ -168,7 +174,7 @@ def diversity(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diver
     given = read_weight(sample_weight, n_rows)
     weight = np.ones(n_rows) if given is None else given
     share = weight / weight.sum()
-    whole = not isinstance(model, list | tuple | dict)
+    whole = not isinstance(model, list | tuple | Mapping)
     if asked.classes is None:
         target = read_target(y, task="regression", estimator_name="diversity", n_rows=n_rows).values
         said = (np.asarray(model.predict(X)) - target) ** 2 @ share if whole else np.nan

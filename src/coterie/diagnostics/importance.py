@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, Whole, in_short
+from coterie._params import OneOf, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.parts import cuttable, outline_of
@@ -117,6 +117,7 @@ def importance(
     """
     check_choice("method", method, OneOf(*_METHODS))
     check_choice("n_repeats", n_repeats, Whole(1))
+    resolve_n_jobs(n_jobs)
     check_is_fitted(model)
     if method == "permutation":
         return _permuted(model, X, y, scoring, n_repeats, sample_weight, n_jobs, random_state)

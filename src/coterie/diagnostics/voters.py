@@ -1,5 +1,6 @@
 """Many heads are better than one if they err on their own: the error of a majority, in theory and in a model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +135,7 @@ def voters(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Voters:
     spread = error * (1 - error)
     correlation = min(1.0, max(0.0, (both - error**2) / spread)) if spread > 0 else 0.0
     halves = np.where(2 * n_wrong == n_members, 0.5, (2 * n_wrong > n_members).astype(np.float64))
-    whole = not isinstance(model, list | tuple | dict)
+    whole = not isinstance(model, list | tuple | Mapping)
     said = (np.asarray(model.predict(X)) != asked.classes[codes]) @ share if whole else np.nan
     return Voters(
         n=n_members,
