@@ -1,7 +1,38 @@
-"""What a fitted ensemble is like inside: margins, the bounds that theory has for them, and errors by round."""
+"""What a fitted ensemble is like inside: margins, bounds, bias and variance, diversity, calibration, importance."""
 
 from coterie.diagnostics import bounds
+from coterie.diagnostics.bias_variance import BiasVariance, bias_variance
+from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
+from coterie.diagnostics.calibration import Calibration, Reliability, calibration
+from coterie.diagnostics.dependence import Dependence, DependenceCurve, dependence, interaction_strength
+from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
 from coterie.diagnostics.error_by_round import error_by_round
+from coterie.diagnostics.importance import Importance, importance
 from coterie.diagnostics.margins import Margins, margins
+from coterie.diagnostics.voters import Voters, independent_voters, voters
 
-__all__ = ["Margins", "bounds", "error_by_round", "margins"]
+__all__ = [
+    "Ambiguity",
+    "BiasVariance",
+    "BootstrapError",
+    "Calibration",
+    "Dependence",
+    "DependenceCurve",
+    "Diversity",
+    "Importance",
+    "Margins",
+    "Reliability",
+    "Voters",
+    "bias_variance",
+    "bootstrap",
+    "bounds",
+    "calibration",
+    "dependence",
+    "diversity",
+    "error_by_round",
+    "importance",
+    "independent_voters",
+    "interaction_strength",
+    "margins",
+    "voters",
+]

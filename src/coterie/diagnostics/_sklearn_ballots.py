@@ -5,26 +5,19 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
 from coterie._typing import BoolArray, FloatArray, RowArray
 from coterie.diagnostics._tally import Answer, Ballots, Tally, one_hot, running_tallies
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["sklearn_adaboost_ballots", "sklearn_member_ballots"]
+__all__ = ["answers_side_by_side", "sklearn_adaboost_ballots", "sklearn_member_ballots", "table_of_adaboost"]
 
 
 def sklearn_adaboost_ballots(model: Any, X: Any) -> Ballots:
     """Members that vote one after the other, each for a label."""
-    table = validate_data(
-        model,
-        X,
-        reset=False,
-        dtype=None,
-        accept_sparse=["csr", "csc"],
-        allow_nd=True,
-        ensure_all_finite=False,
-    )
+    table = table_of_adaboost(model, X)
     classes = np.asarray(model.classes_)
 
     def answers() -> Iterator[Answer]:
@@ -36,6 +29,19 @@ def sklearn_adaboost_ballots(model: Any, X: Any) -> Ballots:
         return running_tallies(islice(answers(), int(rounds[-1])), rounds)
 
     return Ballots(classes, len(model.estimators_), after)
+
+
+def table_of_adaboost(model: Any, X: Any) -> Any:
+    """What the members are given: an array, whatever the table was."""
+    return validate_data(
+        model,
+        X,
+        reset=False,
+        dtype=None,
+        accept_sparse=["csr", "csc"],
+        allow_nd=True,
+        ensure_all_finite=False,
+    )
 
 
 def sklearn_member_ballots(model: Any, X: Any, *, soft: bool, oob: bool) -> Ballots:
@@ -58,6 +64,24 @@ def sklearn_member_ballots(model: Any, X: Any, *, soft: bool, oob: bool) -> Ball
         return running_tallies(islice(answers(), int(rounds[-1])), rounds)
 
     return Ballots(np.asarray(model.classes_), len(model.estimators_), after)
+
+
+def answers_side_by_side(model: Any, X: Any) -> Iterator[FloatArray]:
+    """What each member of a forest, of bagging or of voting says: shares of classes, else votes; or numbers.
+
+    Arrays have the shape (n_rows, n_classes) or (n_rows, 1). The mean over members, by weights, is what forests and
+    bagging answer with.
+    """
+    table = _table_of_members(model, X)
+    columns = getattr(model, "estimators_features_", None)
+    for place, member in enumerate(model.estimators_):
+        own = table if columns is None else table[:, columns[place]]
+        if is_classifier(model):
+            shared = hasattr(member, "predict_proba") and getattr(model, "voting", "soft") == "soft"
+            yield _said(member, own, len(model.classes_), soft=shared)
+        else:
+            said = np.asarray(member.predict(own), dtype=np.float64)
+            yield said.reshape(len(said), -1)
 
 
 def _table_of_members(model: Any, X: Any) -> Any:

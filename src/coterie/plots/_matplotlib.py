@@ -2,43 +2,115 @@
 
 from typing import Any
 
-from coterie.plots.chart import Axis, Chart, Mark, is_late, ticks
-from coterie.plots.palette import AXIS, GRID, colour_of, dashes_of
+import numpy as np
+
+from coterie.plots.chart import (
+    Axis,
+    Bars,
+    Cells,
+    Chart,
+    Line,
+    Mark,
+    Points,
+    is_late,
+    legend_of,
+    named_ticks,
+    ticks,
+)
+from coterie.plots.palette import AXIS, FAINT, GRID, INK, colour_of, dashes_of, ink_on, shade_of, shades
 
 __all__ = ["draw_on"]
 
+_MOST_WRITTEN = 12  # cells along a side that have room for their numbers
+
 
 def draw_on(ax: Any, chart: Chart) -> None:
-    """Draw the lines and name the axes."""
-    for place, line in enumerate(chart.lines):
-        ax.plot(
-            line.x,
-            line.y,
-            label=line.label,
-            color=colour_of(place),
-            linewidth=1.8,
-            dashes=dashes_of(place) or (1, 0),
-            drawstyle="steps-post" if line.steps else "default",
-        )
+    """Draw what the chart holds and name the axes."""
+    for place, item in enumerate(legend_of(chart)):
+        draw: Any = {Line: _line, Points: _points, Bars: _bars}[type(item)]
+        draw(ax, item, place)
+    for line in chart.lines:
+        if line.faint:
+            ax.plot(line.x, line.y, color=FAINT, linewidth=0.7, alpha=0.5, zorder=1, label="_nolegend_")
+    if chart.cells is not None:
+        _cells(ax, chart.cells)
     for mark in chart.marks:
         ax.axvline(mark.x, color=AXIS, linewidth=0.9, linestyle=(0, (2, 3)), zorder=0)
         if mark.label:
             _write(ax, mark, to_left=is_late(chart, mark))
     for name, axis in (("x", chart.x), ("y", chart.y)):
         _set_axis(ax, name, axis)
-    ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=28)
-    ax.grid(axis="y", color=GRID)
+    named = [item for item in legend_of(chart) if item.label]
+    n_columns = min(4 if sum(len(item.label) for item in named) <= 40 else 3, max(1, len(named)))
+    n_lines = -(-len(named) // n_columns)
+    ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=12 + 16 * n_lines)
+    if chart.cells is None:
+        ax.grid(axis="x" if chart.bars else "y", color=GRID)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=min(3, len(chart.lines)),
-        frameon=False,
-        fontsize="small",
-        borderaxespad=0.4,
-        handlelength=2.6,
+    if named:
+        ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=n_columns,
+            frameon=False,
+            fontsize="small",
+            borderaxespad=0.4,
+            handlelength=2.6,
+        )
+
+
+def _line(ax: Any, line: Line, place: int) -> None:
+    ax.plot(
+        line.x,
+        line.y,
+        label=line.label,
+        color=colour_of(place),
+        linewidth=1.8,
+        dashes=dashes_of(place) or (1, 0),
+        drawstyle="steps-post" if line.steps else "default",
     )
+    if line.low is not None and line.high is not None:
+        ax.fill_between(line.x, line.low, line.high, color=colour_of(place), alpha=0.15, linewidth=0)
+
+
+def _points(ax: Any, points: Points, place: int) -> None:
+    size = 26 if len(points.x) <= 60 else 9
+    ax.scatter(
+        points.x, points.y, s=size, color=colour_of(place), alpha=0.8, label=points.label, linewidths=0
+    )
+    if points.low is not None and points.high is not None:
+        ax.vlines(points.x, points.low, points.high, color=colour_of(place), linewidth=1.2)
+
+
+def _bars(ax: Any, bars: Bars, place: int) -> None:
+    ax.barh(
+        np.arange(len(bars.length)),
+        bars.length,
+        height=0.66,
+        color=colour_of(place),
+        xerr=bars.spread,
+        error_kw={"ecolor": INK, "elinewidth": 1.2},
+        label=bars.label or "_nolegend_",
+    )
+
+
+def _cells(ax: Any, cells: Cells) -> None:
+    """Each cell is a rectangle, with its number where there is room; the colours are shown beside them."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+    from matplotlib.patches import Rectangle
+
+    for (row, column), value in np.ndenumerate(cells.values):
+        if np.isfinite(value):
+            ax.add_patch(
+                Rectangle((column - 0.5, row - 0.5), 1, 1, color=shade_of(value, cells.low, cells.high))
+            )
+            if max(cells.values.shape) <= _MOST_WRITTEN:
+                ink = ink_on(value, cells.low, cells.high)
+                ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=ink, fontsize="x-small")
+    colours = ScalarMappable(Normalize(cells.low, cells.high), ListedColormap(shades(cells.low, cells.high)))
+    ax.figure.colorbar(colours, ax=ax, shrink=0.8, label=cells.label)
 
 
 def _write(ax: Any, mark: Mark, *, to_left: bool) -> None:
@@ -59,8 +131,15 @@ def _write(ax: Any, mark: Mark, *, to_left: bool) -> None:
 def _set_axis(ax: Any, name: str, axis: Axis) -> None:
     ax.set(**{f"{name}scale": "log" if axis.log else "linear", f"{name}label": axis.label})
     own = ax.xaxis if name == "x" else ax.yaxis
-    if axis.log:  # 100 rather than a power of ten
-        own.set_ticks(ticks(axis))
-        own.set_ticks([], minor=True)
-    own.set_major_formatter("{x:g}")
+    if axis.names:
+        places, texts = zip(*named_ticks(axis), strict=True)
+        own.set_ticks(places, labels=texts)
+        if name == "x" and sum(map(len, texts)) > 50:
+            for text in own.get_ticklabels():
+                text.set(rotation=35, ha="right", rotation_mode="anchor")
+    else:
+        if axis.log:  # 100 rather than a power of ten
+            own.set_ticks(ticks(axis))
+            own.set_ticks([], minor=True)
+        own.set_major_formatter("{x:g}")
     ax.set(**{f"{name}lim": (axis.low, axis.high)})

@@ -1,13 +1,36 @@
 """A chart as SVG, written by hand: a small picture that needs no other package and loads nothing."""
 
 from collections.abc import Iterator
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.plots.chart import Axis, Chart, Line, is_late, share_along, ticks
-from coterie.plots.palette import AXIS, GRID, INK, PAPER, colour_of, dashes_of
+from coterie.plots.chart import (
+    Axis,
+    Bars,
+    Cells,
+    Chart,
+    Line,
+    Points,
+    is_late,
+    legend_of,
+    named_ticks,
+    share_along,
+)
+from coterie.plots.palette import (
+    AXIS,
+    FAINT,
+    GRID,
+    INK,
+    PAPER,
+    colour_of,
+    dashes_of,
+    ink_on,
+    shade_of,
+    shades,
+)
 
 __all__ = ["svg_of"]
 
@@ -16,15 +39,16 @@ _LEFT, _RIGHT, _BOTTOM = 62, 24, 54
 _TITLE, _LEGEND_LINE, _GAP = 34, 20, 14
 _CHAR_WIDTH, _SWATCH = 6.2, 34
 _REACH = (-0.01, 1.01)  # of the axes: what lies far outside is drawn at their ends
+_LEAST_WRITTEN = 34.0  # a cell of this width has room for its number
 
 
 def svg_of(chart: Chart) -> str:
-    """The whole picture: title, legend, axes, lines."""
-    places, top = _legend_places(chart)
-    frame = _Frame(chart.x, chart.y, top)
-    described = (
-        f"{chart.title}. {chart.y.label} by {chart.x.label}: {', '.join(line.label for line in chart.lines)}."
-    )
+    """The whole picture: title, legend, axes, and what lies between them."""
+    frame = _Frame(chart)
+    places, frame.top = _legend_places(chart)
+    named = [chart.cells.label] if chart.cells else [item.label for item in legend_of(chart)]
+    what = f": {', '.join(named)}" if any(named) else ""
+    described = f"{chart.title}. {chart.y.label} by {chart.x.label}{what}."
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'role="img" aria-label={quoteattr(described)} font-family="Helvetica, Arial, sans-serif" font-size="12">',
@@ -32,37 +56,59 @@ def svg_of(chart: Chart) -> str:
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="{PAPER}"/>',
         f'<text x="{_LEFT}" y="22" font-size="14" font-weight="bold" fill="{INK}">{escape(chart.title)}</text>',
         *_legend(chart, places),
-        *frame.axes(),
+        *frame.axes(grid="" if chart.cells else "x" if chart.bars else "y"),
+        *(() if chart.cells is None else _cells(chart.cells, frame)),
         *_marks(chart, frame),
-        *(_path(line, place, frame) for place, line in enumerate(chart.lines)),
+        *_faint(chart, frame),
     ]
+    for place, item in enumerate(legend_of(chart)):
+        draw: Any = {Line: _line, Points: _points, Bars: _bars}[type(item)]
+        parts += draw(item, place, frame)
     return "\n".join([*parts, "</svg>\n"])
 
 
 class _Frame:
     """Where numbers lie on the sheet."""
 
-    def __init__(self, x: Axis, y: Axis, top: float) -> None:
-        self.x_axis, self.y_axis, self.top = x, y, top
-        self.right, self.bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
+    def __init__(self, chart: Chart) -> None:
+        self.x_axis, self.y_axis, self.top = chart.x, chart.y, 0.0
+        longest = max((len(text) for _, text in named_ticks(chart.y)), default=0)
+        self.left = max(_LEFT, 34 + longest * _CHAR_WIDTH) if chart.y.names else _LEFT
+        self.right = _WIDTH - _RIGHT - (70 if chart.cells else 0)
+        self.bottom = _HEIGHT - _BOTTOM
+        self.leans = _names_are_long(chart.x, self.right - self.left)
+        if self.leans:
+            self.bottom -= 44
 
     def x(self, values: FloatArray | float) -> FloatArray:
-        return _LEFT + np.clip(share_along(self.x_axis, values), *_REACH) * (self.right - _LEFT)
+        return self.left + np.clip(share_along(self.x_axis, values), *_REACH) * (self.right - self.left)
 
     def y(self, values: FloatArray | float) -> FloatArray:
         return self.bottom - np.clip(share_along(self.y_axis, values), *_REACH) * (self.bottom - self.top)
 
-    def axes(self) -> Iterator[str]:
-        for value in ticks(self.y_axis):
+    def axes(self, *, grid: str) -> Iterator[str]:
+        """Numbers and names along both sides; lines of a grid for the numbers of one of them."""
+        for value, text in named_ticks(self.y_axis):
             y = float(self.y(value))
-            yield f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="{GRID}"/>'
-            yield _text(_LEFT - 8, y + 4, f"{value:g}", "end", AXIS)
-        for value in ticks(self.x_axis):
+            if grid == "y":
+                yield f'<line x1="{self.left}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="{GRID}"/>'
+            yield _text(self.left - 8, y + 4, text, "end", AXIS)
+        for value, text in named_ticks(self.x_axis):
             x = float(self.x(value))
+            if grid == "x":
+                yield f'<line x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{self.bottom}" stroke="{GRID}"/>'
             yield f'<line x1="{x:.1f}" y1="{self.bottom}" x2="{x:.1f}" y2="{self.bottom + 5}" stroke="{AXIS}"/>'
-            yield _text(x, self.bottom + 19, f"{value:g}", "middle", AXIS)
-        yield f'<line x1="{_LEFT}" y1="{self.bottom}" x2="{self.right}" y2="{self.bottom}" stroke="{AXIS}"/>'
-        yield _text((_LEFT + self.right) / 2, _HEIGHT - 14, self.x_axis.label, "middle", INK)
+            if self.leans:
+                yield (
+                    f'<text transform="translate({x + 3:.1f} {self.bottom + 16}) rotate(-35)" text-anchor="end" '
+                    f'fill="{AXIS}" font-size="11">{escape(_cut(text))}</text>'
+                )
+            else:
+                yield _text(x, self.bottom + 19, text, "middle", AXIS)
+        yield (
+            f'<line x1="{self.left}" y1="{self.bottom}" x2="{self.right}" y2="{self.bottom}" stroke="{AXIS}"/>'
+        )
+        yield _text((self.left + self.right) / 2, _HEIGHT - 14, self.x_axis.label, "middle", INK)
         middle = (self.top + self.bottom) / 2
         yield (
             f'<text transform="translate(16 {middle:.1f}) rotate(-90)" text-anchor="middle" fill="{INK}">'
@@ -70,7 +116,37 @@ class _Frame:
         )
 
 
-def _path(line: Line, place: int, frame: _Frame) -> str:
+def _names_are_long(axis: Axis, width: float) -> bool:
+    """Whether names along the bottom would touch each other."""
+    written = [text for _, text in named_ticks(axis)] if axis.names else []
+    return bool(written) and max(map(len, written)) * _CHAR_WIDTH + 8 > width / len(written)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 12 else f"{text[:11].rstrip()}…"
+
+
+def _line(line: Line, place: int, frame: _Frame) -> Iterator[str]:
+    if line.low is not None and line.high is not None:
+        known = np.isfinite(line.x) & np.isfinite(line.low) & np.isfinite(line.high)
+        x = np.concatenate([frame.x(line.x[known]), frame.x(line.x[known])[::-1]])
+        y = np.concatenate([frame.y(line.low[known]), frame.y(line.high[known])[::-1]])
+        corners = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+        yield f'<polygon points="{corners}" fill="{colour_of(place)}" fill-opacity="0.15"/>'
+    yield _path(
+        line,
+        frame,
+        f'stroke="{colour_of(place)}" stroke-width="2" stroke-linejoin="round"{_dash_attribute(place)}',
+    )
+
+
+def _faint(chart: Chart, frame: _Frame) -> Iterator[str]:
+    for line in chart.lines:
+        if line.faint:
+            yield _path(line, frame, f'stroke="{FAINT}" stroke-width="0.8" stroke-opacity="0.5"')
+
+
+def _path(line: Line, frame: _Frame, stroke: str) -> str:
     known = np.isfinite(line.x) & np.isfinite(line.y)
     xs, ys = frame.x(line.x[known]), frame.y(line.y[known])
     if line.steps:
@@ -79,10 +155,72 @@ def _path(line: Line, place: int, frame: _Frame) -> str:
         )
     else:
         path = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
-    return (
-        f'<path d="{path}" fill="none" stroke="{colour_of(place)}" stroke-width="2" stroke-linejoin="round"'
-        f"{_dash_attribute(place)}><title>{escape(line.label)}</title></path>"
-    )
+    return f'<path d="{path}" fill="none" {stroke}><title>{escape(line.label)}</title></path>'
+
+
+def _points(points: Points, place: int, frame: _Frame) -> Iterator[str]:
+    colour = colour_of(place)
+    radius = 4.0 if len(points.x) <= 60 else 2.2
+    for number, (x, y) in enumerate(zip(frame.x(points.x), frame.y(points.y), strict=True)):
+        if not (np.isfinite(x) and np.isfinite(y)):
+            continue
+        if points.low is not None and points.high is not None:
+            low, high = frame.y(points.low[number]), frame.y(points.high[number])
+            yield (
+                f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" stroke="{colour}" '
+                'stroke-width="1.2"/>'
+            )
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}" fill-opacity="0.8"/>'
+
+
+def _bars(bars: Bars, place: int, frame: _Frame) -> Iterator[str]:
+    """Several kinds of bars share the room of a name."""
+    room = float(frame.y(0.0) - frame.y(1.0)) if len(bars.length) > 1 else 60.0
+    thick = min(26.0, 0.66 * room)
+    zero = float(frame.x(0.0))
+    for number, length in enumerate(bars.length):
+        y, end = float(frame.y(float(number))), float(frame.x(float(length)))
+        yield (
+            f'<rect x="{min(zero, end):.1f}" y="{y - thick / 2:.1f}" width="{abs(end - zero):.1f}" '
+            f'height="{thick:.1f}" fill="{colour_of(place)}"/>'
+        )
+        if bars.spread is not None and bars.spread[number] > 0:
+            ends = (float(frame.x(float(length + sign * bars.spread[number]))) for sign in (-1, 1))
+            low, high = (min(max(end, frame.left), frame.right) for end in ends)
+            yield f'<line x1="{low:.1f}" y1="{y:.1f}" x2="{high:.1f}" y2="{y:.1f}" stroke="{INK}" stroke-width="1.2"/>'
+
+
+def _cells(cells: Cells, frame: _Frame) -> Iterator[str]:
+    n_rows, n_columns = cells.values.shape
+    width, height = (frame.right - frame.left) / n_columns, (frame.bottom - frame.top) / n_rows
+    for (row, column), value in np.ndenumerate(cells.values):
+        if not np.isfinite(value):
+            continue
+        x, y = float(frame.x(float(column))) - width / 2, float(frame.y(float(row))) - height / 2
+        yield (
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width + 0.3:.1f}" height="{height + 0.3:.1f}" '
+            f'fill="{shade_of(value, cells.low, cells.high)}"/>'
+        )
+        if width >= _LEAST_WRITTEN and height >= 14:
+            yield _text(
+                x + width / 2,
+                y + height / 2 + 4,
+                f"{value:.2f}",
+                "middle",
+                ink_on(value, cells.low, cells.high),
+            )
+    yield from _scale(cells, frame)
+
+
+def _scale(cells: Cells, frame: _Frame) -> Iterator[str]:
+    """The colours with their numbers, beside the matrix."""
+    x, colours = frame.right + 16, shades(cells.low, cells.high)
+    height = (frame.bottom - frame.top) / len(colours)
+    for place, colour in enumerate(colours):
+        y = frame.bottom - (place + 1) * height
+        yield f'<rect x="{x}" y="{y:.1f}" width="14" height="{height + 0.3:.1f}" fill="{colour}"/>'
+    for value, y in ((cells.low, frame.bottom), (cells.high, frame.top + 8)):
+        yield _text(x + 20, y, f"{value:.3g}", "start", AXIS)
 
 
 def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
@@ -102,8 +240,10 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
 def _legend_places(chart: Chart) -> tuple[list[tuple[float, float]], float]:
     """Where each label of the legend begins, in as many lines as they need, and where the plot begins below them."""
     places, x, y = [], float(_LEFT), float(_TITLE + 10)
-    for line in chart.lines:
-        width = _SWATCH + len(line.label) * _CHAR_WIDTH + 18
+    if not any(item.label for item in legend_of(chart)):
+        return [(x, y)] * len(legend_of(chart)), float(_TITLE)
+    for item in legend_of(chart):
+        width = _SWATCH + len(item.label) * _CHAR_WIDTH + 18
         if x + width > _WIDTH - _RIGHT and x > _LEFT:
             x, y = float(_LEFT), y + _LEGEND_LINE
         places.append((x, y))
@@ -112,12 +252,20 @@ def _legend_places(chart: Chart) -> tuple[list[tuple[float, float]], float]:
 
 
 def _legend(chart: Chart, places: list[tuple[float, float]]) -> Iterator[str]:
-    for place, (line, (x, y)) in enumerate(zip(chart.lines, places, strict=True)):
-        yield (
-            f'<line x1="{x:.1f}" y1="{y - 4:.1f}" x2="{x + _SWATCH - 8:.1f}" y2="{y - 4:.1f}" '
-            f'stroke="{colour_of(place)}" stroke-width="2"{_dash_attribute(place)}/>'
-        )
-        yield _text(x + _SWATCH - 2, y, line.label, "start", INK)
+    for place, (item, (x, y)) in enumerate(zip(legend_of(chart), places, strict=True)):
+        colour = colour_of(place)
+        if not item.label:
+            continue
+        if isinstance(item, Line):
+            yield (
+                f'<line x1="{x:.1f}" y1="{y - 4:.1f}" x2="{x + _SWATCH - 8:.1f}" y2="{y - 4:.1f}" '
+                f'stroke="{colour}" stroke-width="2"{_dash_attribute(place)}/>'
+            )
+        elif isinstance(item, Points):
+            yield f'<circle cx="{x + _SWATCH / 2 - 4:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour}"/>'
+        else:
+            yield f'<rect x="{x + 6:.1f}" y="{y - 10:.1f}" width="16" height="11" fill="{colour}"/>'
+        yield _text(x + _SWATCH - 2, y, item.label, "start", INK)
 
 
 def _dash_attribute(place: int) -> str:

@@ -4,63 +4,195 @@ from typing import Any
 
 import numpy as np
 
-from coterie.plots.chart import Axis, Chart, Line, is_late
-from coterie.plots.palette import AXIS, colour_of, dashes_of
+from coterie._typing import FloatArray
+from coterie.plots.chart import Axis, Cells, Chart, Line, is_late, legend_of, named_ticks
+from coterie.plots.palette import AXIS, FAINT, INK, colour_of, dashes_of, shades
 
 __all__ = ["MIME_TYPE", "vega_of"]
 
 MIME_TYPE = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_LEGEND = {"title": None, "orient": "top"}
 
 
 def vega_of(chart: Chart) -> dict[str, Any]:
     """The specification as a dict of plain Python values."""
-    labels = [line.label for line in chart.lines]
-    scale = {"domain": labels, "range": [colour_of(place) for place in range(len(labels))]}
-    dash = {"domain": labels, "range": [list(dashes_of(place) or (1, 0)) for place in range(len(labels))]}
-    order = {"field": "line", "type": "nominal", "sort": None}
-    lines = {
-        "data": {"values": [row for line in chart.lines for row in _rows(line)]},
-        "mark": {
-            "type": "line",
-            "clip": True,
-            "interpolate": "step-after" if chart.lines[0].steps else "linear",
-        },
-        "encoding": {
-            "x": _position("x", chart.x),
-            "y": _position("y", chart.y),
-            "color": {**order, "scale": scale, "legend": {"title": None, "orient": "top"}},
-            "strokeDash": {**order, "scale": dash, "legend": {"title": None, "orient": "top"}},
-            "order": {"field": "place", "type": "quantitative"},
-            "tooltip": [
-                {"field": "line", "type": "nominal", "title": " "},
-                {"field": "x", "type": "quantitative", "title": chart.x.label, "format": ".3~g"},
-                {"field": "y", "type": "quantitative", "title": chart.y.label, "format": ".3~g"},
-            ],
-        },
-    }
+    layers = [
+        *_lines(chart),
+        *_faint(chart),
+        *_bands(chart),
+        *_dots(chart),
+        *_bars(chart),
+        *_cells(chart),
+        *_marks(chart),
+    ]
     return {
         "$schema": _SCHEMA,
         "title": {"text": chart.title, "anchor": "start"},
         "width": 520,
         "height": 300,
-        "layer": [lines, *_marks(chart)],
+        "layer": layers,
     }
 
 
+def _colours(chart: Chart) -> dict[str, Any]:
+    """The scale that all layers share: a colour for each label of the legend."""
+    labels = [item.label for item in legend_of(chart)]
+    return {"domain": labels, "range": [colour_of(place) for place in range(len(labels))]}
+
+
+def _lines(chart: Chart) -> list[dict[str, Any]]:
+    lines = [line for line in chart.lines if not line.faint]
+    if not lines:
+        return []
+    labels = [line.label for line in lines]
+    dash = {"domain": labels, "range": [list(dashes_of(place) or (1, 0)) for place in range(len(labels))]}
+    order = {"field": "line", "type": "nominal", "sort": None}
+    return [
+        {
+            "data": {"values": [row for line in lines for row in _rows(line)]},
+            "mark": {
+                "type": "line",
+                "clip": True,
+                "interpolate": "step-after" if lines[0].steps else "linear",
+            },
+            "encoding": {
+                **_both(chart),
+                "color": {**order, "scale": _colours(chart), "legend": _LEGEND},
+                "strokeDash": {**order, "scale": dash, "legend": _LEGEND},
+                "order": {"field": "place", "type": "quantitative"},
+                "tooltip": [
+                    {"field": "line", "type": "nominal", "title": " "},
+                    {"field": "x", "type": "quantitative", "title": chart.x.label, "format": ".3~g"},
+                    {"field": "y", "type": "quantitative", "title": chart.y.label, "format": ".3~g"},
+                ],
+            },
+        }
+    ]
+
+
+def _faint(chart: Chart) -> list[dict[str, Any]]:
+    faint = [line for line in chart.lines if line.faint]
+    rows = [{**row, "line": number} for number, line in enumerate(faint) for row in _rows(line)]
+    if not rows:
+        return []
+    detail = {"field": "line", "type": "nominal"}
+    order = {"field": "place", "type": "quantitative"}
+    mark = {"type": "line", "clip": True, "color": FAINT, "strokeWidth": 0.8, "opacity": 0.5}
+    return [
+        {
+            "data": {"values": rows},
+            "mark": mark,
+            "encoding": {**_both(chart), "detail": detail, "order": order},
+        }
+    ]
+
+
+def _bands(chart: Chart) -> list[dict[str, Any]]:
+    layers = []
+    for place, line in enumerate(line for line in chart.lines if not line.faint):
+        if line.low is not None and line.high is not None:
+            rows = _columns(x=line.x, y=line.low, high=line.high)
+            mark = {"type": "area", "clip": True, "color": colour_of(place), "opacity": 0.15}
+            encoding = {**_both(chart), "y2": {"field": "high"}}
+            layers.append({"data": {"values": rows}, "mark": mark, "encoding": encoding})
+    return layers
+
+
+def _dots(chart: Chart) -> list[dict[str, Any]]:
+    layers = []
+    first = len(legend_of(chart)) - len(chart.points) - len(chart.bars)
+    colour = {"field": "line", "type": "nominal", "scale": _colours(chart), "legend": _LEGEND}
+    for place, points in enumerate(chart.points, start=first):
+        rows = [{"line": points.label, **row} for row in _columns(x=points.x, y=points.y)]
+        mark: dict[str, Any] = {"type": "point", "filled": True, "clip": True, "opacity": 0.8}
+        layers.append({"data": {"values": rows}, "mark": mark, "encoding": {**_both(chart), "color": colour}})
+        if points.low is not None and points.high is not None:
+            ends = _columns(x=points.x, y=points.low, high=points.high)
+            rule = {"type": "rule", "clip": True, "color": colour_of(place)}
+            encoding = {**_both(chart), "y2": {"field": "high"}}
+            layers.append({"data": {"values": ends}, "mark": rule, "encoding": encoding})
+    return layers
+
+
+def _bars(chart: Chart) -> list[dict[str, Any]]:
+    layers = []
+    first = len(legend_of(chart)) - len(chart.bars)
+    for place, bars in enumerate(chart.bars, start=first):
+        heights = np.arange(len(bars.length), dtype=np.float64)
+        sides = _columns(x=bars.length, zero=0 * heights, y=heights - 0.33, upper=heights + 0.33)
+        both = _both(chart)
+        layers.append(
+            {
+                "data": {"values": sides},
+                "mark": {"type": "rect", "color": colour_of(place), "clip": True},
+                "encoding": {**both, "x2": {"field": "zero"}, "y2": {"field": "upper"}},
+            }
+        )
+        if bars.spread is not None:
+            ends = _columns(x=bars.length - bars.spread, y=heights, end=bars.length + bars.spread)
+            rule = {"type": "rule", "color": INK, "clip": True}
+            encoding = {**both, "x2": {"field": "end"}}
+            layers.append({"data": {"values": ends}, "mark": rule, "encoding": encoding})
+    return layers
+
+
+def _cells(chart: Chart) -> list[dict[str, Any]]:
+    cells: Cells | None = chart.cells
+    if cells is None:
+        return []
+    rows = [
+        {"x": column - 0.5, "x2": column + 0.5, "y": row - 0.5, "y2": row + 0.5, "value": float(value)}
+        for (row, column), value in np.ndenumerate(cells.values)
+        if np.isfinite(value)
+    ]
+    scale = {"domain": [cells.low, cells.high], "range": shades(cells.low, cells.high)}
+    colour = {"field": "value", "type": "quantitative", "scale": scale, "legend": {"title": cells.label}}
+    encoding = {**_both(chart), "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour}
+    return [{"data": {"values": rows}, "mark": {"type": "rect"}, "encoding": encoding}]
+
+
 def _rows(line: Line) -> list[dict[str, Any]]:
-    known = np.isfinite(line.x) & np.isfinite(line.y)
-    points = zip(line.x[known].tolist(), line.y[known].tolist(), strict=True)
-    return [{"line": line.label, "place": place, "x": x, "y": y} for place, (x, y) in enumerate(points)]
+    rows = _columns(x=line.x, y=line.y)
+    return [{"line": line.label, "place": place, **row} for place, row in enumerate(rows)]
+
+
+def _columns(**columns: FloatArray) -> list[dict[str, Any]]:
+    """Rows of plain numbers, without those that hold something else."""
+    table = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
+    known = np.isfinite(table).all(axis=1)
+    return [dict(zip(columns, row, strict=True)) for row in table[known].tolist()]
+
+
+def _both(chart: Chart) -> dict[str, Any]:
+    return {"x": _position("x", chart.x), "y": _position("y", chart.y)}
 
 
 def _position(field: str, axis: Axis) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "field": field,
         "type": "quantitative",
         "title": axis.label,
         "scale": {"type": "log" if axis.log else "linear", "domain": [axis.low, axis.high], "nice": False},
     }
+    if axis.names:
+        written = named_ticks(axis)
+        texts = ", ".join(f"{place:g}: {_quoted(text)}" for place, text in written)
+        found["axis"] = {
+            "values": [place for place, _ in written],
+            "labelExpr": f"({{{texts}}})[datum.value]",
+            "labelOverlap": False,
+            "grid": False,
+        }
+        if field == "x" and sum(len(text) for _, text in written) > 50:
+            found["axis"]["labelAngle"] = -35
+    return found
+
+
+def _quoted(text: str) -> str:
+    """A string of Vega's expressions."""
+    safe = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", " ").replace("\r", " ")
+    return f"'{safe}'"
 
 
 def _marks(chart: Chart) -> list[dict[str, Any]]:

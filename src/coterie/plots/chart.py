@@ -1,4 +1,4 @@
-"""A chart as data: lines between two axes. It knows nothing of how it is drawn."""
+"""A chart as data: lines, dots, bars or cells between two axes. It knows nothing of how it is drawn."""
 
 import math
 from dataclasses import dataclass, field
@@ -7,27 +7,81 @@ import numpy as np
 
 from coterie._typing import FloatArray
 
-__all__ = ["Axis", "Chart", "Line", "Mark", "is_late", "share_along", "ticks"]
+__all__ = [
+    "Axis",
+    "Bars",
+    "Cells",
+    "Chart",
+    "Line",
+    "Mark",
+    "Points",
+    "in_few_letters",
+    "is_late",
+    "legend_of",
+    "named_ticks",
+    "share_along",
+    "ticks",
+]
+
+_MOST_NAMES = 20  # along an axis; more cannot be read
+_MOST_LETTERS = 22
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What is measured along a side, from where to where."""
+    """What is measured along a side, from where to where; where places have names, they are at 0, 1, 2, ..."""
 
     label: str
     low: float
     high: float
     log: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points joined in their order, or the steps of a function that is constant from each point to the next."""
+    """Points joined in their order, or the steps of a function that is constant from each point to the next.
+
+    `low` and `high` are the borders of a band around it. A faint line is one of many: thin, and without a legend.
+    """
 
     label: str
     x: FloatArray
     y: FloatArray
     steps: bool = False
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class Points:
+    """Dots, each perhaps with an upright line from `low` to `high`."""
+
+    label: str
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Lying bars from zero, one for each name along the side; `spread` is shown to both sides of their ends."""
+
+    label: str
+    length: FloatArray
+    spread: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A matrix of colours: row i of the values lies at i of the axis along the side. NaN is left empty."""
+
+    label: str
+    values: FloatArray
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -43,8 +97,43 @@ class Chart:
     title: str
     x: Axis
     y: Axis
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...] = field(default=())
     marks: tuple[Mark, ...] = field(default=())
+    points: tuple[Points, ...] = field(default=())
+    bars: tuple[Bars, ...] = field(default=())
+    cells: Cells | None = None
+
+
+def legend_of(chart: Chart) -> list[Line | Points | Bars]:
+    """What the legend names, in the order of the colours: lines, dots, bars."""
+    return [*(line for line in chart.lines if not line.faint), *chart.points, *chart.bars]
+
+
+def in_few_letters(name: str) -> str:
+    """A name that fits beside an axis.
+
+    Examples
+    --------
+    >>> in_few_letters("age"), in_few_letters("median income of the neighbourhood")
+    ('age', 'median income of the …')
+    """
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 2].rstrip()} …"
+
+
+def named_ticks(axis: Axis) -> list[tuple[float, str]]:
+    """Where an axis is marked, and what is written there; of very many names, some.
+
+    Examples
+    --------
+    >>> named_ticks(Axis("town", -0.5, 1.5, names=("Oslo", "Rome")))
+    [(0.0, 'Oslo'), (1.0, 'Rome')]
+    >>> named_ticks(Axis("share", 0, 1))[1]
+    (0.2, '0.2')
+    """
+    if not axis.names:
+        return [(value, f"{value:g}") for value in ticks(axis)]
+    step = math.ceil(len(axis.names) / _MOST_NAMES)
+    return [(float(place), in_few_letters(axis.names[place])) for place in range(0, len(axis.names), step)]
 
 
 def share_along(axis: Axis, values: FloatArray | float) -> FloatArray:

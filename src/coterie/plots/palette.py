@@ -1,6 +1,6 @@
 """Colours that stay apart for most kinds of colour vision (Okabe and Ito), and dashes for print without colour."""
 
-__all__ = ["AXIS", "GRID", "INK", "PAPER", "colour_of", "dashes_of"]
+__all__ = ["AXIS", "FAINT", "GRID", "INK", "PAPER", "colour_of", "dashes_of", "ink_on", "shade_of", "shades"]
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
@@ -9,6 +9,9 @@ INK = "#1d2329"
 AXIS = "#5b6570"
 GRID = "#e3e7eb"
 PAPER = "#ffffff"
+FAINT = "#9aa5b1"
+
+_MORE, _LESS = (0x00, 0x72, 0xB2), (0xD5, 0x5E, 0x00)  # blue and vermilion of the colours above
 
 
 def colour_of(place: int) -> str:
@@ -31,3 +34,30 @@ def dashes_of(place: int) -> tuple[int, ...]:
     ((), (6, 3))
     """
     return _DASHES[place % len(_DASHES)]
+
+
+def shade_of(value: float, low: float, high: float) -> str:
+    """The colour of a number: white to blue, or vermilion through white at zero to blue where numbers have two signs.
+
+    Examples
+    --------
+    >>> shade_of(0.0, -1, 1), shade_of(1.0, 0, 1), shade_of(-1.0, -1, 1)
+    ('#ffffff', '#0072b2', '#d55e00')
+    """
+    if low < 0:
+        share, end = value / max(-low, high), _MORE if value >= 0 else _LESS
+    else:
+        share, end = (value - low) / (high - low), _MORE
+    share = min(1.0, abs(share))
+    return "#" + "".join(f"{round(255 + share * (part - 255)):02x}" for part in end)
+
+
+def shades(low: float, high: float) -> list[str]:
+    """The colours from the lowest number to the highest, in a few steps."""
+    return [shade_of(low + (high - low) * step / 16, low, high) for step in range(17)]
+
+
+def ink_on(value: float, low: float, high: float) -> str:
+    """What can be read on the colour of a number: white on the dark ones."""
+    size = abs(value) / max(-low, high) if low < 0 else (value - low) / (high - low)
+    return PAPER if size > 0.6 else INK

@@ -1,0 +1,75 @@
+"""One number for each row: what a model says, of the class that is meant."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import OneOf, in_short
+from coterie._typing import FloatArray
+from coterie.diagnostics._checks import check_choice
+from coterie.errors import InvalidInput, InvalidParameter
+
+__all__ = ["response_of"]
+
+_METHODS = ("auto", "predict", "predict_proba", "decision_function")
+
+
+def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable[[Any], FloatArray], str]:
+    """A function that asks a fitted model about a table, and what its answers are called."""
+    check_choice("response_method", response_method, OneOf(*_METHODS))
+    check_is_fitted(model)
+    name = type(model).__name__
+    if not is_classifier(model):
+        if response_method not in ("auto", "predict"):
+            raise InvalidParameter(
+                f"response_method={response_method!r}: {name} says numbers; expected 'auto' or 'predict'."
+            )
+        if target is not None:
+            raise InvalidParameter(f"target={in_short(target)}: {name} has no classes; expected None.")
+        return lambda X: _one_number(model.predict(X), name), "prediction"
+    method = response_method
+    if method == "auto":
+        method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
+    if method == "predict" or not hasattr(model, method):
+        raise InvalidParameter(
+            f"response_method={response_method!r}: expected 'predict_proba' or 'decision_function', as far as {name} "
+            "has them."
+        )
+    place, label = _class_of(model, target)
+    ask = getattr(model, method)
+
+    def answers(X: Any) -> FloatArray:
+        said = np.asarray(ask(X), dtype=np.float64)
+        if said.ndim == 1:  # one score for two classes
+            return said if place == 1 else -said
+        return np.asarray(said[:, place])
+
+    return answers, f"{'probability' if method == 'predict_proba' else 'score'} of {label}"
+
+
+def _class_of(model: Any, target: Any) -> tuple[int, Any]:
+    classes = model.classes_
+    if isinstance(classes, list):
+        raise InvalidInput(
+            f"Answers are looked at for one target, and the model was fitted to {len(classes)}."
+        )
+    known = np.asarray(classes).tolist()
+    if target is None and len(known) == 2:
+        return 1, known[1]
+    if target not in known:
+        raise InvalidParameter(f"target={in_short(target)}: expected one of the classes {in_short(known)}.")
+    return known.index(target), target
+
+
+def _one_number(said: Any, name: str) -> FloatArray:
+    array = np.asarray(said, dtype=np.float64)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InvalidInput(
+            f"{name} says {array.shape[1]} numbers for each row; expected a model of one target."
+        )
+    return array

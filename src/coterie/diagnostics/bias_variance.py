@@ -1,0 +1,251 @@
+"""Is a model wrong in the same way each time, or in another way each time? Error as bias, variance and noise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jobs
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
+from coterie.data.parts import cuttable, rows_of
+from coterie.diagnostics._checks import check_choice
+from coterie.diagnostics._decompositions import Parts, domingos, kohavi_wolpert, squared_error
+from coterie.diagnostics._repeats import bootstrap_rows, fitted_copy, labels_of, task_of
+from coterie.diagnostics._stages import staged_answers
+from coterie.ensembles._members import in_parallel
+from coterie.errors import InvalidInput, InvalidParameter
+
+__all__ = ["BiasVariance", "bias_variance"]
+
+_METHODS = {"regression": ("squared_error",), "classification": ("domingos", "kohavi_wolpert")}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BiasVariance:
+    """Error in parts: `error = bias + variance + noise`, after each stage and for each row.
+
+    Attributes
+    ----------
+    method : "squared_error", "domingos" or "kohavi_wolpert"
+    stages : whole numbers of shape (n_stages,): after how many rounds or members
+    error, bias, variance, noise : arrays of shape (n_stages,), means over rows
+    helping : array of shape (n_stages,)
+        Domingos: the part of the variance that makes the error less, because the answer of most fits is wrong.
+        `variance + helping` is what variance costs where it is right. 0 for other methods.
+    rows : Parts, the same by row: arrays of shape (n_stages, n_rows)
+    answers : what the fits said, shape (n_fits, n_stages, n_rows): numbers, or codes of `classes`
+    truth : what is right: numbers, or probabilities of classes
+    classes : the labels, or None
+    """
+
+    method: str
+    stages: RowArray
+    error: FloatArray
+    bias: FloatArray
+    variance: FloatArray
+    noise: FloatArray
+    helping: FloatArray
+    rows: Parts
+    answers: AnyArray
+    truth: FloatArray
+    classes: AnyArray | None
+
+    def by(self, method: str) -> "BiasVariance":
+        """The same fits in the parts of another method; nothing is fitted again."""
+        task = "regression" if self.classes is None else "classification"
+        check_choice("method", method, OneOf(*_METHODS[task]))
+        parts = _parts_of(method, self.answers, self.truth, self.rows.noise[0])
+        means = {name: own.mean(axis=1) for name, own in parts._asdict().items()}
+        return replace(self, method=method, rows=parts, **means)
+
+    def __repr__(self) -> str:
+        n_fits, n_stages, n_rows = self.answers.shape
+        lines = [
+            f"{n_fits} fits, {n_rows:,} rows, {self.method.replace('_', ' ')}",
+            f"{'stage':>7}  {'error':>9}  {'bias':>9}  {'variance':>9}  {'noise':>9}",
+        ]
+        table = zip(self.stages, self.error, self.bias, self.variance, self.noise, strict=True)
+        rows = [f"{row[0]:>7}" + "".join(f"  {value:>9.4g}" for value in row[1:]) for row in table]
+        dots = ["      …"] if n_stages > 12 else []
+        return "\n".join([*lines, *(rows if not dots else [*rows[:5], *dots, *rows[-5:]])])
+
+
+def bias_variance(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: str = "auto",
+    n_repeats: int = 50,
+    test_size: float = 0.3,
+    draw: Callable[[int], tuple[Any, Any]] | None = None,
+    truth: Any = None,
+    noise: Any = None,
+    stages: Any = None,
+    n_jobs: int | None = None,
+    random_state: SeedLike = None,
+) -> BiasVariance:
+    """Fit an estimator many times, and see which part of its error is the same each time.
+
+    Bias is how far the answer that stands for all fits is from the truth; variance is how far fits are from that
+    answer; noise is what nobody could know. Bagging makes variance less, boosting bias.
+
+    Parameters
+    ----------
+    estimator : a classifier or regressor; copies of it are fitted
+    X, y : a table and its target
+        A part of the rows is set aside, and each fit is to a bootstrap of the others. With `draw` all are set aside.
+    method : {"auto", "squared_error", "domingos", "kohavi_wolpert"}
+        How the error is taken apart: the squared error of numbers, or the share of wrong classes. "auto" is squared
+        error or Domingos.
+    n_repeats : int, the number of fits
+    test_size : float, the share of the rows that is set aside
+    draw : function of a seed that returns a new table and its target, or None
+        Fits are to fresh samples, so that variance is that of the world and not that of a bootstrap.
+    truth : array or None
+        What is right on average for each row of X, if it is known: a number, or the probability of each class (columns
+        in the order of sorted labels). Without it the target counts as right, and noise is a part of the bias.
+    noise : number, array or None
+        With `truth`, for numbers: the variance of targets around it. None is the mean squared distance of y.
+    stages : int, list of ints, "all" or None
+        After how many rounds or members, for models that have them. None is the whole model. "all" are those that every
+        fit has, where some of them stop early.
+    n_jobs : int or None, how many fits run side by side; the result is the same
+    random_state : the seed of draws, and of copies whose own random_state is None
+
+    Returns
+    -------
+    BiasVariance
+
+    Examples
+    --------
+    A straight line misses a wave in the same way each time, a deep tree follows each sample.
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from coterie import DecisionTreeRegressor
+    >>> def draw(seed):
+    ...     rng = np.random.default_rng(seed)
+    ...     X = rng.uniform(-3, 3, size=(80, 1))
+    ...     return X, np.sin(X[:, 0]) + rng.normal(scale=0.3, size=80)
+    >>> X = np.linspace(-3, 3, 50)[:, None]
+    >>> wave = np.sin(X[:, 0])
+    >>> for model in (LinearRegression(), DecisionTreeRegressor()):
+    ...     parts = bias_variance(model, X, wave, draw=draw, truth=wave, noise=0.09, random_state=0)
+    ...     print(parts.bias.round(2), parts.variance.round(2), parts.noise)
+    [0.18] [0.01] [0.09]
+    [0.] [0.1] [0.09]
+
+    References
+    ----------
+    Geman, Bienenstock and Doursat (1992); Kohavi and Wolpert (1996); Domingos (2000).
+    """
+    task = task_of(estimator)
+    check_choice("method", method, OneOf("auto", *_METHODS[task]))
+    check_choice("n_repeats", n_repeats, Whole(2))
+    check_choice("test_size", test_size, Real(0, 1, closed="neither"))
+    check_choice("draw", draw, Function(), None)
+    resolve_n_jobs(n_jobs)
+    labels = labels_of(X, y, task, "bias_variance")
+    X = cuttable(X)
+    split_seed, *seeds = (int(seed) for seed in spawn_seeds(random_state, n_repeats + 1))
+    asked, others = _set_aside(len(labels), None if draw is not None else test_size, split_seed)
+    X_asked = rows_of(X, asked)
+
+    def one(seed: int) -> tuple[RowArray, list[AnyArray]]:
+        if draw is None:
+            rows = others[bootstrap_rows(len(others), seed)]
+            table, target = rows_of(X, rows), labels[rows]
+        else:
+            table, given = draw(seed >> 32)
+            target = labels_of(table, given, task, "bias_variance")
+        return staged_answers(fitted_copy(estimator, table, target, seed), X_asked, stages)
+
+    found = in_parallel(one, [(seed,) for seed in seeds], n_jobs=n_jobs)
+    # With "all", fits that stopped early have fewer stages: those that every fit has are compared.
+    shortest = min(len(own) for own, _ in found)
+    numbers = np.max([own[:shortest] for own, _ in found], axis=0)
+    said = np.array([np.stack(own[:shortest]) for _, own in found])
+    known = _known(task, said, labels[asked], truth, noise, asked)
+    name = _METHODS[task][0] if method == "auto" else method
+    parts = _parts_of(name, known.answers, known.truth, known.noise)
+    means = {part: own.mean(axis=1) for part, own in parts._asdict().items()}
+    return BiasVariance(
+        method=name,
+        stages=numbers,
+        rows=parts,
+        answers=known.answers,
+        truth=known.truth,
+        classes=known.classes,
+        **means,
+    )
+
+
+def _set_aside(n_rows: int, share: float | None, seed: int) -> tuple[RowArray, RowArray]:
+    """Rows that are asked about, and rows that fits are to."""
+    if share is None:
+        return np.arange(n_rows), np.arange(0)
+    n_asked = max(1, round(share * n_rows))
+    if n_rows - n_asked < 2:
+        raise InvalidInput(
+            f"X has {n_rows} rows, and test_size={share:g} leaves fewer than two to learn from."
+        )
+    order = np.random.default_rng(seed).permutation(n_rows)
+    return np.sort(order[:n_asked]), np.sort(order[n_asked:])
+
+
+@dataclass(frozen=True)
+class _Known:
+    answers: AnyArray
+    truth: FloatArray
+    noise: FloatArray
+    classes: AnyArray | None
+
+
+def _known(task: str, said: AnyArray, labels: AnyArray, truth: Any, noise: Any, asked: RowArray) -> _Known:
+    """What fits said and what is right, in one currency."""
+    given = None if truth is None else _numbers("truth", truth, asked)
+    if task == "regression":
+        if noise is not None and truth is None:
+            raise InvalidParameter(
+                "noise is known only where truth is: give truth, the mean of y for each row, too."
+            )
+        right = labels if given is None else given.reshape(len(labels), -1)[:, 0]
+        if noise is None:
+            spread = np.full(len(labels), float(np.mean((labels - right) ** 2)))
+        else:
+            spread = (
+                np.full(len(labels), float(noise)) if np.ndim(noise) == 0 else _numbers("noise", noise, asked)
+            )
+        return _Known(said.astype(np.float64), right, spread, None)
+    if noise is not None:
+        raise InvalidParameter("noise is for numbers; the noise of classes follows from truth.")
+    classes = np.unique(np.concatenate([labels, *said.reshape(-1, len(labels))]))
+    codes = np.searchsorted(classes, said)
+    if given is None:
+        given = np.eye(len(classes))[np.searchsorted(classes, labels)]
+    elif given.shape != (len(labels), len(classes)) or not np.allclose(given.sum(axis=1), 1):
+        raise InvalidParameter(
+            f"truth has the shape {np.shape(truth)}: expected the probability of each of the {len(classes)} classes "
+            f"{in_short(classes.tolist())}, for each row, with a sum of 1."
+        )
+    return _Known(codes, given, np.zeros(len(labels)), classes)
+
+
+def _numbers(name: str, values: Any, asked: RowArray) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0 or len(array) <= asked[-1] or not np.isfinite(array).all():
+        raise InvalidParameter(f"{name}={in_short(values)}: expected finite numbers, for each row of X.")
+    return array[asked]
+
+
+def _parts_of(method: str, answers: AnyArray, truth: FloatArray, noise: FloatArray) -> Parts:
+    """After each stage."""
+    if method == "squared_error":
+        found = [squared_error(answers[:, stage], truth, noise) for stage in range(answers.shape[1])]
+    else:
+        formula = domingos if method == "domingos" else kohavi_wolpert
+        found = [formula(answers[:, stage], truth) for stage in range(answers.shape[1])]
+    return Parts(*(np.stack(own) for own in zip(*found, strict=True)))

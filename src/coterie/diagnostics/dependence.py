@@ -1,0 +1,285 @@
+"""How answers depend on a column: partial dependence, individual curves, accumulated local effects, interactions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie._params import Flag, OneOf, Whole, in_short, resolve_n_jobs
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
+from coterie.data.parts import chosen_columns, cuttable, outline_of, rows_of
+from coterie.data.replaced import with_values_of
+from coterie.data.table import Table, read_table
+from coterie.data.weight import read_weight
+from coterie.diagnostics._checks import check_choice
+from coterie.diagnostics._grid import Grid, grid_of, levels_by_likeness
+from coterie.diagnostics._response import response_of
+from coterie.ensembles._members import in_parallel
+from coterie.errors import InvalidInput, InvalidParameter
+
+__all__ = ["Dependence", "DependenceCurve", "dependence", "interaction_strength"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DependenceCurve:
+    """How answers depend on one column.
+
+    Attributes
+    ----------
+    name : of the column
+    categorical : bool
+    grid : array of shape (n_values,), numbers or labels
+    average : array of shape (n_values,), the mean answer at each value, or the accumulated effect
+    individual : array of shape (n_rows, n_values), the answers for each row; None unless they were asked for
+    count : array of shape (n_values,), rows that hold the level, or lie between the value before and this one
+    """
+
+    name: str
+    categorical: bool
+    grid: AnyArray
+    average: FloatArray
+    individual: FloatArray | None
+    count: RowArray
+
+    def __repr__(self) -> str:
+        ends = (
+            f"{self.grid[0]:.4g} to {self.grid[-1]:.4g}"
+            if not self.categorical
+            else f"{len(self.grid)} levels"
+        )
+        return f"{self.name} ({ends}): {self.average.min():.4g} to {self.average.max():.4g}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Dependence:
+    """Curves of some columns.
+
+    Attributes
+    ----------
+    kind : "average", "individual" or "ale"
+    meaning : what is on the scale of answers, in words
+    centred : bool, whether curves begin at 0
+    curves : tuple of DependenceCurve, in the order of `features`
+    """
+
+    kind: str
+    meaning: str
+    centred: bool
+    curves: tuple[DependenceCurve, ...]
+
+    def of(self, name: str) -> DependenceCurve:
+        """The curve of a column, by its name."""
+        for curve in self.curves:
+            if curve.name == name:
+                return curve
+        known = [curve.name for curve in self.curves]
+        raise InvalidParameter(f"name={in_short(name)}: expected one of {in_short(known)}.")
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self.kind}, {self.meaning}", *(f"  {curve!r}" for curve in self.curves)])
+
+
+def dependence(
+    model: Any,
+    X: Any,
+    features: Any,
+    *,
+    kind: str = "average",
+    grid_resolution: int = 50,
+    centred: bool = False,
+    target: Any = None,
+    response_method: str = "auto",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Dependence:
+    """What a fitted model would say if a column had other values.
+
+    Parameters
+    ----------
+    model : a fitted model of one target
+    X : rows to ask about, any table; it is asked with values that its rows hold, so types stay as they are
+    features : a column by name or place, or a list of them; each gets a curve
+    kind : {"average", "individual", "ale"}
+        "average": every row is given each value of the column in turn, and answers are averaged (partial dependence).
+        "individual": the answers for each row are kept too. "ale": rows only move to values near their own, and the
+        effects of these steps are added up (accumulated local effects). Where columns go together, "average" asks about
+        rows that do not exist, and "ale" does not.
+    grid_resolution : int, the most values of a column of numbers; if it has more, quantiles of them
+    centred : bool, whether curves begin at 0; effects of "ale" have a mean of 0 if not
+    target : for classifiers, the class whose probability is meant; None is the second of two
+    response_method : {"auto", "predict", "predict_proba", "decision_function"}
+    sample_weight : array of shape (n_rows,), how often each row counts
+    n_jobs : int or None, how many values are asked about side by side; the result is the same
+
+    Returns
+    -------
+    Dependence
+
+    Notes
+    -----
+    Rows in which the column is missing take part in averages, and not in "ale". For "ale", levels without an order are
+    put into one in which neighbours have similar rows.
+
+    Examples
+    --------
+    >>> from coterie import GradientBoostingRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = {"size": rng.uniform(0, 10, 500), "town": rng.choice(["Oslo", "Rome"], 500)}
+    >>> y = 2 * X["size"] + np.where(X["town"] == "Rome", 5, 0)
+    >>> model = GradientBoostingRegressor(n_estimators=200, random_state=0).fit(X, y)
+    >>> found = dependence(model, X, ["size", "town"], centred=True)
+    >>> found.of("town").grid.tolist(), found.of("town").average.round(1).tolist()
+    (['Oslo', 'Rome'], [0.0, 5.0])
+
+    References
+    ----------
+    Friedman (2001); Goldstein and others (2015); Apley and Zhu (2020).
+    """
+    check_choice("kind", kind, OneOf("average", "individual", "ale"))
+    check_choice("grid_resolution", grid_resolution, Whole(2))
+    check_choice("centred", centred, Flag())
+    resolve_n_jobs(n_jobs)
+    ask, meaning = response_of(model, response_method, target)
+    X, table, places = _columns(X, features, "features")
+    given = read_weight(sample_weight, table.n_rows)
+    weight = np.ones(table.n_rows) if given is None else given
+    curves = []
+    for place in places:
+        grid = grid_of(table.column(place), grid_resolution)
+        individual = None
+        if kind == "ale":
+            if grid.categorical and table.column(place).kind == "nominal" and len(grid.values) > 2:
+                grid = grid.reordered(levels_by_likeness(table, place, grid))
+            average = _accumulated(ask, X, place, grid, weight)
+        else:
+            individual = _answers(ask, X, place, grid, table.n_rows, n_jobs)
+            average = np.average(individual, axis=0, weights=weight)
+        if centred:
+            average = average - average[0]
+            individual = None if individual is None else individual - individual[:, :1]
+        count = np.bincount(grid.place[grid.place >= 0], minlength=len(grid.values))
+        kept = individual if kind == "individual" else None
+        curves.append(
+            DependenceCurve(table.label(place), grid.categorical, grid.values, average, kept, count)
+        )
+    what = "accumulated effect on the " if kind == "ale" else "change of the " if centred else ""
+    return Dependence(kind, what + meaning, bool(centred), tuple(curves))
+
+
+def interaction_strength(
+    model: Any,
+    X: Any,
+    features: Any,
+    *,
+    max_rows: int = 100,
+    target: Any = None,
+    response_method: str = "auto",
+    n_jobs: int | None = None,
+    random_state: SeedLike = None,
+) -> float:
+    """Friedman's H: which part of what two columns do together is more than the sum of what each does alone.
+
+    0 if the effects of the two just add up, 1 if there is nothing but their interaction.
+
+    Parameters
+    ----------
+    model, X, target, response_method, n_jobs : as in `dependence`
+    features : two columns, by name or place
+    max_rows : int, how many rows are drawn; for n rows the model answers 3 n^2 questions
+    random_state : the seed of the draw
+
+    Returns
+    -------
+    float, the square root of Friedman's H^2
+
+    Examples
+    --------
+    >>> from coterie import GradientBoostingRegressor
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> model = GradientBoostingRegressor(n_estimators=100, random_state=0).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
+    >>> [round(interaction_strength(model, X, pair, random_state=0), 1) for pair in ([0, 1], [0, 2])]
+    [0.9, 0.1]
+
+    References
+    ----------
+    Friedman and Popescu, Predictive learning via rule ensembles (2008).
+    """
+    check_choice("max_rows", max_rows, Whole(2))
+    resolve_n_jobs(n_jobs)
+    ask, _ = response_of(model, response_method, target)
+    X, table, places = _columns(X, features, "features")
+    if len(places) != 2 or places[0] == places[1]:
+        raise InvalidParameter(f"features={in_short(features)}: expected two different columns.")
+    n_rows = min(table.n_rows, max_rows)
+    if n_rows < table.n_rows:
+        rng = np.random.default_rng(int(spawn_seeds(random_state, 1)[0]))
+        X = rows_of(X, np.sort(rng.permutation(table.n_rows)[:n_rows]))
+
+    def means(row: int) -> tuple[float, float, float]:
+        """At the values of this row: of both columns, of the first, of the second."""
+        same = np.full(n_rows, row)
+        first = with_values_of(X, places[0], same)
+        second, both = with_values_of(X, places[1], same), with_values_of(first, places[1], same)
+        return tuple(float(ask(asked).mean()) for asked in (both, first, second))  # type: ignore[return-value]
+
+    found = np.array(in_parallel(means, [(row,) for row in range(n_rows)], n_jobs=n_jobs))
+    both, first, second = (found - found.mean(axis=0)).T
+    whole = float((both**2).sum())
+    if whole <= 1e-20 * max(1.0, float((found**2).sum())):
+        return 0.0
+    return float(np.sqrt(((both - first - second) ** 2).sum() / whole))
+
+
+def _columns(X: Any, features: Any, name: str) -> tuple[Any, Table, tuple[int, ...]]:
+    outline = outline_of(X)
+    if outline.n_columns is None:
+        raise InvalidInput("X has no columns whose values could be changed.")
+    X = cuttable(X)
+    return X, read_table(X), chosen_columns(features, X, outline, name).places
+
+
+def _answers(
+    ask: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, n_rows: int, n_jobs: int | None
+) -> FloatArray:
+    """What is said of each row at each value, shape (n_rows, n_values)."""
+
+    def at(row: int) -> FloatArray:
+        return ask(with_values_of(X, place, np.full(n_rows, row)))
+
+    return np.column_stack(in_parallel(at, [(int(row),) for row in grid.rows], n_jobs=n_jobs))
+
+
+def _accumulated(
+    ask: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, weight: FloatArray
+) -> FloatArray:
+    """The effects of steps from one value to the next, added up, with a mean of 0 over rows."""
+    known = np.flatnonzero((grid.place >= 0) & (weight > 0))
+    own, weight, last = grid.place[known], weight[known], len(grid.values) - 1
+    if last == 0:
+        return np.zeros(1)
+
+    def at(places: RowArray) -> FloatArray:
+        moved = np.arange(len(grid.place))
+        moved[known] = grid.rows[places]
+        return ask(rows_of(with_values_of(X, place, moved), known))
+
+    if not grid.categorical:  # a row lies between two values, and is moved to both
+        upper = np.maximum(own, 1)
+        steps = [(upper, at(upper) - at(upper - 1), weight)]
+    else:  # a row has a level, and is moved to the one before and to the one after
+        here = at(own)
+        steps = [
+            (np.minimum(own + 1, last), at(np.minimum(own + 1, last)) - here, weight * (own < last)),
+            (own, here - at(np.maximum(own - 1, 0)), weight * (own > 0)),
+        ]
+    total, count = np.zeros(last + 1), np.zeros(last + 1)
+    for end, effect, share in steps:
+        total += np.bincount(end, share * effect, minlength=last + 1)
+        count += np.bincount(end, share, minlength=last + 1)
+    along: FloatArray = np.cumsum(np.divide(total, count, out=np.zeros(last + 1), where=count > 0))
+    if grid.categorical:
+        return along - float(np.average(along[own], weights=weight))
+    middle = (along[np.maximum(own, 1)] + along[np.maximum(own, 1) - 1]) / 2
+    return along - float(np.average(middle, weights=weight))

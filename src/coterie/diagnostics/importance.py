@@ -1,0 +1,214 @@
+"""Which columns does a model live on? One kind of answer, whatever the way of asking."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import OneOf, Whole, in_short, resolve_n_jobs
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, SeedLike
+from coterie.data.parts import cuttable, outline_of
+from coterie.data.replaced import with_values_of
+from coterie.data.weight import read_weight
+from coterie.diagnostics._checks import check_choice
+from coterie.diagnostics._split_counts import split_counts
+from coterie.ensembles._members import in_parallel
+from coterie.errors import InvalidInput, InvalidParameter
+
+__all__ = ["Importance", "importance"]
+
+_METHODS = ("permutation", "gain", "split", "oob_permutation", "shap")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Importance:
+    """What each column is worth.
+
+    Attributes
+    ----------
+    method : how it was asked
+    meaning : what the numbers are, in words
+    names : of the columns
+    values : array of shape (n_columns,)
+    spread : array of shape (n_columns,), how sure these are; None where the method does not know
+        The standard deviation over repeats of a permutation; the standard error over trees, or over rows of "shap".
+    samples : array of shape (n_columns, n_repeats), the single measurements; None where there are none
+    """
+
+    method: str
+    meaning: str
+    names: tuple[str, ...]
+    values: FloatArray
+    spread: FloatArray | None = None
+    samples: FloatArray | None = None
+
+    @property
+    def order(self) -> AnyArray:
+        """Places of the columns, the most important first."""
+        return np.argsort(-self.values, kind="stable")
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.names))
+        lines = [f"importance: {self.meaning}"]
+        for place in self.order[:15]:
+            spread = "" if self.spread is None else f" +- {self.spread[place]:.3g}"
+            lines.append(f"  {self.names[place]:<{width}}  {self.values[place]:.4g}{spread}")
+        left = len(self.names) - 15
+        return "\n".join([*lines, *([f"  … and {left} more"] if left > 0 else [])])
+
+
+def importance(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    method: str = "permutation",
+    scoring: Any = None,
+    n_repeats: int = 5,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    random_state: SeedLike = None,
+) -> Importance:
+    """Measure what each column is worth to a fitted model.
+
+    Parameters
+    ----------
+    model : a fitted model
+    X, y : rows and their targets; "permutation" needs both, "shap" needs X, and the others need neither
+        On rows that the model was fitted to, "permutation" also rewards what was learned by heart.
+    method : str
+
+        =================  =================================================================  ======================
+        method             a column is worth                                                  models
+        =================  =================================================================  ======================
+        "permutation"      how much the score falls when its values change places             any
+        "oob_permutation"  how much the error out of bag grows when its values change places  coterie's forests
+        "gain"             its share in what the splits gained (`feature_importances_`)       trees and their ensembles
+        "split"            the number of splits on it                                         trees and their ensembles
+        "shap"             the mean size of what it brings to an answer                       models with `explain`
+        =================  =================================================================  ======================
+
+    scoring : name of a scorer of scikit-learn, function of (model, X, y), or None for the model's own score
+    n_repeats : int, how often values change places
+    sample_weight : array of shape (n_rows,), how often each row counts in the score
+    n_jobs : int or None, how many columns are measured side by side; the result is the same
+    random_state : the seed of permutations
+
+    Returns
+    -------
+    Importance
+
+    Notes
+    -----
+    Columns that say the same share their worth: each may look useless, because the other one is still there.
+
+    Examples
+    --------
+    >>> from coterie import RandomForestRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = {"much": rng.normal(size=300), "little": rng.normal(size=300), "nothing": rng.normal(size=300)}
+    >>> y = 3 * X["much"] + X["little"]
+    >>> found = importance(RandomForestRegressor(50, random_state=0).fit(X, y), X, y, random_state=0)
+    >>> [found.names[place] for place in found.order]
+    ['much', 'little', 'nothing']
+    """
+    check_choice("method", method, OneOf(*_METHODS))
+    check_choice("n_repeats", n_repeats, Whole(1))
+    resolve_n_jobs(n_jobs)
+    check_is_fitted(model)
+    if method == "permutation":
+        return _permuted(model, X, y, scoring, n_repeats, sample_weight, n_jobs, random_state)
+    if method == "shap":
+        return _by_shap(model, X)
+    if method == "oob_permutation":
+        if not hasattr(model, "oob_importances"):
+            raise InvalidParameter(
+                f"method='oob_permutation': {type(model).__name__} has no rows out of bag that it could ask. Expected "
+                "a forest of coterie; method='permutation' takes any model."
+            )
+        found = model.oob_importances(n_repeats)
+        return Importance(
+            method,
+            "growth of the error out of bag",
+            _names(model, len(found.importances_mean)),
+            found.importances_mean,
+            found.standard_error,
+            found.importances,
+        )
+    if method == "split":
+        counts = split_counts(model)
+        return Importance(method, "number of splits", _names(model, len(counts)), counts)
+    try:
+        gains = np.asarray(model.feature_importances_, dtype=np.float64)
+    except AttributeError as error:
+        raise InvalidParameter(
+            f"method='gain': {type(model).__name__} has no feature_importances_. method='permutation' takes any model."
+        ) from error
+    return Importance(method, "share of the gain of splits", _names(model, len(gains)), gains)
+
+
+def _names(model: Any, n_columns: int) -> tuple[str, ...]:
+    known = getattr(model, "feature_names_in_", None)
+    return tuple(f"x{place}" for place in range(n_columns)) if known is None else tuple(map(str, known))
+
+
+def _permuted(
+    model: Any,
+    X: Any,
+    y: Any,
+    scoring: Any,
+    n_repeats: int,
+    sample_weight: Any,
+    n_jobs: int | None,
+    random_state: SeedLike,
+) -> Importance:
+    if X is None or y is None:
+        raise InvalidParameter("method='permutation' needs X and y: rows, and their targets.")
+    outline = outline_of(X)
+    if outline.n_columns is None:
+        raise InvalidInput("X has no columns whose values could change places.")
+    X = cuttable(X)
+    scorer = check_scoring(model, scoring)
+    weight = read_weight(sample_weight, outline.n_rows)
+    options = {} if weight is None else {"sample_weight": weight}
+    base = float(scorer(model, X, y, **options))
+    seeds = spawn_seeds(random_state, outline.n_columns * n_repeats)
+
+    def fall(place: int) -> list[float]:
+        own = seeds[place * n_repeats : (place + 1) * n_repeats]
+        orders = [np.random.default_rng(int(seed)).permutation(outline.n_rows) for seed in own]
+        return [
+            base - float(scorer(model, with_values_of(X, place, order), y, **options)) for order in orders
+        ]
+
+    places = [(place,) for place in range(outline.n_columns)]
+    samples = np.array(in_parallel(fall, places, n_jobs=n_jobs))
+    assert outline.table is not None
+    names = tuple(outline.table.label(place) for place in range(outline.n_columns))
+    what = "score" if scoring is None else in_short(scoring) if callable(scoring) else str(scoring)
+    return Importance(
+        "permutation", f"fall of the {what}", names, samples.mean(axis=1), samples.std(axis=1), samples
+    )
+
+
+def _by_shap(model: Any, X: Any) -> Importance:
+    if not hasattr(model, "explain"):
+        raise InvalidParameter(
+            f"method='shap': {type(model).__name__} has no explain. method='permutation' takes any model."
+        )
+    if X is None:
+        raise InvalidParameter("method='shap' needs X: the rows whose answers are explained.")
+    explained = model.explain(X)
+    sizes = np.abs(explained.values)
+    if sizes.ndim == 3:
+        sizes = sizes.mean(axis=2)
+    return Importance(
+        "shap",
+        f"mean size of what it brings, in {explained.unit}",
+        explained.names,
+        sizes.mean(axis=0),
+        sizes.std(axis=0) / np.sqrt(len(sizes)),
+    )
