@@ -19,6 +19,7 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.errors import InvalidParameter, InvalidType
+from coterie.plots import ExplanationDisplay
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 NUMBERS = make_regression(200, 5, noise=3.0, random_state=0)
@@ -199,3 +200,18 @@ def test_importance_is_the_mean_size_of_the_values() -> None:
     X, y = CLASSES
     explained = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y).explain(X)
     assert_allclose(explained.importance, np.abs(explained.values).mean(axis=(0, 2)))
+
+
+def test_a_picture_has_a_bar_for_each_part_of_the_words() -> None:
+    X, y = CLASSES
+    explained = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y).explain(X[:3])
+    display = ExplanationDisplay(explained, row=1, max_columns=2)
+    line = explained.line(1, most=2)
+    chart = display.chart()
+    assert chart.y.names == tuple(name for name, _ in line.parts[::-1])
+    assert_array_equal(chart.bars[0].length, [part for _, part in line.parts[::-1]])
+    assert_allclose(display.data["value"].sum(), line.score - line.base)
+    assert len(display.data["column"]) == 5
+    assert "probability" in display.to_svg()
+    with pytest.raises(InvalidParameter, match="max_columns"):
+        ExplanationDisplay(explained, max_columns=0)

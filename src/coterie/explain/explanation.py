@@ -96,7 +96,7 @@ class Explanation:
         +2.75  age = 55
         +1.25  shoe = 44
         """
-        line = _Line.of(self, row, output, most)
+        line = self.line(row, output, most=most)
         what = f" for {line.output}" if len(self.outputs) > 1 or line.output is not None else ""
         text = [
             f"{_number(line.score)} is the {self.unit}{what}; {_number(line.base)} is expected before anything is known"
@@ -105,6 +105,10 @@ class Explanation:
         width = max(map(len, signed), default=0)
         text += [f"{part:>{width}}  {name}" for part, (name, _) in zip(signed, line.parts, strict=True)]
         return "\n".join(text)
+
+    def line(self, row: int = 0, output: int | None = None, *, most: int = _SHOWN) -> "ExplanationLine":
+        """The same as numbers: what `words` and pictures are made of."""
+        return ExplanationLine.of(self, row, output, most)
 
     def to_shap(self) -> Any:
         """The same for the plots of the package shap: `pip install 'coterie[explain]'`."""
@@ -119,16 +123,21 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Up to five rows, each with its columns as bars."""
-        rows = "".join(
-            _html_of(_Line.of(self, row, None, _SHOWN), self.unit) for row in range(min(5, len(self)))
-        )
+        rows = "".join(_html_of(self.line(row), self.unit) for row in range(min(5, len(self))))
         more = f"<p>and {len(self) - 5} more rows</p>" if len(self) > 5 else ""
         return f'<div style="font-family: sans-serif; font-size: 13px">{rows}{more}</div>'
 
 
 @dataclass(frozen=True)
-class _Line:
-    """One row and one output: its score, where it starts, and the parts by size."""
+class ExplanationLine:
+    """One row and one output: its score, where it starts, and the parts by size.
+
+    Attributes
+    ----------
+    score, base : float
+    output : what the score speaks of, None if there is one output only
+    parts : pairs of a text, such as "age = 37", and what that brought; the last one may be that of all other columns
+    """
 
     score: float
     base: float
@@ -136,7 +145,7 @@ class _Line:
     parts: list[tuple[str, float]]
 
     @classmethod
-    def of(cls, whole: Explanation, row: int, output: int | None, most: int) -> "_Line":
+    def of(cls, whole: Explanation, row: int, output: int | None, most: int) -> "ExplanationLine":
         if not Whole(-len(whole), len(whole) - 1).accepts(row):
             raise InvalidParameter(f"row={in_short(row)}: expected the number of one of {len(whole)} rows.")
         values, base, score = whole.values[row], whole.base[row], whole.scores[row]
@@ -162,7 +171,7 @@ class _Line:
         return cls(float(score), float(base), whole.outputs[place], parts)
 
 
-def _html_of(line: _Line, unit: str) -> str:
+def _html_of(line: ExplanationLine, unit: str) -> str:
     widest = max((abs(part) for _, part in line.parts), default=1.0) or 1.0
     what = "" if line.output is None else f" for {escape(str(line.output))}"
     cells = []

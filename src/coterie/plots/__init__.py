@@ -7,6 +7,7 @@ from coterie.plots.dependence_display import DependenceDisplay
 from coterie.plots.display import Display
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.error_bound_display import ErrorBoundDisplay
+from coterie.plots.explanation_display import ExplanationDisplay
 from coterie.plots.importance_display import ImportanceDisplay
 from coterie.plots.margin_display import MarginDisplay
 from coterie.plots.rounds_display import RoundsDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "Display",
     "DiversityDisplay",
     "ErrorBoundDisplay",
+    "ExplanationDisplay",
     "ImportanceDisplay",
     "KappaErrorDisplay",
     "MarginDisplay",
