@@ -208,10 +208,16 @@ def test_a_picture_has_a_bar_for_each_part_of_the_words() -> None:
     display = ExplanationDisplay(explained, row=1, max_columns=2)
     line = explained.line(1, most=2)
     chart = display.chart()
-    assert chart.y.names == tuple(name for name, _ in line.parts[::-1])
+    assert chart.y.names == tuple(name.removesuffix(" together") for name, _ in line.parts[::-1])
     assert_array_equal(chart.bars[0].length, [part for _, part in line.parts[::-1]])
     assert_allclose(display.data["value"].sum(), line.score - line.base)
     assert len(display.data["column"]) == 5
     assert "probability" in display.to_svg()
     with pytest.raises(InvalidParameter, match="max_columns"):
         ExplanationDisplay(explained, max_columns=0)
+
+
+def test_of_a_long_label_the_name_is_cut() -> None:
+    frame = pd.DataFrame({"a_name_that_is_very_long": [0.5, 1.5] * 20})
+    explained = DecisionTreeRegressor().fit(frame, frame.iloc[:, 0]).explain(frame)
+    assert ExplanationDisplay(explained).chart().y.names == ("a_name_that_is … = 0.5",)

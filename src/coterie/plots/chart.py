@@ -8,6 +8,7 @@ import numpy as np
 from coterie._typing import FloatArray
 
 __all__ = [
+    "MOST_LETTERS",
     "Axis",
     "Bars",
     "Cells",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 _MOST_NAMES = 20  # along an axis; more cannot be read
-_MOST_LETTERS = 22
+MOST_LETTERS = 22
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def in_few_letters(name: str) -> str:
     >>> in_few_letters("age"), in_few_letters("median income of the neighbourhood")
     ('age', 'median income of the …')
     """
-    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 2].rstrip()} …"
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 2].rstrip()} …"
 
 
 def named_ticks(axis: Axis) -> list[tuple[float, str]]:

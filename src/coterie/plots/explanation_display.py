@@ -8,7 +8,7 @@ from coterie._params import Whole
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidParameter
 from coterie.explain import Explanation
-from coterie.plots.chart import Axis, Bars, Chart, Mark
+from coterie.plots.chart import MOST_LETTERS, Axis, Bars, Chart, Mark
 from coterie.plots.display import Display
 
 __all__ = ["ExplanationDisplay"]
@@ -67,10 +67,19 @@ class ExplanationDisplay(Display):
         return Chart(
             f"{line.score:.4g} is the {unit}{what}, {line.base:.4g} is expected",
             Axis(f"what a column brought to the {unit}", low, high if high > low else 1.0),
-            Axis("", -0.6, len(parts) - 0.4, names=tuple(name for name, _ in parts)),
+            Axis("", -0.6, len(parts) - 0.4, names=tuple(_in_short(name) for name, _ in parts)),
             bars=(Bars("", values),),
             marks=(Mark(0.0),) if low < 0 < high else (),
         )
 
     def __repr__(self) -> str:
         return f"ExplanationDisplay(row {self.row} of {len(self.explained)})"
+
+
+def _in_short(part: str) -> str:
+    """A label that fits: of a long one the name of the column is cut, not what it holds."""
+    name, equals, held = part.removesuffix(" together").rpartition(" = ")
+    room = MOST_LETTERS - len(equals) - len(held)
+    if len(name) <= room or room < 4:
+        return name + equals + held
+    return name[: room - 2] + " …" + equals + held
