@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as some
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import AdaBoostRegressor as TheirAdaBoost
 from sklearn.ensemble import BaggingClassifier as TheirBagging
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.ensemble import RandomForestRegressor as TheirForest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -144,6 +145,7 @@ def test_the_same_fits_in_other_parts() -> None:
         (BaggingRegressor(LinearRegression(), n_estimators=6), NUMBERS),
         (TheirForest(6), NUMBERS),
         (TheirAdaBoost(n_estimators=6), NUMBERS),
+        (HistGradientBoostingRegressor(max_iter=6), NUMBERS),
         (RandomForestClassifier(6), WORDS),
         (BaggingClassifier(n_estimators=6), WORDS),
         (TheirBagging(n_estimators=6), WORDS),

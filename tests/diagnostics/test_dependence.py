@@ -151,6 +151,27 @@ def test_declared_orders_are_kept() -> None:
     assert dependence(model, frame, "size", kind="ale").curves[0].grid.tolist() == ["S", "M", "L"]
 
 
+def test_dates_flags_and_missing_numbers_stay_what_they_are() -> None:
+    frame = pd.DataFrame(
+        {
+            "day": pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(120) % 30, unit="D"),
+            "flag": X[:, 0] > 0,
+            "whole": pd.array(np.arange(120) % 5, dtype="Int64"),
+        }
+    )
+    frame.loc[3, "whole"] = pd.NA
+    model = RandomForestRegressor(5, random_state=0).fit(frame, (np.arange(120) % 30) + 3.0 * (X[:, 0] > 0))
+    for kind in ("average", "ale"):
+        day, flag, whole = dependence(
+            model, frame, ["day", "flag", "whole"], kind=kind, grid_resolution=6
+        ).curves
+        assert (day.grid[0], day.grid[-1]) == (18262, 18291)  # days since 1970-01-01
+        assert day.average[-1] - day.average[0] > 15
+        assert flag.grid.tolist() == [0, 1]
+        assert whole.grid.tolist() == [0, 1, 2, 3, 4]
+        assert whole.count.sum() == 119
+
+
 def test_classes_are_asked_for_by_name() -> None:
     model = RandomForestClassifier(10, random_state=0).fit(X, THREE)
     found = dependence(model, X, [0, 1], target="c", grid_resolution=5)

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as some
 from sklearn import ensemble as theirs
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
@@ -195,6 +197,26 @@ def test_a_list_and_a_dict_of_models() -> None:
         diversity([models[0], LinearRegression().fit(X, NUMBERS)], X, WORDS)
 
 
+def test_anybodys_committee_is_asked() -> None:
+    class Committee(ClassifierMixin, BaseEstimator):
+        def __init__(self, members: Any) -> None:
+            self.members = members
+
+        def fit(self, X: Any, y: Any) -> Any:
+            self.estimators_ = [member.fit(X, y) for member in self.members]
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return self.estimators_[0].predict(X)
+
+    committee = Committee([LogisticRegression(), GaussianNB()]).fit(X[:120], WORDS[:120])
+    found = diversity(committee, X[120:], WORDS[120:])
+
+    assert found.names == ("member 1", "member 2")
+    assert found.member_errors[0] == pytest.approx(found.ensemble_error)
+
+
 def test_a_copy_is_redundant_and_is_not_missed() -> None:
     tree = coterie.DecisionTreeRegressor(max_depth=2).fit(X, NUMBERS)
     models = {"tree": tree, "copy": tree, "line": LinearRegression().fit(X, NUMBERS)}
@@ -222,6 +244,10 @@ def test_frames_are_welcome(kind: Any) -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(InvalidType, match="Rounds of gradient boosting correct each other"):
         diversity(coterie.GradientBoostingClassifier(n_estimators=3).fit(X, WORDS), X, WORDS)
+    codes = coterie.OutputCodeClassifier(LogisticRegression()).fit(X, np.arange(200) % 3)
+    for model in (codes, OneVsRestClassifier(LogisticRegression()).fit(X, np.arange(200) % 3)):
+        with pytest.raises(InvalidType, match="no members that answer by themselves"):
+            diversity(model, X, np.arange(200) % 3)
     with pytest.raises(InvalidInput, match="has 1"):
         diversity(coterie.RandomForestClassifier(1).fit(X, WORDS), X, WORDS)
     both = np.stack([NUMBERS, NUMBERS], axis=1)

@@ -72,6 +72,7 @@ def test_members_beside_voters_of_theory() -> None:
         assert shares @ np.arange(26) / 25 == pytest.approx(found.member_error)
     agreement = diversity(model, X[200:], Y[200:]).interrater_agreement
     assert found.correlation == pytest.approx(agreement)
+    assert repr(found).startswith("25 voters, each wrong in a share of 0.")
 
 
 def test_a_list_of_models_and_numbers() -> None:

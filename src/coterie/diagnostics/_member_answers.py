@@ -22,6 +22,7 @@ from coterie.ensembles._selection_base import SelectionBase
 from coterie.ensembles._stacking_base import StackingBase
 from coterie.ensembles._voting_base import VotingBase
 from coterie.ensembles.adaboost_regressor import AdaBoostRegressor
+from coterie.ensembles.output_code import OutputCodeClassifier
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["MemberAnswers", "member_answers"]
@@ -93,14 +94,25 @@ def _asker(model: Any) -> Callable[[Any, Any, Any], _Asked]:
         return _side_by_side
     if _is_from_scikit_learn(model, ("_BaseStacking",)):
         return _their_stack
-    members = getattr(model, "estimators_", None)
-    if isinstance(members, list) and all(hasattr(member, "predict") for member in members):
+    if _has_whole_members(model):
         return _any_members
     raise InvalidType(
         f"{in_short(model)} has no members that answer by themselves. Expected a fitted forest, bagging, voting, "
         "stacking, selection or AdaBoost, of coterie or scikit-learn, or a list of fitted models. Rounds of gradient "
         "boosting correct each other, and mean nothing alone."
     )
+
+
+def _has_whole_members(model: Any) -> bool:
+    """Whether members answer what the model answers: those of output codes and the like answer another question."""
+    members = getattr(model, "estimators_", None)
+    if not isinstance(members, list) or not all(hasattr(member, "predict") for member in members):
+        return False
+    if not is_classifier(model):
+        return True
+    if isinstance(model, OutputCodeClassifier) or type(model).__module__.startswith("sklearn.multiclass"):
+        return False
+    return any(np.array_equal(getattr(member, "classes_", ()), model.classes_) for member in members)
 
 
 def _numbered(what: str, n: int) -> tuple[str, ...]:

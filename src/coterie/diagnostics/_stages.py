@@ -39,7 +39,7 @@ def n_stages_of(model: Any) -> int | None:
     """How many rounds or members a model has; None if they cannot be asked."""
     members = getattr(model, "estimators_", None)
     if hasattr(model, "staged_predict"):
-        known = getattr(model, "n_estimators_", None)
+        known = getattr(model, "n_estimators_", getattr(model, "n_iter_", None))
         return int(known) if known is not None else None if members is None else len(members)
     if _takes_n_trees(model) or isinstance(model, BaggingBase) or _is_side_by_side(model):
         return len(members)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ class DependenceCurve:
     ----------
     name : of the column
     categorical : bool
-    grid : array of shape (n_values,), numbers or labels
+    grid : array of shape (n_values,), numbers or labels; dates are days since 1970-01-01
     average : array of shape (n_values,), the mean answer at each value, or the accumulated effect
     individual : array of shape (n_rows, n_values), the answers for each row; None unless they were asked for
     count : array of shape (n_values,), rows that hold the level, or lie between the value before and this one

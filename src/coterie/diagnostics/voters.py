@@ -77,7 +77,7 @@ def _distribution(n: int, error: float, correlation: float) -> FloatArray:
     return np.asarray(stats.betabinom.pmf(wrong, n, error * both, (1 - error) * both))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Voters:
     """The members of an ensemble beside voters of theory that are wrong as often.
 
@@ -105,6 +105,16 @@ class Voters:
     wrong: FloatArray
     independent: FloatArray
     correlated: FloatArray
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [
+                f"{self.n} voters, each wrong in a share of {self.member_error:.4f}",
+                f"  majority, measured    {self.majority_error:.4f}",
+                f"  independent voters    {self.independent_error:.4f}",
+                f"  with a correlation of {self.correlation:.2f}: {self.correlated_error:.4f}",
+            ]
+        )
 
 
 def voters(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Voters:
