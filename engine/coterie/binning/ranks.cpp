@@ -228,6 +228,12 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
             }
         });
     }
+    if (by_row) {  // nothing else is in the memory between rows
+        for (std::size_t place = 0; place < n; ++place)
+            std::fill_n(ranked.codes.data() + place * ranked.row_stride + n_features, ranked.row_stride - n_features,
+                        Code{0});
+        std::fill_n(ranked.codes.data() + n * ranked.row_stride, kLineCodes, Code{0});
+    }
     return ranked;
 }
 

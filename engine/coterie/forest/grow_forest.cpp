@@ -17,6 +17,7 @@
 namespace coterie {
 namespace {
 
+constexpr std::uint32_t kMostClasses = 1 << 24;             // that a file may speak of
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;  // of leaves out of bag that wait to be added up
 
 void check(const TableView& table, const TargetView& view, const ForestOptions& options) {
@@ -129,6 +130,10 @@ void validate(const ForestMemory& memory) {
             "A forest remembers a row that its table did not have.");
     require(std::ranges::all_of(targets.weight, [](double w) { return w > 0.0 && std::isfinite(w); }),
             "A forest remembers a row of an impossible weight.");
+    require(std::ranges::all_of(targets.value, [](double value) { return std::isfinite(value); }),
+            "A forest remembers a target that is no number.");
+    require(std::ranges::all_of(targets.n_classes, [](std::uint32_t n_classes) { return n_classes <= kMostClasses; }),
+            "A forest remembers an impossible number of classes.");
     const std::size_t d = rows.n_features();
     const bool by_row =
         table.feature_stride == 1 && table.row_stride >= d && table.row_stride <= table.codes.size() / n;

@@ -88,7 +88,7 @@ std::vector<double> permutation_increases(const ForestMemory& memory, const Pack
                                           std::size_t first_tree, std::size_t n_trees, std::size_t n_repeats,
                                           std::uint64_t seed, int n_threads, StopRequest stop) {
     const ForestRows& rows = memory.rows;
-    require(forest.n_features == rows.n_features(), "The forest and its rows differ in their features.");
+    require(forest.n_levels == rows.n_levels, "The forest and its rows differ in their features.");
     const std::size_t d = rows.n_features();
     std::vector<double> increases(n_trees * d, 0.0);
     const auto at_once = static_cast<std::size_t>(std::max(1, n_threads));
@@ -118,7 +118,7 @@ std::vector<double> permutation_increases(const ForestMemory& memory, const Pack
 std::vector<std::uint32_t> leaves_of_rows(const ForestMemory& memory, const PackedForest& forest, std::size_t index,
                                           int n_threads) {
     const ForestRows& rows = memory.rows;
-    require(forest.n_features == rows.n_features(), "The forest and its rows differ in their features.");
+    require(forest.n_levels == rows.n_levels, "The forest and its rows differ in their features.");
     const PackedTree& tree = forest.tree(index);
     std::vector<std::uint32_t> leaves(rows.n_places());
     parallel_ranges(rows.n_places(), 16'384, n_threads, [&](std::size_t begin, std::size_t end) {

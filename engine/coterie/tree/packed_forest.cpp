@@ -19,6 +19,7 @@ void validate_node(const PackedForest& forest, const Grove& grove, const PackedT
     if (node.is_leaf()) {
         require((std::size_t{node.left} + 1) * forest.n_columns <= tree.answers.size(),
                 where + "names an answer that the tree does not have.");
+        require(node.feature() == 0 && !node.is_nominal(), where + "is a leaf that asks for a feature.");
         return;
     }
     require(node.left > index && std::size_t{node.left} + 1 < tree.nodes.size(),
@@ -31,6 +32,20 @@ void validate_node(const PackedForest& forest, const Grove& grove, const PackedT
         node.is_nominal() ? static_cast<std::size_t>(forest.n_levels[feature]) : grove.thresholds[feature].size();
     require(node.code <= most && (node.is_nominal() || node.code > 0),
             where + "compares with a code that does not exist.");
+}
+
+// Children come after their parents, so one parent for each node makes it a tree.
+void validate_parents(const PackedTree& tree) {
+    std::vector<std::uint8_t> has_parent(tree.nodes.size(), 0);
+    for (const PackedNode& node : tree.nodes) {
+        if (node.is_leaf()) continue;
+        for (const std::uint32_t child : {node.left, node.left + 1}) {
+            require(!has_parent[child], "A node of a tree has two parents.");
+            has_parent[child] = 1;
+        }
+    }
+    const auto orphans = std::count(has_parent.begin(), has_parent.end(), std::uint8_t{0});
+    require(orphans == 1, "A tree has nodes that no way leads to.");
 }
 
 void validate_thresholds(const PackedForest& forest, const Grove& grove) {
@@ -107,6 +122,7 @@ void validate(const PackedForest& forest) {
             require(tree->answers.size() % forest.n_columns == 0, "A tree has part of an answer.");
             require(tree->ranks.size() == forest.n_ranks(), "A tree must rank every level.");
             for (std::size_t index = 0; index < tree->nodes.size(); ++index) validate_node(forest, grove, *tree, index);
+            validate_parents(*tree);
         }
     }
 }

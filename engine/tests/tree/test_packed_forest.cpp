@@ -55,6 +55,14 @@ const Test sound("a sound forest is accepted, and knows its size", [] {
     check_throws<InvalidInput>([&] { forest.grove_of(1); }, "no tree of this number");
 });
 
+const Test leaves("leaves that ask for a feature, and nodes with two parents or none, are refused", [] {
+    check_refused([](ByHand& parts) { parts.tree.nodes[2].what |= 1; }, "is a leaf that asks for a feature");
+    check_refused([](ByHand& parts) { parts.tree.nodes[3].what |= PackedNode::kNominal; },
+                  "is a leaf that asks for a feature");
+    check_refused([](ByHand& parts) { parts.tree.nodes[1].left = 2; }, "two parents");
+    check_refused([](ByHand& parts) { parts.tree.nodes.push_back({.left = 0, .what = kLeafNode}); }, "no way leads to");
+});
+
 const Test children("children that come before their parent, or after the last node, are refused", [] {
     check_refused([](ByHand& parts) { parts.tree.nodes[1].left = 1; },
                   "Node 1 of a tree has children that do not come after it");
