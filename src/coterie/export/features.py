@@ -14,9 +14,9 @@ from coterie._typing import AnyArray, BoolArray
 from coterie.export.category_sets import CategorySet, code_sets
 from coterie.export.raw_tree import Placement, RawTree
 
-__all__ = ["Feature", "Numbers", "Reading", "ZeroIsMissing", "place_features"]
+__all__ = ["ALMOST_ZERO", "Feature", "Numbers", "Reading", "ZeroIsMissing", "place_features"]
 
-_ALMOST_ZERO = float(np.float32(1e-35))
+ALMOST_ZERO = float(np.float32(1e-35))
 
 
 class Reading(Protocol):
@@ -45,7 +45,7 @@ class ZeroIsMissing:
     n_codes: int = 0
 
     def read(self, values: AnyArray) -> AnyArray:
-        return np.where(np.abs(values) <= _ALMOST_ZERO, np.nan, values)
+        return np.where(np.abs(values) <= ALMOST_ZERO, np.nan, values)
 
 
 @dataclass(frozen=True)

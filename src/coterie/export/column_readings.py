@@ -1,0 +1,198 @@
+"""From the columns of a table to the features of trees, said so that another format can do it.
+
+A reading is a small formula: a column, or something that is done to another reading. `Encoder`, `TargetStatistics` and
+`TableReader` do the same to tables; what they do is written down here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.encoding import Encoder
+from coterie.data.levels import is_number
+from coterie.data.schema import Schema
+from coterie.data.target_statistics import Source, TargetStatistics
+from coterie.errors import InvalidInput
+from coterie.export.category_sets import Coding
+from coterie.export.features import ZeroIsMissing
+from coterie.export.table_reader import TableReader
+
+__all__ = [
+    "LookUp",
+    "PairLookUp",
+    "Reading",
+    "Readings",
+    "Values",
+    "WholeNumbers",
+    "WithoutNumber",
+    "WithoutZero",
+    "readings_of",
+    "readings_of_imported",
+]
+
+
+@dataclass(frozen=True)
+class Values:
+    """A column as it is: numbers or text."""
+
+    column: int
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """The number that belongs to each key; a value that is no key, or missing, has the number `default`.
+
+    `keys` is a list of text, or an array of numbers.
+    """
+
+    source: "Reading"
+    keys: list[str] | FloatArray
+    numbers: FloatArray
+    default: float = np.nan
+
+
+@dataclass(frozen=True)
+class PairLookUp:
+    """The same for pairs: the key is that of the first reading times `width`, plus that of the second."""
+
+    first: LookUp
+    second: LookUp
+    width: int
+    keys: FloatArray
+    numbers: FloatArray
+    default: float
+
+
+@dataclass(frozen=True)
+class WithoutNumber:
+    """One number, in single precision, counts as missing."""
+
+    source: "Reading"
+    number: float
+
+
+@dataclass(frozen=True)
+class WithoutZero:
+    """Zero counts as missing."""
+
+    source: "Reading"
+
+
+@dataclass(frozen=True)
+class WholeNumbers:
+    """Codes of whole numbers: cut towards zero, or if `single`, rounded to single precision and down. Others are 0."""
+
+    source: "Reading"
+    keys: FloatArray
+    codes: FloatArray
+    single: bool
+
+
+Reading: TypeAlias = Values | LookUp | PairLookUp | WithoutNumber | WithoutZero | WholeNumbers
+
+
+@dataclass(frozen=True)
+class Readings:
+    """All features of a model.
+
+    Attributes
+    ----------
+    names : of the columns; x0, x1, ... if the table had none.
+    text : which columns hold text.
+    features : what trees see.
+    """
+
+    names: tuple[str, ...]
+    text: frozenset[int]
+    features: Sequence[Reading]
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether feature j is column j as it is."""
+        return all(isinstance(each, Values) for each in self.features)
+
+
+def readings_of(schema: Schema, encoder: Encoder, statistics: TargetStatistics | None = None) -> Readings:
+    """How a model of coterie reads its columns."""
+    names = _names(schema)
+    keys: dict[int, list[str] | FloatArray] = {}
+    features: list[Reading] = []
+    for column, name in enumerate(names):
+        levels, codes = encoder.levels(column), encoder.codes(column)
+        if levels is None or codes is None:
+            features.append(Values(column))
+            continue
+        keys[column] = _keys(levels, name)
+        features.append(_look_up(column, keys[column], codes))
+    for source, means in statistics._pairs() if statistics else ():
+        features += [_statistic(source, mean, keys) for mean in means]
+    text = frozenset(column for column, own in keys.items() if isinstance(own, list))
+    return Readings(names, text, features)
+
+
+def readings_of_imported(reader: TableReader) -> Readings:
+    """How an imported model reads its columns; categories whose labels it does not know are numbers."""
+    names = _names(reader.schema)
+    columns: list[Reading] = [Values(column) for column in range(len(names))]
+    text = set()
+    for column, labels in reader.labels.by_column.items():
+        has_text = not all(is_number(label) for label in labels)
+        if has_text or reader.labels.for_numbers:
+            keys = _keys(np.array(list(labels), dtype=object), names[column])
+            columns[column] = _look_up(column, keys, np.arange(len(labels)))
+            if has_text:
+                text.add(column)
+    if reader.missing is not None:
+        columns = [WithoutNumber(own, reader.missing) for own in columns]
+    features = [_imported_reading(columns[each.column], each.reading) for each in reader.features]
+    return Readings(names, frozenset(text), features)
+
+
+def _imported_reading(source: Reading, reading: Any) -> Reading:
+    if isinstance(reading, ZeroIsMissing):
+        return WithoutZero(source)
+    if isinstance(reading, Coding):
+        codes = reading.codes.astype(np.float64)
+        return WholeNumbers(source, np.asarray(reading.categories, np.float64), codes, reading.single)
+    return source
+
+
+def _look_up(column: int, keys: list[str] | FloatArray, numbers: AnyArray, default: float = np.nan) -> LookUp:
+    if len(keys) == 0:  # a column that was empty in fit
+        return LookUp(Values(column), np.zeros(1), np.array([default]), default)
+    return LookUp(Values(column), keys, np.asarray(numbers, dtype=np.float64), default)
+
+
+def _statistic(source: Source, mean: FloatArray, keys: dict[int, list[str] | FloatArray]) -> Reading:
+    """The means of levels, or of pairs of them; that of missing ones is the first."""
+    if source.pairs is None:
+        return _look_up(source.features[0], keys[source.features[0]], mean[1:], float(mean[0]))
+    first, second = (
+        _look_up(column, keys[column], np.arange(len(keys[column])) + 1, 0.0) for column in source.features
+    )
+    width = len(keys[source.features[1]]) + 1
+    pairs = source.pairs.astype(np.int64)
+    combined = (pairs >> 32) * width + (pairs & 0xFFFFFFFF)
+    return PairLookUp(first, second, width, combined.astype(np.float64), mean[1:], float(mean[0]))
+
+
+def _keys(levels: AnyArray, name: str) -> list[str] | FloatArray:
+    if levels.dtype.kind != "O" or all(is_number(level) for level in levels):
+        return levels.astype(np.float64)
+    keys = [str(level) for level in levels]
+    if len(set(keys)) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InvalidInput(
+            f"Column {name!r} has different categories with the same text, {twice!r}. Other formats know only text: "
+            "fit the model on a column of text, or of numbers."
+        )
+    return keys
+
+
+def _names(schema: Schema) -> tuple[str, ...]:
+    if schema.names is None:
+        return tuple(f"x{column}" for column in range(schema.n_features))
+    return tuple(str(name) or f"x{column}" for column, name in enumerate(schema.names))

@@ -1,0 +1,233 @@
+"""What every model of trees is to another format: columns that become features, trees that are added up, and a link.
+
+    scores  = (start + sum of the trees) / divisor * unit
+    answers = link(scores)
+
+`tree_sum_of` takes a model of coterie apart, or an imported one, and refuses what is no such sum.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.ensembles._adaboost_answers import AnswersByVote
+from coterie.ensembles._adaboost_rounds import scores_of_shares
+from coterie.ensembles._bagging_base import BaggingBase
+from coterie.ensembles._boosting_base import BoostingBase
+from coterie.ensembles._forest_base import ForestBase
+from coterie.ensembles._stumps import stump_shares
+from coterie.errors import InvalidInput, InvalidType
+from coterie.export.column_readings import Readings, readings_of, readings_of_imported
+from coterie.export.flat_tree import FlatTree, flat_tree, stump_tree
+from coterie.export.imported import ImportedClassifier, ImportedRegressor
+from coterie.export.links import Logistic, NumberLink, Shares, Softmax
+from coterie.losses import CustomLoss
+from coterie.losses.choices import LossChoice, Quantile
+from coterie.trees.criterion_tree import CriterionTree
+
+__all__ = ["Ascending", "OneClass", "TreeSum", "tree_sum_of"]
+
+# Of losses whose scores are not their answers.
+_LINKS = {"poisson": "exp", "gamma": "exp", "tweedie": "exp", "cross_entropy": "logistic"}
+
+
+@dataclass(frozen=True)
+class Ascending:
+    """Several quantiles: the scores in ascending order."""
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """All rows are of the one class that there is."""
+
+
+@dataclass(frozen=True)
+class TreeSum:
+    """A model of trees, taken apart.
+
+    Attributes
+    ----------
+    name : of the model's class, for messages.
+    readings : from columns to features.
+    classes : labels of each target; empty for numbers.
+    """
+
+    name: str
+    readings: Readings
+    trees: Sequence[FlatTree]
+    start: FloatArray
+    link: Any
+    classes: tuple[AnyArray, ...] = ()
+    divisor: float = 1.0
+    unit: float = 1.0
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.start)
+
+
+def tree_sum_of(model: Any) -> TreeSum:
+    """The model as a sum of trees, or an error that says why it is none."""
+    if isinstance(model, BaggingBase):
+        return _of_bagging(model)
+    for kind, take_apart in _KINDS.items():
+        if isinstance(model, kind):
+            return take_apart(model)
+    raise InvalidType(
+        f"{in_short(model)} is no model of trees. Export takes gradient boosting, forests, extra trees, decision "
+        "trees, bagged trees and AdaBoost of coterie, and what import_model makes of models of other libraries."
+    )
+
+
+def _of_boosting(model: Any) -> TreeSum:
+    check_is_fitted(model, "forest_")
+    if model.init_:
+        raise InvalidInput(
+            f"{type(model).__name__}(init={in_short(model.init)}) starts from the predictions of another model, which "
+            "is no tree. Fit it with init=None."
+        )
+    has_classes = hasattr(model, "classes_")
+    return TreeSum(
+        type(model).__name__,
+        readings_of(model.schema_, model.encoder_, model.statistics_),
+        _trees(model.forest_),
+        np.asarray(model.baseline_, dtype=np.float64),
+        _class_link(model) if has_classes else _number_link(model._loss()),
+        (model.classes_,) if has_classes else (),
+    )
+
+
+def _class_link(model: Any) -> Any:
+    if len(model.classes_) == 1:
+        return OneClass()
+    if isinstance(model.loss, CustomLoss):
+        _refuse_custom(model.loss)
+    if len(model.classes_) > 2:
+        return Softmax()
+    return Logistic(2.0 if model.loss == "exponential" else 1.0, second="score > 0")
+
+
+def _number_link(loss: LossChoice) -> Any:
+    if isinstance(loss, CustomLoss):
+        _refuse_custom(loss)
+    if isinstance(loss, Quantile) and loss.n_outputs > 1:
+        return Ascending()
+    return NumberLink(_LINKS.get(getattr(loss, "name", ""), "identity"))
+
+
+def _refuse_custom(loss: CustomLoss) -> None:
+    if loss.link is not None:
+        raise InvalidInput(
+            "The link of a CustomLoss is a function of Python, which no other format can hold. Fit with "
+            "CustomLoss(..., link=None), export the scores, and apply the link to them."
+        )
+
+
+def _of_forest(model: Any) -> TreeSum:
+    check_is_fitted(model, "forest_")
+    forest = model.forest_
+    return TreeSum(
+        type(model).__name__,
+        readings_of(model.schema_, model.encoder_),
+        [flat_tree(forest.tree(place)) for place in range(len(forest))],
+        np.zeros(forest.n_columns),
+        *_shares_or_numbers(model),
+        divisor=float(len(forest)),
+        unit=float(model._unit),
+    )
+
+
+def _of_tree(model: Any) -> TreeSum:
+    check_is_fitted(model, "tree_")
+    native = model.tree_.native
+    return TreeSum(
+        type(model).__name__,
+        readings_of(model.schema_, model.encoder_),
+        [flat_tree(native)],
+        np.zeros(native.n_outputs),
+        *_shares_or_numbers(model),
+    )
+
+
+def _shares_or_numbers(model: Any) -> tuple[Any, tuple[AnyArray, ...]]:
+    if not hasattr(model, "classes_"):
+        return NumberLink(), ()
+    classes = model.classes_
+    return Shares(), tuple(classes) if isinstance(classes, list) else (classes,)
+
+
+def _of_bagging(model: Any) -> TreeSum:
+    check_is_fitted(model, "estimators_")
+    if model._trees is None:
+        raise InvalidInput(
+            f"The members of this {type(model).__name__} did not grow together, and are models of their own. Export "
+            "takes bagged DecisionTree* of coterie that see all columns, as numbers, and vote with probabilities: "
+            "leave estimator=None, max_features=1.0 and voting='auto'. For categories use RandomForest*."
+        )
+    return replace(_of_forest(model._trees), name=type(model).__name__)
+
+
+def _of_adaboost(model: Any) -> TreeSum:
+    check_is_fitted(model, "estimators_")
+    if not model._by_stumps:
+        raise InvalidInput(
+            f"{type(model).__name__}(estimator={in_short(model.estimator)}): the members are models of their own. "
+            "Export takes AdaBoost of stumps: fit it with estimator=None."
+        )
+    steps = [
+        vote * scores_of_shares(stump_shares(stump, model._algorithm))
+        for stump, vote in zip(model.estimators_, model.estimator_weights_, strict=True)
+    ]
+    n_classes = len(model.classes_)
+    link: Any = OneClass() if n_classes == 1 else Logistic(2.0, second="score > 0")
+    return TreeSum(
+        type(model).__name__,
+        readings_of(model.schema_, model.encoder_),
+        [stump_tree(stump, step) for stump, step in zip(model.estimators_, steps, strict=True)],
+        np.zeros(model._n_scores()),
+        link if n_classes <= 2 else Softmax(),
+        (model.classes_,),
+        unit=1.0 if n_classes <= 2 else 2.0,  # the link is the softmax of twice the votes
+    )
+
+
+def _of_imported(model: Any) -> TreeSum:
+    check_is_fitted(
+        model, "forest_", msg="This %(name)s is empty: coterie.export.import_model makes full ones."
+    )
+    recipe = model.recipe_
+    if callable(recipe.start):
+        raise InvalidInput(
+            f"The {model.source_} model starts from the predictions of another model (init), which is no tree. Train "
+            "it without init."
+        )
+    start = np.zeros(model.forest_.n_outputs)
+    start[:] = recipe.start
+    return TreeSum(
+        type(model).__name__,
+        readings_of_imported(recipe.reader),
+        _trees(model.forest_),
+        start,
+        model.link_,
+        (model.classes_,) if hasattr(model, "classes_") else (),
+        divisor=float(recipe.divisor),
+    )
+
+
+def _trees(forest: Any) -> list[FlatTree]:
+    return [flat_tree(forest.tree(place), forest.first_output(place)) for place in range(len(forest))]
+
+
+_KINDS: dict[type, Callable[[Any], TreeSum]] = {
+    BoostingBase: _of_boosting,
+    ForestBase: _of_forest,
+    CriterionTree: _of_tree,
+    AnswersByVote: _of_adaboost,
+    ImportedClassifier: _of_imported,
+    ImportedRegressor: _of_imported,
+}
