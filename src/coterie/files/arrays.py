@@ -112,13 +112,15 @@ def _read_as(array: AnyArray, name: Any) -> AnyArray:
         return array.view("<" + name)
     found = _TEXT.fullmatch(name) if isinstance(name, str) else None
     if not found or array.ndim == 0 or array.shape[-1] != int(found[1]) or array.shape[-1] == 0:
-        raise ModelFileError(f"a tensor of {array.dtype} and shape {array.shape} cannot be read as {name!r:.40}.")
+        raise ModelFileError(
+            f"a tensor of {array.dtype} and shape {array.shape} cannot be read as {name!r:.40}."
+        )
     if name[0] == "U" and array.dtype == np.dtype("<u4"):
         if array.max(initial=0) > _LAST_LETTER:
             raise ModelFileError("the text holds a letter that does not exist.")
-        return array.view("<" + name)[..., 0]
+        return np.asarray(array.view("<" + name)[..., 0])
     if name[0] == "S" and array.dtype == np.dtype("u1"):
-        return array.view("|" + name)[..., 0]
+        return np.asarray(array.view("|" + name)[..., 0])
     raise ModelFileError(f"a tensor of {array.dtype} cannot be read as {name!r:.40}.")
 
 

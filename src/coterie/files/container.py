@@ -77,7 +77,8 @@ def _entry(dtype: str, shape: tuple[int, ...], place: int, n_bytes: int) -> dict
 
 
 def _bytes_of(array: AnyArray) -> memoryview:
-    return memoryview(array.reshape(-1).view(np.uint8))
+    flat: Any = array.reshape(-1).view(np.uint8)
+    return memoryview(flat)
 
 
 def _hash(array: AnyArray) -> str:
@@ -146,7 +147,9 @@ def _header_text(source: Source) -> bytes:
     first = source.read(0, 9)
     length = int.from_bytes(first[:8], "little")
     if first[8:] != b"{" or length % _ALIGNED or not length:
-        raise ModelFileError(f"{source.name} is no model of coterie.save: it {_looks_like(source.read(0, 16))}.")
+        raise ModelFileError(
+            f"{source.name} is no model of coterie.save: it {_looks_like(source.read(0, 16))}."
+        )
     if length > min(_MOST_HEADER, source.size - 8 - _DIGEST):
         raise ModelFileError(
             f"{source.name}: the header should have {length} bytes, and the file has {source.size}: it is damaged or "
@@ -185,7 +188,11 @@ def _checked_layout(header: dict[str, Any], source: Source, start: int) -> dict[
     for name, entry in header.items():
         _check_entry(entry, f"{source.name}: tensor {name!r}")
     names = sorted(header, key=lambda name: (-np.dtype(DTYPES[header[name]["dtype"]]).itemsize, name))
-    if _CHECKSUM not in header or header[_CHECKSUM]["shape"] != [_DIGEST] or header[_CHECKSUM]["dtype"] != "U8":
+    if (
+        _CHECKSUM not in header
+        or header[_CHECKSUM]["shape"] != [_DIGEST]
+        or header[_CHECKSUM]["dtype"] != "U8"
+    ):
         raise ModelFileError(f"{source.name}: there is no tensor {_CHECKSUM!r} of {_DIGEST} bytes.")
     names.remove(_CHECKSUM)
     place = 0
@@ -209,7 +216,9 @@ def _check_entry(entry: Any, where: str) -> None:
         raise ModelFileError(f"{where}: expected dtype, shape and data_offsets.")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise ModelFileError(f"{where} is of the type {in_short(dtype)}; expected one of {', '.join(DTYPES)}.")
+        raise ModelFileError(
+            f"{where} is of the type {in_short(dtype)}; expected one of {', '.join(DTYPES)}."
+        )
     if not _are_sizes(shape) or len(shape) > _MOST_DIMENSIONS or math.prod(max(n, 1) for n in shape) >= 2**60:
         raise ModelFileError(f"{where} has the shape {in_short(shape)}, which no array has.")
     if not _are_sizes(offsets) or len(offsets) != 2:

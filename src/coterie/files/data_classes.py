@@ -1,5 +1,6 @@
 """Classes of `coterie.data`, `coterie.losses` and `coterie.trees` that models are made of."""
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,9 @@ def _made_encoder(parts: dict[str, Any]) -> Any:
 
 def _check_source(source: Any) -> None:
     expect(1 <= len(source.features) <= 2, "is about one feature or two")
-    expect((source.pairs is None) == (len(source.features) == 1), "has pairs and one feature, or none and two")
+    expect(
+        (source.pairs is None) == (len(source.features) == 1), "has pairs and one feature, or none and two"
+    )
     if source.pairs is not None:
         expect(len(source.pairs) == source.n_levels, "has another number of pairs than of levels")
         expect(source.n_levels > 0 and (np.diff(source.pairs) > 0).all(), "has pairs that are not in order")
@@ -114,12 +117,11 @@ def _refuse_functions(_: Any) -> dict[str, Any]:
     )
 
 
-def _loss_spec(cls: type) -> Spec:
+def _loss_spec(cls: type[Any]) -> Spec:
     def build(parts: dict[str, Any]) -> Any:
         return cls(**parts)  # checks what it is given
 
-    fields = {name: ANY for name in getattr(cls, "__dataclass_fields__", {})}
-    return Spec(f"losses.{cls.__name__}", cls, fields, build=build)
+    return Spec(f"losses.{cls.__name__}", cls, {each.name: ANY for each in fields(cls)}, build=build)
 
 
 DATA_CLASSES = [

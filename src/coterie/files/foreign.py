@@ -1,4 +1,4 @@
-"""Members that are not coterie's: stored by skops, as bytes in a tensor, and made again only from types that are trusted.
+"""Members that are not coterie's: stored by skops, as bytes in a tensor, and made again from trusted types only.
 
 skops keeps a list of types that it trusts. `trusted=` adds to it, and so do the splitters of scikit-learn below, which
 are plain settings. What skops is given is checked first: nothing is compressed, and every array is as large as it says,
@@ -15,11 +15,10 @@ import numpy as np
 from numpy.lib import format as npy
 
 from coterie._optional import need
-from coterie._params import in_short
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 
-__all__ = ["foreign_bytes", "made_foreign"]
+__all__ = ["foreign_bytes", "made_foreign", "untrusted_types"]
 
 _PURPOSE = "A model file with members of other libraries"
 _SPLITTERS = tuple(
@@ -47,6 +46,9 @@ def foreign_bytes(held: Any, where: str) -> AnyArray:
     """What skops makes of an object, in the same bytes each time."""
     skops = need("skops.io", purpose=_PURPOSE, extra="export")
     name = f"{type(held).__module__}.{type(held).__qualname__}"
+    table = _table_inside(held)
+    if table is not None:
+        raise ModelFileError(f"{where} is a {name} that holds a {table}, which cannot be stored.")
     try:
         data = skops.dumps(held)
         unknown = skops.get_untrusted_types(data=data)
@@ -59,6 +61,26 @@ def foreign_bytes(held: Any, where: str) -> AnyArray:
             "FrozenEstimator can hold models of coterie in a file. Put the model itself there, or pickle it."
         )
     return np.frombuffer(_settled(data), dtype=np.uint8)
+
+
+def _table_inside(held: Any) -> str | None:
+    """The type of a table of polars or Arrow that an object keeps; skops would end the process."""
+    seen: set[int] = set()
+    waiting = [held]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if type(each).__module__.split(".")[0] in ("polars", "pyarrow"):
+            return f"{type(each).__module__}.{type(each).__qualname__}"
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list | tuple | set):
+            waiting += each
+        else:
+            waiting += getattr(each, "__dict__", {}).values()
+    return None
 
 
 def _settled(data: bytes) -> bytes:
@@ -85,7 +107,7 @@ def _settled(data: bytes) -> bytes:
                 renumber(each)
 
     renumber(schema)
-    kept = {names[name]: content for name, content in files.items() if name in names}
+    kept = {names[name]: _without_gaps(content) for name, content in files.items() if name in names}
     kept["schema.json"] = json.dumps(schema, separators=(",", ":")).encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
@@ -94,24 +116,41 @@ def _settled(data: bytes) -> bytes:
     return out.getvalue()
 
 
-def made_foreign(stored: AnyArray, trusted: Sequence[str]) -> Any:
-    """The object again, if every type in it is trusted."""
+def _without_gaps(content: bytes) -> bytes:
+    """An array of records with zeros between its fields, where whatever was in memory would be stored."""
+    if not content.startswith(npy.MAGIC_PREFIX):
+        return content
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    if array.dtype.names is None:
+        return content
+    clean = np.zeros(array.shape, dtype=array.dtype)
+    for name in array.dtype.names:
+        clean[name] = array[name]
+    out = io.BytesIO()
+    np.save(out, clean, allow_pickle=False)
+    return out.getvalue()
+
+
+def untrusted_types(stored: AnyArray, trusted: Sequence[str]) -> set[str]:
+    """The types in what skops stored that neither skops nor the caller trusts."""
     skops = need("skops.io", purpose=_PURPOSE, extra="export")
+    if stored.dtype != np.uint8:
+        raise ModelFileError("should be bytes that skops stored.")
     data = stored.tobytes()
     try:
         _check_archive(data)
-        unknown = sorted(set(skops.get_untrusted_types(data=data)) - set(_SPLITTERS) - set(trusted))
+        return set(skops.get_untrusted_types(data=data)) - set(_SPLITTERS) - set(trusted)
     except ModelFileError:
         raise
     except Exception as error:
         raise ModelFileError(f"is no member that skops can read: {error}") from error
-    if unknown:
-        raise ModelFileError(
-            f"holds types that skops does not trust: {', '.join(unknown[:5])}. If you know where the file comes from, "
-            f"load it with trusted={in_short(unknown)}."
-        )
+
+
+def made_foreign(stored: AnyArray, trusted: Sequence[str]) -> Any:
+    """The object again; `untrusted_types` comes first, and found none."""
+    skops = need("skops.io", purpose=_PURPOSE, extra="export")
     try:
-        return skops.loads(data, trusted=[*_SPLITTERS, *trusted])
+        return skops.loads(stored.tobytes(), trusted=[*_SPLITTERS, *trusted])
     except Exception as error:
         raise ModelFileError(f"is a member that skops cannot make again: {error}") from error
 
@@ -141,11 +180,11 @@ def _check_nesting(text: bytes) -> None:
 def _check_npy(content: bytes, name: str) -> None:
     """The header of an array promises as many bytes as there are."""
     file = io.BytesIO(content)
-    version = npy.read_magic(file)  # type: ignore[no-untyped-call]
+    version = npy.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ModelFileError(f"has an array {name!r:.60} of an unknown version.")
     read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read_header(file)  # type: ignore[operator]
+    shape, _, dtype = read_header(file)
     n_bytes = dtype.itemsize
     for n in shape:
         n_bytes *= int(n)

@@ -47,7 +47,9 @@ def _check_coding(coding: Any) -> None:
 
 def _check_reader(reader: Any) -> None:
     n_columns = reader.schema.n_features
-    expect(all(feature.column < n_columns for feature in reader.features), "reads a column that does not exist")
+    expect(
+        all(feature.column < n_columns for feature in reader.features), "reads a column that does not exist"
+    )
 
 
 def _check_numbers(numbers: Any) -> None:
@@ -63,7 +65,9 @@ def _check_imported(model: Any) -> None:
     expect(model.forest_.n_features == n_features, "has trees of another table")
     recipe = model.recipe_
     if isinstance(recipe.start, np.ndarray):
-        expect(recipe.start.size in (1, model.forest_.n_outputs), "starts from other scores than its trees have")
+        expect(
+            recipe.start.size in (1, model.forest_.n_outputs), "starts from other scores than its trees have"
+        )
     expect(len(recipe.first_id) == len(model.forest_), "numbers the leaves of other trees")
     if "n_features_in_" in vars(model):
         expect(model.n_features_in_ == recipe.reader.schema.n_features, "has columns of another table")

@@ -65,9 +65,7 @@ def array(kinds: str, *n_axes: int) -> Kind:
 
 
 def one_of(*texts: str) -> Kind:
-    return Kind(
-        " or ".join(map(repr, texts)), lambda value: isinstance(value, str) and str(value) in texts
-    )
+    return Kind(" or ".join(map(repr, texts)), lambda value: isinstance(value, str) and str(value) in texts)
 
 
 def instance(*classes: type) -> Kind:

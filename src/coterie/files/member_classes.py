@@ -26,6 +26,7 @@ from coterie.ensembles._out_of_fold import CrossFit, Fold
 from coterie.ensembles._stumps import Stump
 from coterie.ensembles._warm_start import Trace
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from coterie.ensembles.output_code import _OneSide
 from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.files.kinds import (
     ANY,
@@ -66,8 +67,9 @@ def _check_sums(sums: Any) -> None:
 
 def _check_bags(bags: Any) -> None:
     expect(len(bags.rows) == len(bags.weight), "has rows and weights of different numbers")
-    known = ("all", "bootstrap", "subsample", "balanced", "partition")
-    expect(bags.plan.kind in known, f"has bags of the kind {bags.plan.kind!r:.40}")
+    expect(
+        (bags.given is None) == (bags.plan.kind != "given"), "has bags that are given and bags that are drawn"
+    )
 
 
 def _check_stump(stump: Any) -> None:
@@ -86,10 +88,10 @@ def _check_fold_models(member: Any) -> None:
     expect(len(member.models) > 0, "has no models")
 
 
-PLAN_KINDS = ("all", "bootstrap", "subsample", "balanced", "partition")
+_BAG_KINDS = ("all", "bootstrap", "subsample", "balanced", "partition", "given")
 
 MEMBER_CLASSES = [
-    Spec("BagPlan", BagPlan, {"kind": one_of(*PLAN_KINDS, "given"), "n_draws": WHOLE, "weight": NUMBER}),
+    Spec("BagPlan", BagPlan, {"kind": one_of(*_BAG_KINDS), "n_draws": WHOLE, "weight": NUMBER}),
     Spec(
         "Bags",
         Bags,
@@ -212,7 +214,7 @@ MEMBER_CLASSES = [
         "AdaBoostLog",
         Log,
         {
-            "members": list_of(MODEL),
+            "members": list_of(MODEL | list_of(MODEL)),
             "vote_rows": list_of(array("f", 1)),
             "ended": TEXT | NONE,
             **{
@@ -221,6 +223,7 @@ MEMBER_CLASSES = [
             },
         },
     ),
+    Spec("OneSide", _OneSide, {"side": _PLACE}),
     Spec("AdaBoostSettings", SettingsOf, {"_values": dict_of(TEXT, ANY)}),
     Spec("sklearn.LabelEncoder", LabelEncoder, {"classes_": LABELS}),
     Spec(

@@ -44,7 +44,21 @@ from coterie.ensembles._forest_oob import OutOfBag
 from coterie.ensembles._forest_plan import BagPlan
 from coterie.ensembles._out_of_fold import CrossFit, Fold
 from coterie.ensembles._warm_start import Trace
-from coterie.files.kinds import ANY, FLAG, MODEL, NONE, NUMBER, TEXT, WHOLE, Kind, array, dict_of, instance, list_of
+from coterie.ensembles.output_code import _OneSide
+from coterie.files.kinds import (
+    ANY,
+    FLAG,
+    MODEL,
+    NONE,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Kind,
+    array,
+    dict_of,
+    instance,
+    list_of,
+)
 from coterie.files.member_classes import FLOATS, FORESTS, LABELS, ROWS
 from coterie.files.model_checks import (
     check_boosting,
@@ -62,6 +76,8 @@ __all__ = ["MODEL_CLASSES"]
 
 _Attributes = Mapping[str, Kind]
 _NUMBERS = array("f", 1)
+# Found again when it is needed; those who watch a fit, and have no part in what it learned.
+_NOT_STORED = frozenset({"_leaf_targets", "_skl_callbacks", "_parent_callback_ctx"})
 _CLASSES: _Attributes = {"classes_": LABELS | list_of(LABELS), "n_classes_": WHOLE | list_of(WHOLE) | ROWS}
 # What scikit-learn itself sets on any estimator, and the path of `coterie.prune`.
 _ALL: _Attributes = {
@@ -119,7 +135,7 @@ _BOOSTING: _Attributes = {
 _ADABOOST: _Attributes = {
     **_TABLE,
     **_CLASSES,
-    "estimators_": list_of(MODEL),
+    "estimators_": list_of(MODEL | list_of(MODEL)),
     "estimator_weights_": _NUMBERS,
     "estimator_errors_": _NUMBERS,
     "n_estimators_": WHOLE,
@@ -173,7 +189,7 @@ _BAGGING: _Attributes = {
     "_numbers": list_of(WHOLE),
     "_oob": instance(KnownOob, OobSums) | NONE,
     "_question": instance(Question),
-    "_schema": instance(Schema),
+    "_schema": instance(Schema) | NONE,
     "_seeds": array("iu"),
     "_trace": instance(BaggingTrace),
     "_trees": instance(*FORESTS) | NONE,
@@ -227,9 +243,9 @@ _OUTPUT_CODE: _Attributes = {
     **_ALL,
     **_CLASSES,
     "code_book_": array("fi", 2),
-    "estimators_": list_of(MODEL),
+    "estimators_": list_of(MODEL | instance(_OneSide)),
     "separation_": NUMBER,
-    "_schema": instance(Schema),
+    "_schema": instance(Schema) | NONE,
     "_shares": FLOATS | NONE,
 }
 
@@ -240,7 +256,7 @@ def _estimator(cls: type[Any], state: _Attributes, verify: Callable[[Any], None]
         cls,
         state,
         optional=None,
-        dropped=frozenset({"_leaf_targets"}),
+        dropped=_NOT_STORED,
         has_params=True,
         verify=verify,
         param_names=frozenset(cls._get_param_names()),

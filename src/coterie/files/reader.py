@@ -14,9 +14,10 @@ from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.arrays import made_array
 from coterie.files.container import Container
-from coterie.files.foreign import made_foreign
+from coterie.files.foreign import made_foreign, untrusted_types
 from coterie.files.labels import UNPACKED
 from coterie.files.registry import BY_NAME
+from coterie.files.requests import set_requests
 from coterie.files.spec import Spec
 
 __all__ = ["Reader"]
@@ -42,6 +43,7 @@ class Reader:
 
     def read(self) -> Any:
         """The model: the last node."""
+        self._check_trust()
         for place, node in enumerate(self._nodes):
             kind = in_short(node.get("class", "array")) if isinstance(node, dict) else "unknown"
             self._reach.begin()
@@ -56,6 +58,22 @@ class Reader:
         self._check_all_used()
         return self._made[-1]
 
+    def _check_trust(self) -> None:
+        """Name all types at once that somebody has to trust, before anything is made."""
+        tensors = [node.get("skops") for node in self._nodes if isinstance(node, dict) and "skops" in node]
+        known = [name for name in tensors if isinstance(name, str) and name in self._container.tensors]
+        unknown: set[str] = set()
+        for name in known:
+            try:
+                unknown |= untrusted_types(self._container.tensor(name), self._trusted)
+            except ModelFileError as error:
+                raise ModelFileError(f"{self._name}: tensor {name!r} {error}") from None
+        if unknown:
+            raise ModelFileError(
+                f"{self._name} holds members of types that skops does not trust. If you know where the file comes "
+                f"from, load it with trusted={sorted(unknown)}."
+            )
+
     def _check_all_used(self) -> None:
         unused = set(self._container.tensors) - self._tensors
         if unused:
@@ -69,9 +87,12 @@ class Reader:
         if "class" in node:
             return self._object(node)
         if "skops" in node:
-            if set(node) != {"skops", "type"}:
+            if set(node) - {"requests"} != {"skops", "type"}:
                 raise ModelFileError("has something beside what skops stored.")
-            return made_foreign(self._tensor(node["skops"]), self._trusted)
+            made = made_foreign(self._tensor(node["skops"]), self._trusted)
+            if "requests" in node:
+                set_requests(made, node["requests"])
+            return made
         return made_array(node, self._tensor, lambda value, _: self._value(value))
 
     def _tensor(self, name: Any) -> AnyArray:
@@ -90,19 +111,27 @@ class Reader:
                 "is of a class that this version of coterie does not know. It reads no others, whatever a file says."
             )
         wanted = {"class", "state", "params"} if spec.has_params else {"class", "state"}
-        if set(node) != wanted or not all(isinstance(node[part], dict) for part in wanted - {"class"}):
+        if set(node) - {"requests"} != wanted or not all(
+            isinstance(node[part], dict) for part in wanted - {"class"}
+        ):
             raise ModelFileError(f"does not consist of {', '.join(sorted(wanted))}.")
         state = {key: self._value(value) for key, value in node["state"].items()}
         spec.check(state)
         params = self._params(spec, node["params"]) if spec.has_params else {}
         made = spec.made({**params, **state})
         spec.verify(made)
+        if "requests" in node:
+            if not spec.has_params:
+                raise ModelFileError("asks for arguments, and is no estimator.")
+            set_requests(made, node["requests"])
         return made
 
     def _params(self, spec: Spec, given: dict[str, Any]) -> dict[str, Any]:
         unknown = set(given) - spec.param_names
         if unknown:
-            raise ModelFileError(f"has a parameter {in_short(min(unknown))}, which a {spec.name} does not have.")
+            raise ModelFileError(
+                f"has a parameter {in_short(min(unknown))}, which a {spec.name} does not have."
+            )
         params = {key: self._value(value) for key, value in given.items()}
         missing = spec.param_names - set(params)
         if missing:  # a parameter that is younger than the file

@@ -3,7 +3,9 @@
 from typing import Any
 
 from coterie.files.data_classes import DATA_CLASSES
-from coterie.files.engine_parts import ENGINE_CLASSES
+from coterie.files.engine_forests import FOREST_CLASSES
+from coterie.files.engine_stumps import STUMP_CLASSES
+from coterie.files.engine_trees import TREE_CLASSES
 from coterie.files.imported_classes import IMPORTED_CLASSES
 from coterie.files.member_classes import MEMBER_CLASSES
 from coterie.files.model_classes import MODEL_CLASSES
@@ -15,7 +17,9 @@ __all__ = ["BY_NAME", "spec_of"]
 BY_NAME: dict[str, Spec] = {
     spec.name: spec
     for spec in [
-        *ENGINE_CLASSES,
+        *TREE_CLASSES,
+        *FOREST_CLASSES,
+        *STUMP_CLASSES,
         *DATA_CLASSES,
         *RANDOM_CLASSES,
         *MEMBER_CLASSES,

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from coterie._params import in_short
 from coterie.errors import InvalidType, ModelFileError
@@ -51,7 +51,7 @@ class Source:
         if not isinstance(self._file, bytes):
             self._file.close()
 
-    def __enter__(self) -> "Source":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -80,4 +80,4 @@ def _opened_path(path: str | os.PathLike[str]) -> Source:
     if not stat.S_ISREG(about.st_mode):
         raise ModelFileError(f"{name} is no ordinary file.")
     file = open(name, "rb", buffering=0)  # noqa: SIM115  (closed by the source)
-    return Source(file, str(name), os.fstat(file.fileno()).st_size)  # type: ignore[arg-type]
+    return Source(file, str(name), os.fstat(file.fileno()).st_size)

@@ -1,6 +1,6 @@
 """How the objects of one class go into a file, and what has to hold for those that come out of one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Never
 
@@ -51,7 +51,7 @@ class Spec:
         """An object with these attributes, which were found to be on the list and of the right kinds."""
         if self.build is not None:
             return self.build(parts)
-        made = self.cls.__new__(self.cls)
+        made: Any = object.__new__(self.cls)
         vars(made).update(parts)
         return made
 
@@ -82,7 +82,3 @@ def wrong(message: str) -> Never:
 def expect(holds: Any, message: str) -> None:
     if not holds:
         wrong(message)
-
-
-def names(*groups: Iterable[str]) -> frozenset[str]:
-    return frozenset(name for group in groups for name in group)

@@ -77,10 +77,14 @@ def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
         raise ModelFileError(f"{name}: the model has no list of nodes.")
     root = known[-1]
     state, params = _dict(root.get("state")), _dict(root.get("params"))
-    schema = _dict(_followed(known, state.get("schema_", state.get("_schema", state.get("_outline")))).get("state"))
+    schema = _dict(
+        _followed(known, state.get("schema_", state.get("_schema", state.get("_outline")))).get("state")
+    )
     names = schema.get("names")
     names = names.get("tuple") if isinstance(names, dict) else None
-    sizes = {key: entry["data_offsets"][1] - entry["data_offsets"][0] for key, entry in container.tensors.items()}
+    sizes = {
+        key: entry["data_offsets"][1] - entry["data_offsets"][0] for key, entry in container.tensors.items()
+    }
     classes = [node["class"] for node in known if isinstance(node.get("class"), str)]
     about = container.metadata
     return FileSummary(

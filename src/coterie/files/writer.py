@@ -7,6 +7,8 @@ An object that is found in two places is one node, so that it is one object agai
 """
 
 from collections.abc import Mapping
+from copy import copy
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from coterie.files.arrays import array_node
 from coterie.files.foreign import foreign_bytes
 from coterie.files.labels import is_plain, packed
 from coterie.files.registry import spec_of
+from coterie.files.requests import HELD_AS, requests_of
 from coterie.files.spec import Spec
 
 __all__ = ["Writer"]
@@ -106,12 +109,15 @@ class Writer:
             parts = spec.parts_of(held)
         except TypeError as error:
             raise ModelFileError(f"{path}: {error}.") from None
+        requests = requests_of(held)
+        parts.pop(HELD_AS, None)
         params = {name: parts.pop(name) for name in sorted(spec.param_names) if name in parts}
         self._check_parts(spec, parts, path)
-        node: dict[str, Any] = {"class": spec.name, "state": self._attributes(parts, path)}
-        if spec.has_params:
+        node: dict[str, Any] = {"class": spec.name}
+        if spec.has_params:  # first, so that an error names what the user gave
             node["params"] = self._attributes(params, path)
-        return node
+        node["state"] = self._attributes(parts, path)
+        return {**node, "requests": requests} if requests else node
 
     def _attributes(self, parts: Mapping[str, Any], path: str) -> dict[str, Any]:
         dot = f"{path}." if path else ""
@@ -137,15 +143,26 @@ class Writer:
                 f"{kind.__module__}.{kind.__qualname__} is not a model of coterie. coterie.save stores those, with "
                 "members of any kind; for others there is skops."
             )
-        if callable(held) and not hasattr(held, "get_params"):
+        if callable(held) and not (hasattr(held, "get_params") or _is_scorer(held)):
             raise ModelFileError(
                 f"{path} is {held!r:.80}: a file holds no code, so it cannot be stored. Choose one of the names that "
                 "are allowed there, or pickle the model."
             )
         if kind.__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
-            raise ModelFileError(f"{path} is a {kind.__name__}, which cannot be stored. Pass a list or an array.")
+            raise ModelFileError(
+                f"{path} is a {kind.__name__}, which cannot be stored. Pass a list or an array."
+            )
         if any(base.__module__.split(".")[0] == "coterie" for base in kind.__mro__):
             raise ModelFileError(
                 f"{path} is a {kind.__module__}.{kind.__qualname__}, a class of your own or one that files do not know."
             )
-        return {"skops": self._keep(path, foreign_bytes(held, path)), "type": kind.__qualname__}
+        requests = requests_of(held)
+        if requests:  # which know their estimator: a circle that skops would follow
+            held = copy(held)
+            del vars(held)[HELD_AS]
+        node = {"skops": self._keep(path, foreign_bytes(held, path)), "type": kind.__qualname__}
+        return {**node, "requests": requests} if requests else node
+
+
+def _is_scorer(held: Any) -> bool:
+    return type(held).__module__ == "sklearn.metrics._scorer" and not isinstance(held, FunctionType)
