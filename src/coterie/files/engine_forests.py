@@ -116,6 +116,19 @@ _MEMORY = {
 }
 
 
+def _memory_parts(memory: Any) -> dict[str, Any]:
+    """What the engine remembers, with zeros in the places of its table that hold no code."""
+    parts = dict(memory.__getstate__())
+    codes, n_rows, n_features = parts["codes"], len(parts["order"]), len(parts["n_levels"])
+    if parts["feature_stride"] == 1:
+        end = n_rows * parts["row_stride"]
+        codes[:end].reshape(n_rows, -1)[:, n_features:] = 0
+    else:
+        end = n_rows * n_features
+    codes[end:] = 0
+    return parts
+
+
 def _made_memory(parts: dict[str, Any]) -> Any:
     typed(parts, _MEMORY)
     n = len(parts["order"])
@@ -165,7 +178,7 @@ FOREST_CLASSES = [
             "weighted": FLAG,
             "share": NUMBER,
         },
-        parts=lambda memory: dict(memory.__getstate__()),
+        parts=_memory_parts,
         build=_made_memory,
     ),
 ]

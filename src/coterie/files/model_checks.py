@@ -35,6 +35,9 @@ def check_columns(model: Any) -> None:
         expect(n_features is None or len(names) == n_features, "has names of other features than its own")
     if "_saw_missing" in held:
         expect(len(model._saw_missing) == n_features, "knows missing values of other features than its own")
+    if "estimators_" in held and "n_estimators_" in held:
+        n_members = len(model.estimators_)
+        expect(model.n_estimators_ == n_members, f"says {model.n_estimators_} members and has {n_members}")
     if isinstance(held.get("n_classes_"), int) and isinstance(held.get("classes_"), np.ndarray):
         expect(model.n_classes_ == len(model.classes_), "has another number of classes than of labels")
 
@@ -122,6 +125,9 @@ def check_boosting(model: Any) -> None:
     for name in ("forest_", "_as_grown"):
         if name in held:
             expect(held[name].n_features == n_features, f"has {name} of another table")
+    n_trees, rounds = len(model.forest_), model.rounds_
+    expect(((rounds >= 0) & (rounds <= n_trees)).all(), f"has more rounds than its {n_trees} trees")
+    expect(held.get("n_estimators_", 0) <= n_trees, f"says more rounds than its {n_trees} trees")
     n_outputs = model.forest_.n_outputs
     expect(max(1, model.baseline_.size) == n_outputs, f"has {n_outputs} scores and another baseline")
     if isinstance(held.get("classes_"), np.ndarray):
