@@ -17,7 +17,9 @@ def differences(one: Any, other: Any, where: str = "model") -> list[str]:
         if len(one) != len(other):
             return [f"{where}: {len(one)} and {len(other)} items"]
         return [
-            found for i, (a, b) in enumerate(zip(one, other, strict=True)) for found in differences(a, b, f"{where}[{i}]")
+            found
+            for i, (a, b) in enumerate(zip(one, other, strict=True))
+            for found in differences(a, b, f"{where}[{i}]")
         ]
     if isinstance(one, dict):
         if list(one) != list(other):
@@ -34,7 +36,11 @@ def differences(one: Any, other: Any, where: str = "model") -> list[str]:
 
 
 def _of_arrays(one: Any, other: Any, where: str) -> list[str]:
-    if one.dtype != other.dtype or one.shape != other.shape or one.flags.f_contiguous != other.flags.f_contiguous:
+    if (
+        one.dtype != other.dtype
+        or one.shape != other.shape
+        or one.flags.f_contiguous != other.flags.f_contiguous
+    ):
         return [f"{where}: {one.dtype} {one.shape} and {other.dtype} {other.shape}"]
     if one.dtype.hasobject:
         return differences(one.tolist(), other.tolist(), where)

@@ -13,8 +13,39 @@ from coterie.files.container import DTYPES, Container, chunks_of
 from coterie.files.json_text import canonical
 from coterie.files.source import Source
 
-NASTY_NUMBERS = (0, 1, -1, 2, 3, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**63 - 1, -(2**31), 0.5, -0.0, 1e300, 10**40)
-NASTY_TEXTS = ("", "x", "classes_", "__class__", "__reduce__", "os.system", "numeric", "nominal", "../../etc/passwd", "\ud800", "a" * 5000)
+NASTY_NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    255,
+    256,
+    65535,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**53,
+    2**63 - 1,
+    -(2**31),
+    0.5,
+    -0.0,
+    1e300,
+    10**40,
+)
+NASTY_TEXTS = (
+    "",
+    "x",
+    "classes_",
+    "__class__",
+    "__reduce__",
+    "os.system",
+    "numeric",
+    "nominal",
+    "../../etc/passwd",
+    "\ud800",
+    "a" * 5000,
+)
 NASTY_FLOATS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -1.0, 0.5)
 
 
@@ -109,7 +140,9 @@ def _nasty_entry(array: Any, rng: random.Random) -> Any:
     if array.dtype.kind == "b":
         return rng.random() < 0.5
     about = np.iinfo(array.dtype)
-    wanted = rng.choice([*NASTY_NUMBERS[:10], about.min, about.max, int(array.reshape(-1)[rng.randrange(array.size)]) + 1])
+    wanted = rng.choice(
+        [*NASTY_NUMBERS[:10], about.min, about.max, int(array.reshape(-1)[rng.randrange(array.size)]) + 1]
+    )
     return int(min(max(int(wanted), about.min), about.max))
 
 
@@ -139,4 +172,6 @@ def _change_nodes(opened: Opened, rng: random.Random) -> None:
         other = [other[k] for other, k in places if isinstance(other, dict) and isinstance(other[k], str)]
         holder[key] = rng.choice([*NASTY_TEXTS, *other])
     else:
-        holder[key] = rng.choice([*NASTY_NUMBERS, *NASTY_TEXTS, None, True, [], {}, {"ref": 0}, {"float": "nan"}])
+        holder[key] = rng.choice(
+            [*NASTY_NUMBERS, *NASTY_TEXTS, None, True, [], {}, {"ref": 0}, {"float": "nan"}]
+        )

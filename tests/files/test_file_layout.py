@@ -1,4 +1,4 @@
-"""The bytes of a file: safetensors reads them, the same model has the same ones, and none of them is without a guard."""
+"""The bytes of a file: safetensors reads them, the same model has the same ones, and each of them has a guard."""
 
 import io
 import pickle
@@ -82,7 +82,11 @@ def test_a_file_with_something_after_its_end_is_refused(small: bytes) -> None:
 def test_the_order_of_the_work_does_not_change_the_bytes() -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
     one, two = (
-        stored(coterie.RandomForestRegressor(n_estimators=4, random_state=0, n_jobs=n).fit(X, X[:, 0]).set_params(n_jobs=1))
+        stored(
+            coterie.RandomForestRegressor(n_estimators=4, random_state=0, n_jobs=n)
+            .fit(X, X[:, 0])
+            .set_params(n_jobs=1)
+        )
         for n in (1, 3)
     )
     assert one == two
@@ -138,7 +142,9 @@ def test_safetensors_of_somebody_else_are_no_model(tmp_path: Path) -> None:
 def test_a_later_format_is_refused_in_a_sentence(small: bytes) -> None:
     opened = Opened(small)
     opened.metadata |= {"coterie_format": "2", "coterie_version": "9.0.0"}
-    with pytest.raises(ModelFileError, match="'9.0.0' in format 2.*reads formats up to 1. Install a newer coterie"):
+    with pytest.raises(
+        ModelFileError, match=r"'9.0.0' in format 2.*reads formats up to 1. Install a newer coterie"
+    ):
         loaded(opened.data())
 
 
@@ -160,7 +166,7 @@ def test_a_summary_reads_no_tensors_but_the_classes(small: bytes) -> None:
     assert (summary.model, summary.n_trees, summary.classes) == ("DecisionTreeClassifier", 1, ["a", "b"])
     assert summary.format == 1
     assert summary.params["max_depth"] == 1
-    with pytest.raises(ModelFileError, match=r"tensor 'tree_.native.threshold' is damaged"):
+    with pytest.raises(ModelFileError, match=r"tensor 'tree_.native.threshold', which is damaged"):
         loaded(bytes(damaged))
 
 

@@ -67,7 +67,9 @@ def test_a_full_disk_is_an_error() -> None:
         coterie.save(fitted(0), file)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="for root every folder can be written to")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="for root every folder can be written to"
+)
 def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
@@ -131,7 +133,9 @@ def test_a_process_that_is_killed_while_saving_leaves_a_whole_file(tmp_path: Pat
     rng = np.random.default_rng(0)
     found = set()
     for _ in range(50):
-        with subprocess.Popen([sys.executable, "-c", _SAVES_FOREVER, str(path)], stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(
+            [sys.executable, "-c", _SAVES_FOREVER, str(path)], stdout=subprocess.PIPE
+        ) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
             time.sleep(0.02 + rng.random() * 0.2)

@@ -121,15 +121,14 @@ class Container:
         self._hashes = hashes
 
     def tensor(self, name: str) -> AnyArray:
-        """An array of its own, read from the file and compared with its hash."""
+        """An array of its own, read from the file and compared with its hash; an error does not say of which file."""
         entry = self.tensors[name]
         array = np.empty(tuple(entry["shape"]), dtype=DTYPES[entry["dtype"]])
         self._source.read_into(self._start + entry["data_offsets"][0], _bytes_of(array))
-        where = f"{self._source.name}: tensor {name!r}"
         if _hash(array) != self._hashes[name]:
-            raise ModelFileError(f"{where} is damaged: its checksum is another one.")
+            raise ModelFileError(f"needs the tensor {name!r}, which is damaged: its checksum is another one.")
         if entry["dtype"] == "BOOL" and (array.view(np.uint8) > 1).any():
-            raise ModelFileError(f"{where} holds a byte that is neither true nor false.")
+            raise ModelFileError(f"needs the tensor {name!r}, in which a byte is neither true nor false.")
         return array
 
 

@@ -17,6 +17,7 @@ from coterie.files.spec import Spec, expect
 __all__ = ["FOREST_CLASSES"]
 
 _LEAF = np.uint32(1 << 31)
+_MOST_CLASSES = 1 << 20
 
 
 def _packed_parts(forest: Any) -> dict[str, Any]:
@@ -137,6 +138,8 @@ def _made_memory(parts: dict[str, Any]) -> Any:
         n <= parts["n_table_rows"] <= max(2**24, 1000 * n),
         f"remembers {n} rows of a table of {parts['n_table_rows']}",
     )
+    expect((parts["n_classes"] <= _MOST_CLASSES).all(), f"remembers more than {_MOST_CLASSES} classes")
+    expect(np.isfinite(parts["targets"]).all(), "remembers a target that is no number")
     memory = ForestMemory.__new__(ForestMemory)
     accepted(lambda: memory.__setstate__(parts))
     return memory

@@ -67,7 +67,7 @@ class Reader:
             try:
                 unknown |= untrusted_types(self._container.tensor(name), self._trusted)
             except ModelFileError as error:
-                raise ModelFileError(f"{self._name}: tensor {name!r} {error}") from None
+                raise ModelFileError(f"{self._name}: the member in {name!r} {error}") from None
         if unknown:
             raise ModelFileError(
                 f"{self._name} holds members of types that skops does not trust. If you know where the file comes "

@@ -96,7 +96,7 @@ def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
         params={key: value for key, value in params.items() if not isinstance(value, dict | list)},
         n_features=_n_features(state, schema),
         feature_names=names if isinstance(names, list) else None,
-        classes=_classes(container, known, state),
+        classes=_classes(container, known, state, name),
         n_trees=_n_trees(container, known),
         n_bytes=container.size,
         members={each: classes.count(each) for each in sorted(set(classes))},
@@ -121,14 +121,19 @@ def _n_features(state: dict[str, Any], schema: dict[str, Any]) -> int | None:
     return None
 
 
-def _classes(container: Container, nodes: list[dict[str, Any]], state: dict[str, Any]) -> list[Any] | None:
+def _classes(
+    container: Container, nodes: list[dict[str, Any]], state: dict[str, Any], name: str
+) -> list[Any] | None:
     """Labels that are text; numbers are a small tensor, which is read."""
     node = _followed(nodes, state.get("classes_"))
     if isinstance(node.get("items"), list):
         return [item for item in node["items"] if isinstance(item, str | int | float)]
     if "as" in node or _n_entries(container, node) > _MOST_CLASSES or "array" not in node:
         return None
-    return list(container.tensor(node["array"]).tolist())
+    try:
+        return list(container.tensor(node["array"]).tolist())
+    except ModelFileError as error:
+        raise ModelFileError(f"{name}: the summary {error}") from None
 
 
 def _n_entries(container: Container, node: dict[str, Any]) -> int:

@@ -26,6 +26,9 @@ from coterie.files.spec import Spec
 __all__ = ["Writer"]
 
 
+_OF_LEARNERS = ("get_params", "fit", "predict", "transform", "split")
+
+
 class Writer:
     """Collects nodes and tensors.
 
@@ -155,6 +158,11 @@ class Writer:
         if any(base.__module__.split(".")[0] == "coterie" for base in kind.__mro__):
             raise ModelFileError(
                 f"{path} is a {kind.__module__}.{kind.__qualname__}, a class of your own or one that files do not know."
+            )
+        if not (_is_scorer(held) or any(hasattr(held, name) for name in _OF_LEARNERS)):
+            raise ModelFileError(
+                f"{path} is {held!r:.80}, which cannot be stored: it is neither data nor a learner, a splitter or "
+                "a scorer."
             )
         requests = requests_of(held)
         if requests:  # which know their estimator: a circle that skops would follow
