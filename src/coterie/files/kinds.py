@@ -21,6 +21,7 @@ __all__ = [
     "instance",
     "list_of",
     "one_of",
+    "pair_of",
     "tuple_of",
 ]
 
@@ -82,6 +83,15 @@ def list_of(kind: Kind) -> Kind:
 def tuple_of(kind: Kind) -> Kind:
     return Kind(
         f"a tuple of: {kind.says}", lambda value: type(value) is tuple and all(map(kind.accepts, value))
+    )
+
+
+def pair_of(one: Kind, other: Kind) -> Kind:
+    return Kind(
+        f"a pair of {one.says} and {other.says}",
+        lambda value: (
+            type(value) is tuple and len(value) == 2 and one.accepts(value[0]) and other.accepts(value[1])
+        ),
     )
 
 

@@ -158,5 +158,5 @@ def check_members(model: Any) -> None:
     held = vars(model)
     if "estimators_" in held:
         expect(len(model.estimators_) > 0, "has no members")
-    for pair in held.get("_asked", []):
-        expect(type(pair) is tuple and len(pair) == 2, "asks a member and a question in another form")
+    if "_asked" in held and "estimators_" in held:
+        expect(len(model._asked) == len(model.estimators_), "asks other members than its own")

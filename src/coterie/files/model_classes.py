@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sklearn.preprocessing import LabelEncoder
+
 from coterie._engine import Forest, ForestMemory, PackedForest, StumpTable
 from coterie.data.encoding import Encoder
-from coterie.data.parts import Outline
+from coterie.data.parts import Columns, Outline
 from coterie.data.schema import Schema
 from coterie.data.target_statistics import TargetStatistics
 from coterie.ensembles import (
@@ -42,6 +44,7 @@ from coterie.ensembles._final_estimator import FinalLesson
 from coterie.ensembles._forest_members import Members
 from coterie.ensembles._forest_oob import OutOfBag
 from coterie.ensembles._forest_plan import BagPlan
+from coterie.ensembles._members import Member
 from coterie.ensembles._out_of_fold import CrossFit, Fold
 from coterie.ensembles._warm_start import Trace
 from coterie.ensembles.output_code import _OneSide
@@ -58,6 +61,7 @@ from coterie.files.kinds import (
     dict_of,
     instance,
     list_of,
+    pair_of,
 )
 from coterie.files.member_classes import FLOATS, FORESTS, LABELS, ROWS
 from coterie.files.model_checks import (
@@ -184,7 +188,7 @@ _BAGGING: _Attributes = {
     "oob_score_": NUMBER,
     "dropped_": dict_of(ANY, TEXT),
     "_bags": instance(Bags),
-    "_columns": list_of(ANY),
+    "_columns": list_of(instance(Columns) | NONE),
     "_n_tried": WHOLE,
     "_numbers": list_of(WHOLE),
     "_oob": instance(KnownOob, OobSums) | NONE,
@@ -197,21 +201,21 @@ _BAGGING: _Attributes = {
 _NAMED: _Attributes = {
     **_ALL,
     **_CLASSES,
-    "estimators_": list_of(ANY),
-    "named_estimators_": dict_of(TEXT, ANY),
+    "estimators_": list_of(MODEL),
+    "named_estimators_": dict_of(TEXT, MODEL | TEXT),
     "dropped_": dict_of(TEXT, TEXT),
     "member_scores_": dict_of(TEXT, NUMBER),
     "oof_coverage_": ROWS,
     "oof_predictions_": dict_of(TEXT, FLOATS),
     "oof_score_": NUMBER,
     "oof_score_error_": NUMBER,
-    "_asked": list_of(ANY),
+    "_asked": list_of(pair_of(instance(Member), instance(Question))),
     "_outline": instance(Outline),
     "_n_outputs": WHOLE,
 }
 _VOTING: _Attributes = {
     **_NAMED,
-    "le_": ANY,
+    "le_": instance(LabelEncoder),
     "weights_": FLOATS | NONE,
     "_crossed": instance(CrossFit) | NONE,
     "_row_weight": FLOATS | NONE,
