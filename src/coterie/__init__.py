@@ -24,6 +24,7 @@ from coterie.ensembles import (
     VotingRegressor,
     prune,
 )
+from coterie.files import inspect_file, load, save
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
@@ -50,5 +51,8 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "inspect_file",
+    "load",
     "prune",
+    "save",
 ]

@@ -37,7 +37,7 @@ class SchemaMismatch(InvalidInput):
 
 
 class ModelFileError(CoterieError, ValueError):
-    """A model from outside cannot be read: it is damaged, or holds what is not supported."""
+    """A model cannot be read from a file, or written to one: it is damaged, or holds what is not supported."""
 
 
 class MissingPackage(CoterieError, ImportError):

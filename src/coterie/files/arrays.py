@@ -1,0 +1,173 @@
+"""Arrays as nodes of a file: numbers as a tensor, short lists of text and objects as JSON, long ones as tensors.
+
+A node is a dict. `{"array": tensor}` is the tensor itself, "order" says that its axes were turned round to be
+stored, and "as" what its bytes stand for (dates, text). `{"items": [...]}` are objects, one by one.
+`{"words": [tensor, tensor]}` is a long list of text: all letters, and where each text ends.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray
+from coterie.errors import ModelFileError
+
+__all__ = ["array_node", "made_array"]
+
+_FEW = 256
+_NARROW = 1000
+_NUMBERS = "fiub"
+_TIMES = re.compile(r"[mM]8\[(?:\d{1,4})?(?:Y|M|W|D|h|m|s|ms|us|ns)\]")
+_TEXT = re.compile(r"[US](\d{1,6})")
+_LAST_LETTER = 0x10FFFF
+
+Keep = Callable[[str, AnyArray], str]
+
+
+def array_node(array: AnyArray, keep: Keep, pack: Callable[[Any, str], Any]) -> dict[str, Any] | None:
+    """The node of an array, or None if there is none for its type.
+
+    `keep` takes a tensor and gives its name; `pack` gives the JSON of one value.
+    """
+    kind = array.dtype.kind
+    if array.dtype.hasobject:
+        return _of_objects(array, keep, pack) if kind == "O" else None
+    plain = np.asarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
+    if kind in _NUMBERS and array.dtype.itemsize <= 8:
+        return _of_numbers(plain, keep)
+    if kind in "mM":
+        return {**_of_numbers(plain.view("<i8"), keep), "as": plain.dtype.str[1:]}
+    if kind in "US":
+        return _of_text(plain, keep)
+    return None
+
+
+def _of_numbers(array: AnyArray, keep: Keep) -> dict[str, Any]:
+    if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
+        return {"array": keep("", array.T), "order": "F"}
+    return {"array": keep("", array)}
+
+
+def _of_text(array: AnyArray, keep: Keep) -> dict[str, Any]:
+    name = array.dtype.str[1:]
+    if array.size < _FEW and int(name[1:]) <= _NARROW:
+        items = [item if isinstance(item, str) else item.hex() for item in array.reshape(-1).tolist()]
+        return {"items": items, "shape": list(array.shape), "as": name}
+    letters = np.asarray(array, order="C").reshape(-1).view("<u4" if array.dtype.kind == "U" else "|u1")
+    return {"array": keep("", letters.reshape(*array.shape, -1)), "as": name}
+
+
+def _of_objects(array: AnyArray, keep: Keep, pack: Callable[[Any, str], Any]) -> dict[str, Any]:
+    items = array.reshape(-1).tolist()
+    if len(items) >= _FEW and all(type(item) is str for item in items):
+        texts = [item.encode("utf-8", "surrogatepass") for item in items]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        letters = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        return {"words": [keep(".letters", letters), keep(".ends", ends)], "shape": list(array.shape)}
+    packed = [pack(item, f"[{place}]") for place, item in enumerate(items)]
+    return {"items": packed, "shape": list(array.shape), "as": "O"}
+
+
+def made_array(
+    node: dict[str, Any], tensor: Callable[[Any], AnyArray], unpack: Callable[[Any, str], Any]
+) -> AnyArray:
+    """The array of a node; `tensor` gives one by name, `unpack` a value of JSON."""
+    if "words" in node:
+        _only(node, "words", "shape")
+        return _made_words(node, tensor)
+    if "items" in node:
+        _only(node, "items", "shape", "as")
+        return _made_items(node, unpack)
+    _only(node, "array", "order", "as")
+    array = tensor(node["array"])
+    if "as" in node:
+        array = _read_as(array, node["as"])
+    if "order" in node:
+        if node["order"] != "F" or array.ndim < 2:
+            raise ModelFileError(f"the order {node['order']!r:.40} is not known.")
+        array = array.T
+    return array
+
+
+def _only(node: dict[str, Any], *names: str) -> None:
+    unknown = set(node) - set(names)
+    if unknown:
+        raise ModelFileError(f"{min(unknown)!r} has no place in an array.")
+
+
+def _shape(node: dict[str, Any], n_items: int) -> tuple[int, ...]:
+    shape = node.get("shape")
+    if not isinstance(shape, list) or len(shape) > 8 or not all(type(n) is int and n >= 0 for n in shape):
+        raise ModelFileError(f"the shape {shape!r:.40} is none of an array.")
+    if math.prod(shape) != n_items or math.prod(max(n, 1) for n in shape) >= 2**60:
+        raise ModelFileError(f"the shape {shape!r:.40} does not fit {n_items} items.")
+    return tuple(shape)
+
+
+def _read_as(array: AnyArray, name: Any) -> AnyArray:
+    if isinstance(name, str) and _TIMES.fullmatch(name) and array.dtype == np.dtype("<i8"):
+        return array.view("<" + name)
+    found = _TEXT.fullmatch(name) if isinstance(name, str) else None
+    if not found or array.ndim == 0 or array.shape[-1] != int(found[1]) or array.shape[-1] == 0:
+        raise ModelFileError(
+            f"a tensor of {array.dtype} and shape {array.shape} cannot be read as {name!r:.40}."
+        )
+    if name[0] == "U" and array.dtype == np.dtype("<u4"):
+        if array.max(initial=0) > _LAST_LETTER:
+            raise ModelFileError("the text holds a letter that does not exist.")
+        return np.asarray(array.view("<" + name)[..., 0])
+    if name[0] == "S" and array.dtype == np.dtype("u1"):
+        return np.asarray(array.view("|" + name)[..., 0])
+    raise ModelFileError(f"a tensor of {array.dtype} cannot be read as {name!r:.40}.")
+
+
+def _made_items(node: dict[str, Any], unpack: Callable[[Any, str], Any]) -> AnyArray:
+    items, name = node["items"], node.get("as")
+    if not isinstance(items, list):
+        raise ModelFileError("the items of an array must be a list.")
+    shape = _shape(node, len(items))
+    if name == "O":
+        array = np.empty(len(items), dtype=object)
+        for place, item in enumerate(items):
+            array[place] = unpack(item, f"[{place}]")
+        return array.reshape(shape)
+    found = _TEXT.fullmatch(name) if isinstance(name, str) else None
+    if not found or not all(isinstance(item, str) for item in items):
+        raise ModelFileError(f"the items of an array of type {name!r:.40} must be text.")
+    assert isinstance(name, str)
+    width = int(found[1])
+    if name[0] == "S":
+        items = [_bytes(item) for item in items]
+    if width > _NARROW or any(len(item) > width for item in items):
+        raise ModelFileError(f"the items of an array do not fit its type {name!r:.40}.")
+    return np.array(items, dtype="<" + name if name[0] == "U" else "|" + name).reshape(shape)
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise ModelFileError(f"{text!r:.40} are no bytes.") from None
+
+
+def _made_words(node: dict[str, Any], tensor: Callable[[Any], AnyArray]) -> AnyArray:
+    if not isinstance(node["words"], list) or len(node["words"]) != 2:
+        raise ModelFileError("a list of text needs two tensors.")
+    letters, ends = (tensor(name) for name in node["words"])
+    if letters.dtype != np.uint8 or ends.dtype != np.int64 or letters.ndim != 1 or ends.ndim != 1:
+        raise ModelFileError("a list of text needs a tensor of letters (U8) and one of ends (I64).")
+    begins = np.append(np.int64(0), ends[:-1])
+    if len(ends) == 0 or ends[0] < 0 or (np.diff(ends) < 0).any() or ends[-1] != len(letters):
+        raise ModelFileError("the ends of a list of text are not in order.")
+    shape = _shape(node, len(ends))
+    text = letters.tobytes()
+    array = np.empty(len(ends), dtype=object)
+    try:
+        for place, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+            array[place] = text[begin:end].decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"a text is damaged: {error}.") from None
+    return array.reshape(shape)

@@ -1,0 +1,156 @@
+"""`save`, `load` and `inspect_file`: models as files."""
+
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, BinaryIO
+
+import numpy as np
+import sklearn
+
+from coterie._params import in_short
+from coterie.errors import InvalidType, ModelFileError
+from coterie.files.container import Container, chunks_of
+from coterie.files.json_text import canonical, parsed
+from coterie.files.reader import Reader
+from coterie.files.source import Source, opened
+from coterie.files.storing import replace_file
+from coterie.files.summary import FileSummary, summary_of
+from coterie.files.upgrades import FORMAT, upgraded
+from coterie.files.writer import Writer
+
+__all__ = ["inspect_file", "load", "save"]
+
+
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+    """Store a model in one file that `coterie.load` reads, and that holds data only.
+
+    The file has the layout of safetensors: tensors, and a header of JSON with a checksum for each of them. The same
+    model has the same bytes. A file that is there already is replaced whole or, if anything goes wrong, not at all.
+
+    Parameters
+    ----------
+    model : an estimator of coterie, fitted or not
+        Members of other libraries are stored by skops: `pip install 'coterie[export]'`.
+    path : str, path, or an object that is open for writing bytes
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds something that cannot be stored, such as a function; the message names the attribute.
+
+    Examples
+    --------
+    >>> import io
+    >>> import coterie
+    >>> tree = coterie.DecisionTreeRegressor().fit([[0], [1], [2]], [1.0, 2.0, 4.0])
+    >>> file = io.BytesIO()
+    >>> coterie.save(tree, file)
+    >>> _ = file.seek(0)
+    >>> coterie.load(file).predict([[2]])
+    array([4.])
+    """
+    writer = Writer()
+    writer.write(model)
+    metadata = {
+        "coterie_format": str(FORMAT),
+        "coterie_version": version("coterie"),
+        "model": canonical({"nodes": writer.nodes}),
+        "numpy_version": np.__version__,
+        "scikit_learn_version": sklearn.__version__,
+    }
+    chunks = chunks_of(metadata, writer.tensors)
+    if isinstance(path, str | os.PathLike):
+        replace_file(path, chunks)
+    elif hasattr(path, "write"):
+        for chunk in chunks:
+            path.write(chunk)
+    else:
+        raise InvalidType(
+            f"path={in_short(path)}: expected the path of a file, or an object that is open for writing bytes."
+        )
+
+
+def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
+    """The model of a file that `coterie.save` wrote. Nothing in the file is run.
+
+    Parameters
+    ----------
+    path : str, path, or an object that is open for reading bytes
+    trusted : list of str
+        Types of other libraries' members that skops does not trust by itself. The message of the error lists those
+        that a file needs; name them only if you know where the file comes from.
+
+    Returns
+    -------
+    The model, which answers with the same bits as the one that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, cut off, of another format or of a later version, or holds what no model holds. The
+        message says what and where.
+
+    See Also
+    --------
+    coterie.save : the example there.
+    """
+    if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
+        raise InvalidType(f"trusted={in_short(trusted)}: expected a list of names of types.")
+    with opened(path) as source:
+        container, nodes = _opened_model(source)
+        return Reader(container, nodes, source.name, list(trusted)).read()
+
+
+def inspect_file(path: str | os.PathLike[str] | BinaryIO) -> FileSummary:
+    """What is in a file: class, versions, features, classes, trees and sizes, without reading its tensors.
+
+    Parameters
+    ----------
+    path : str, path, or an object that is open for reading bytes
+
+    Returns
+    -------
+    A summary that prints as text; its attributes are the numbers.
+
+    Examples
+    --------
+    >>> import io
+    >>> import coterie
+    >>> forest = coterie.RandomForestRegressor(n_estimators=3).fit([[0], [1], [2]], [1.0, 2.0, 4.0])
+    >>> file = io.BytesIO()
+    >>> coterie.save(forest, file)
+    >>> _ = file.seek(0)
+    >>> summary = coterie.inspect_file(file)
+    >>> summary.model, summary.n_trees, summary.n_features
+    ('RandomForestRegressor', 3, 1)
+    """
+    with opened(path) as source:
+        container, nodes = _opened_model(source)
+        return summary_of(container, nodes, source.name)
+
+
+def _opened_model(source: Source) -> tuple[Container, Any]:
+    container = Container(source)
+    written = _format_of(container, source.name)
+    container.read_hashes()
+    model = parsed(container.metadata.get("model", "").encode(), f"{source.name}: the model")
+    if not isinstance(model, dict) or set(model) != {"nodes"}:
+        raise ModelFileError(f"{source.name}: the model has no list of nodes.")
+    return container, upgraded(model["nodes"], written)
+
+
+def _format_of(container: Container, name: str) -> int:
+    text = container.metadata.get("coterie_format")
+    if text is None:
+        raise ModelFileError(
+            f"{name} has the layout of safetensors and is no model of coterie.save: it has no coterie_format."
+        )
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise ModelFileError(f"{name}: coterie_format is {in_short(text)}; expected a number from 1 on.")
+    if int(text) > FORMAT:
+        raise ModelFileError(
+            f"{name} was written by coterie {in_short(container.metadata.get('coterie_version'))} in format {text}; "
+            f"coterie {version('coterie')} reads formats up to {FORMAT}. Install a newer coterie to load it."
+        )
+    return int(text)

@@ -1,0 +1,213 @@
+"""From nodes and tensors to a model. Everything is looked at before it is used.
+
+No name in a file is ever looked up in Python: classes, attributes and ways to read a value are those on our lists.
+"""
+
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any
+
+from sklearn.utils import Bunch
+
+from coterie._params import in_short
+from coterie._typing import AnyArray
+from coterie.errors import ModelFileError
+from coterie.files.arrays import made_array
+from coterie.files.container import Container
+from coterie.files.foreign import made_foreign, untrusted_types
+from coterie.files.labels import UNPACKED
+from coterie.files.registry import BY_NAME
+from coterie.files.requests import set_requests
+from coterie.files.spec import Spec
+
+__all__ = ["Reader"]
+
+_MOST_NESTED = 100
+_MOST_BITS = 256
+
+
+class Reader:
+    """Makes the objects of a file, one node after the other."""
+
+    def __init__(self, container: Container, nodes: Any, name: str, trusted: Sequence[str] = ()) -> None:
+        if not isinstance(nodes, list) or not nodes:
+            raise ModelFileError(f"{name}: the model has no list of nodes.")
+        self._container = container
+        self._nodes = nodes
+        self._name = name
+        self._trusted = trusted
+        self._made: list[Any] = []
+        self._used: set[int] = set()
+        self._tensors: set[str] = set()
+        self._reach = _Reach()
+
+    def read(self) -> Any:
+        """The model: the last node."""
+        self._check_trust()
+        for place, node in enumerate(self._nodes):
+            kind = in_short(node.get("class", "array")) if isinstance(node, dict) else "unknown"
+            self._reach.begin()
+            try:
+                made = self._node(node)
+                self._reach.end(place)
+            except ModelFileError as error:
+                raise ModelFileError(f"{self._name}: node {place} ({kind}) {error}") from None
+            except (ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError) as error:
+                raise ModelFileError(f"{self._name}: node {place} ({kind}) is damaged: {error}.") from error
+            self._made.append(made)
+        self._check_all_used()
+        return self._made[-1]
+
+    def _check_trust(self) -> None:
+        """Name all types at once that somebody has to trust, before anything is made."""
+        tensors = [node.get("skops") for node in self._nodes if isinstance(node, dict) and "skops" in node]
+        known = [name for name in tensors if isinstance(name, str) and name in self._container.tensors]
+        unknown: set[str] = set()
+        for name in known:
+            try:
+                unknown |= untrusted_types(self._container.tensor(name), self._trusted)
+            except ModelFileError as error:
+                raise ModelFileError(f"{self._name}: the member in {name!r} {error}") from None
+        if unknown:
+            raise ModelFileError(
+                f"{self._name} holds members of types that skops does not trust. If you know where the file comes "
+                f"from, load it with trusted={sorted(unknown)}."
+            )
+
+    def _check_all_used(self) -> None:
+        unused = set(self._container.tensors) - self._tensors
+        if unused:
+            raise ModelFileError(f"{self._name}: no node uses the tensor {min(unused)!r}.")
+        if len(self._used) < len(self._made) - 1:
+            raise ModelFileError(f"{self._name}: there are nodes that the model does not use.")
+
+    def _node(self, node: Any) -> Any:
+        if not isinstance(node, dict):
+            raise ModelFileError("is no node.")
+        if "class" in node:
+            return self._object(node)
+        if "skops" in node:
+            if set(node) - {"requests"} != {"skops", "type"}:
+                raise ModelFileError("has something beside what skops stored.")
+            made = made_foreign(self._tensor(node["skops"]), self._trusted)
+            if "requests" in node:
+                set_requests(made, node["requests"])
+            return made
+        return made_array(node, self._tensor, lambda value, _: self._value(value))
+
+    def _tensor(self, name: Any) -> AnyArray:
+        if not isinstance(name, str) or name not in self._container.tensors:
+            raise ModelFileError(f"names a tensor {in_short(name)} that is not there.")
+        if name in self._tensors:
+            raise ModelFileError(f"names the tensor {in_short(name)}, which belongs to another node.")
+        self._tensors.add(name)
+        return self._container.tensor(name)
+
+    def _object(self, node: dict[str, Any]) -> Any:
+        name = node["class"]
+        spec = BY_NAME.get(name) if isinstance(name, str) else None
+        if spec is None:
+            raise ModelFileError(
+                "is of a class that this version of coterie does not know. It reads no others, whatever a file says."
+            )
+        wanted = {"class", "state", "params"} if spec.has_params else {"class", "state"}
+        if set(node) - {"requests"} != wanted or not all(
+            isinstance(node[part], dict) for part in wanted - {"class"}
+        ):
+            raise ModelFileError(f"does not consist of {', '.join(sorted(wanted))}.")
+        state = {key: self._value(value) for key, value in node["state"].items()}
+        spec.check(state)
+        params = self._params(spec, node["params"]) if spec.has_params else {}
+        made = spec.made({**params, **state})
+        spec.verify(made)
+        if "requests" in node:
+            if not spec.has_params:
+                raise ModelFileError("asks for arguments, and is no estimator.")
+            set_requests(made, node["requests"])
+        return made
+
+    def _params(self, spec: Spec, given: dict[str, Any]) -> dict[str, Any]:
+        unknown = set(given) - spec.param_names
+        if unknown:
+            raise ModelFileError(
+                f"has a parameter {in_short(min(unknown))}, which a {spec.name} does not have."
+            )
+        params = {key: self._value(value) for key, value in given.items()}
+        missing = spec.param_names - set(params)
+        if missing:  # a parameter that is younger than the file
+            known = signature(spec.cls).parameters
+            params |= {name: known[name].default for name in missing}
+        return params
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._value(each) for each in value]
+        if not isinstance(value, dict):
+            if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+                raise ModelFileError(f"holds a number of {value.bit_length()} bits.")
+            return value
+        if len(value) != 1:
+            raise ModelFileError(f"holds a value that cannot be read: {in_short(sorted(value))}.")
+        [(kind, held)] = value.items()
+        if kind in UNPACKED:
+            try:
+                return UNPACKED[kind](held)
+            except (ValueError, TypeError, KeyError, OverflowError, ArithmeticError) as error:
+                raise ModelFileError(f"holds a {kind} that cannot be read: {error}.") from None
+        if kind == "ref":
+            return self._referred(held)
+        if kind in ("tuple", "set", "frozenset", "dict", "bunch"):
+            return self._collection(kind, held)
+        raise ModelFileError(f"holds a value of an unknown kind, {in_short(kind)}.")
+
+    def _referred(self, place: Any) -> Any:
+        if type(place) is not int or not 0 <= place < len(self._made):
+            raise ModelFileError(f"refers to node {in_short(place)}, which does not come before it.")
+        self._used.add(place)
+        self._reach.add(place)
+        return self._made[place]
+
+    def _collection(self, kind: str, held: Any) -> Any:
+        if not isinstance(held, list):
+            raise ModelFileError(f"holds a {kind} that is no list.")
+        if kind in ("dict", "bunch"):
+            if not all(isinstance(pair, list) and len(pair) == 2 for pair in held):
+                raise ModelFileError(f"holds a {kind} that is not made of pairs.")
+            pairs = {self._value(key): self._value(value) for key, value in held}
+            if len(pairs) < len(held):
+                raise ModelFileError(f"holds a {kind} with the same key twice.")
+            if kind == "dict":
+                return pairs
+            if not all(type(key) is str for key in pairs):
+                raise ModelFileError("holds a bunch with a key that is no text.")
+            return Bunch(**pairs)
+        items = [self._value(each) for each in held]
+        return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
+
+
+class _Reach:
+    """How much work a model is that shares its parts: as often as a node is referred to, it can be asked.
+
+    A small file of nodes that each refer twice to the one before would take forever to be asked.
+    """
+
+    def __init__(self) -> None:
+        self._sizes: list[int] = []
+        self._depths: list[int] = []
+        self._size = 1
+        self._depth = 0
+
+    def begin(self) -> None:
+        self._size, self._depth = 1, 0
+
+    def add(self, place: int) -> None:
+        self._size += self._sizes[place]
+        self._depth = max(self._depth, self._depths[place])
+
+    def end(self, place: int) -> None:
+        if self._size > 10_000 + 100 * (place + 1):
+            raise ModelFileError("refers to the same nodes over and over.")
+        if self._depth >= _MOST_NESTED:
+            raise ModelFileError(f"is nested more than {_MOST_NESTED} deep.")
+        self._sizes.append(self._size)
+        self._depths.append(self._depth + 1)

@@ -1,0 +1,83 @@
+"""Where the bytes of a model are read from: a file, or an object with `read`."""
+
+import os
+import stat
+from typing import Any, BinaryIO, Self
+
+from coterie._params import in_short
+from coterie.errors import InvalidType, ModelFileError
+
+__all__ = ["Source", "opened"]
+
+
+class Source:
+    """Bytes by their places.
+
+    Parameters
+    ----------
+    file : an unbuffered file that can seek, or bytes
+    name : what messages call it
+    size : in bytes
+    """
+
+    def __init__(self, file: BinaryIO | bytes, name: str, size: int) -> None:
+        self._file = file
+        self.name = name
+        self.size = size
+
+    def read(self, begin: int, n_bytes: int) -> bytes:
+        held = bytearray(n_bytes)
+        self.read_into(begin, memoryview(held))
+        return bytes(held)
+
+    def read_into(self, begin: int, out: memoryview) -> None:
+        """Fill `out` with the bytes from `begin` on."""
+        if isinstance(self._file, bytes):
+            part = self._file[begin : begin + len(out)]
+            out[: len(part)] = part
+            done = len(part)
+        else:
+            self._file.seek(begin)
+            done = 0
+            while done < len(out):
+                n_now = self._file.readinto(out[done:])  # type: ignore[attr-defined]
+                if not n_now:
+                    break
+                done += n_now
+        if done < len(out):
+            raise ModelFileError(f"{self.name} became shorter while it was read.")
+
+    def close(self) -> None:
+        if not isinstance(self._file, bytes):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def opened(path: Any) -> Source:
+    """The source of a path, or of an object that is open for reading bytes."""
+    if isinstance(path, str | os.PathLike):
+        return _opened_path(path)
+    if not hasattr(path, "read"):
+        raise InvalidType(
+            f"path={in_short(path)}: expected the path of a file, or an object that is open for reading bytes."
+        )
+    data = path.read()
+    if not isinstance(data, bytes):
+        raise InvalidType(f"path: {in_short(path)} is open for text; open the file with mode 'rb'.")
+    return Source(data, "The file", len(data))
+
+
+def _opened_path(path: str | os.PathLike[str]) -> Source:
+    name = os.fspath(path)
+    about = os.stat(name)
+    if stat.S_ISDIR(about.st_mode):
+        raise ModelFileError(f"{name} is a folder; a model is one file.")
+    if not stat.S_ISREG(about.st_mode):
+        raise ModelFileError(f"{name} is no ordinary file.")
+    file = open(name, "rb", buffering=0)  # noqa: SIM115  (closed by the source)
+    return Source(file, str(name), os.fstat(file.fileno()).st_size)

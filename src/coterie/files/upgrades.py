@@ -1,0 +1,20 @@
+"""Files of earlier formats: one small function for each, which turns the nodes of one format into those of the next.
+
+When the meaning of a node changes, `FORMAT` goes up by one, the function is added here under the old number, and a file
+of the old format stays in `tests/files/golden` for good. A new attribute, class or parameter changes nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["FORMAT", "UPGRADES", "upgraded"]
+
+FORMAT = 1
+UPGRADES: dict[int, Callable[[Any], Any]] = {}
+
+
+def upgraded(nodes: Any, written: int) -> Any:
+    """The nodes as the newest format has them."""
+    for number in range(written, FORMAT):
+        nodes = UPGRADES[number](nodes)
+    return nodes

@@ -1,0 +1,176 @@
+"""From a model to nodes and tensors.
+
+Words
+  node   an object or an array. Nodes stand in a list, each after those that it refers to; the last one is the model
+  value  anything else: JSON as it is, or a dict with one name that says how to read it
+An object that is found in two places is one node, so that it is one object again.
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from coterie._typing import AnyArray
+from coterie.errors import ModelFileError
+from coterie.files.arrays import array_node
+from coterie.files.foreign import foreign_bytes
+from coterie.files.labels import is_plain, packed
+from coterie.files.registry import spec_of
+from coterie.files.requests import HELD_AS, requests_of
+from coterie.files.spec import Spec
+
+__all__ = ["Writer"]
+
+
+_OF_LEARNERS = ("get_params", "fit", "predict", "transform", "split")
+
+
+class Writer:
+    """Collects nodes and tensors.
+
+    Attributes
+    ----------
+    nodes : JSON of the nodes
+    tensors : arrays by the place where they were found first
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.tensors: dict[str, AnyArray] = {}
+        self._places: dict[int, int] = {}
+        self._held: list[Any] = []  # alive, so that no two objects have the same id
+        self._open: set[int] = set()
+
+    def write(self, model: Any) -> None:
+        """Add a model with all that it holds."""
+        self._refer(model, "")
+
+    def _value(self, held: Any, path: str) -> Any:
+        if is_plain(held):
+            return held
+        if type(held) in (list, tuple, set, frozenset):
+            return self._sequence(held, path)
+        if type(held) in (dict, Bunch):
+            pairs = [
+                [self._value(key, f"{path}[key {place}]"), self._value(value, f"{path}[{place}]")]
+                for place, (key, value) in enumerate(held.items())
+            ]
+            return {"dict" if type(held) is dict else "bunch": pairs}
+        if isinstance(held, np.ndarray):
+            return self._refer(held, path)
+        found = packed(held)
+        return self._refer(held, path) if found is None else found
+
+    def _sequence(self, held: Any, path: str) -> Any:
+        if isinstance(held, set | frozenset):
+            items = [self._value(each, path) for each in held]
+            return {type(held).__name__: sorted(items, key=repr)}
+        items = [self._value(each, f"{path}[{place}]") for place, each in enumerate(held)]
+        return items if type(held) is list else {"tuple": items}
+
+    def _refer(self, held: Any, path: str) -> dict[str, int]:
+        place = self._places.get(id(held))
+        if place is None:
+            if id(held) in self._open:
+                raise ModelFileError(f"{path or 'The model'} holds itself, and cannot be stored.")
+            self._open.add(id(held))
+            node = self._array(held, path) if isinstance(held, np.ndarray) else self._object(held, path)
+            self._open.discard(id(held))
+            place = self._places[id(held)] = len(self.nodes)
+            self.nodes.append(node)
+            self._held.append(held)
+        return {"ref": place}
+
+    def _keep(self, path: str, array: AnyArray) -> str:
+        self.tensors[path] = array
+        return path
+
+    def _array(self, held: AnyArray, path: str) -> dict[str, Any]:
+        node = None
+        if type(held) is np.ndarray:
+            node = array_node(
+                held,
+                lambda end, tensor: self._keep(f"{path}{end}", tensor),
+                lambda value, end: self._value(value, f"{path}{end}"),
+            )
+        if node is None:
+            raise ModelFileError(
+                f"{path} is a {type(held).__name__} of {held.dtype}, which cannot be stored. Arrays of numbers, text, "
+                "dates and labels can."
+            )
+        return node
+
+    def _object(self, held: Any, path: str) -> dict[str, Any]:
+        spec = spec_of(held)
+        if spec is None:
+            return self._foreign(held, path)
+        try:
+            parts = spec.parts_of(held)
+        except TypeError as error:
+            raise ModelFileError(f"{path}: {error}.") from None
+        requests = requests_of(held)
+        parts.pop(HELD_AS, None)
+        params = {name: parts.pop(name) for name in sorted(spec.param_names) if name in parts}
+        self._check_parts(spec, parts, path)
+        node: dict[str, Any] = {"class": spec.name}
+        if spec.has_params:  # first, so that an error names what the user gave
+            node["params"] = self._attributes(params, path)
+        node["state"] = self._attributes(parts, path)
+        return {**node, "requests": requests} if requests else node
+
+    def _attributes(self, parts: Mapping[str, Any], path: str) -> dict[str, Any]:
+        dot = f"{path}." if path else ""
+        return {name: self._value(parts[name], f"{dot}{name}") for name in sorted(parts)}
+
+    def _check_parts(self, spec: Spec, parts: Mapping[str, Any], path: str) -> None:
+        for name in parts:
+            if name not in spec.state:
+                dot = f"{path}." if path else ""
+                raise ModelFileError(
+                    f"{dot}{name} is not an attribute that coterie gives a {spec.name}, so it cannot be stored. Delete "
+                    "it, and keep what belongs to the model beside it."
+                )
+        try:
+            spec.check(parts)
+        except ModelFileError as error:
+            raise ModelFileError(f"{path or 'The model'} (a {spec.name}) {error}") from None
+
+    def _foreign(self, held: Any, path: str) -> dict[str, Any]:
+        kind = type(held)
+        if not path:
+            raise ModelFileError(
+                f"{kind.__module__}.{kind.__qualname__} is not a model of coterie. coterie.save stores those, with "
+                "members of any kind; for others there is skops."
+            )
+        if callable(held) and not (hasattr(held, "get_params") or _is_scorer(held)):
+            raise ModelFileError(
+                f"{path} is {held!r:.80}: a file holds no code, so it cannot be stored. Choose one of the names that "
+                "are allowed there, or pickle the model."
+            )
+        if kind.__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
+            raise ModelFileError(
+                f"{path} is a {kind.__name__}, which cannot be stored. Pass a list or an array."
+            )
+        if any(base.__module__.split(".")[0] == "coterie" for base in kind.__mro__):
+            raise ModelFileError(
+                f"{path} is a {kind.__module__}.{kind.__qualname__}, a class of your own or one that files do not know."
+            )
+        if not (_is_scorer(held) or any(hasattr(held, name) for name in _OF_LEARNERS)):
+            raise ModelFileError(
+                f"{path} is {held!r:.80}, which cannot be stored: it is neither data nor a learner, a splitter or "
+                "a scorer."
+            )
+        requests = requests_of(held)
+        if requests:  # which know their estimator: a circle that skops would follow
+            held = copy(held)
+            del vars(held)[HELD_AS]
+        node = {"skops": self._keep(path, foreign_bytes(held, path)), "type": kind.__qualname__}
+        return {**node, "requests": requests} if requests else node
+
+
+def _is_scorer(held: Any) -> bool:
+    return type(held).__module__ == "sklearn.metrics._scorer" and not isinstance(held, FunctionType)

@@ -1,0 +1,149 @@
+"""Loads changed files and asks the models that come out of them: `python -m tests.files.ask_mutants care 0 1000`.
+
+Any error of Python is fine when a strange model is asked. What is not: an error at load that is not ours, a process
+that ends or hangs, and memory far beyond the size of the file.
+"""
+
+import faulthandler
+import random
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import coterie
+from coterie.errors import ModelFileError
+from tests.files.mutations import loaded, stored, with_care, with_noise
+
+SECONDS = 30
+MOST_MEMORY = 200 * 2**20
+
+
+def small_models() -> list[tuple[bytes, Any]]:
+    """Files of many kinds of models, and tables that they can be asked about."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    size = np.where(rng.random(40) < 0.1, np.nan, X[:, 0])
+    town = np.array(["Oslo", "Rome", "Cork", "Lima"])[rng.integers(0, 4, 40)]
+    table = {"size": size, "town": town, "code": np.array([f"c{i % 20}" for i in range(40)])}
+    numbers = X[:, 0] + (town == "Rome")
+    labels = np.array(["blue", "green", "red"])[np.digitize(numbers, [-0.3, 0.6])]
+    trees = [
+        ("deep", coterie.DecisionTreeClassifier()),
+        ("flat", coterie.DecisionTreeClassifier(max_depth=1)),
+    ]
+    small: dict[str, Any] = {"n_estimators": 3, "random_state": 0}
+    fitted = [
+        (coterie.DecisionTreeClassifier().fit(table, labels), table),
+        (coterie.RandomForestClassifier(**small).fit(table, labels), table),
+        (coterie.ExtraTreesRegressor(bootstrap=True, **small).fit(X, numbers), X),
+        (coterie.GradientBoostingClassifier(min_samples_leaf=2, **small).fit(table, labels), table),
+        (
+            coterie.GradientBoostingRegressor(min_samples_leaf=2, target_statistics="columns", **small).fit(
+                table, numbers
+            ),
+            table,
+        ),
+        (
+            coterie.GradientBoostingRegressor(min_samples_leaf=2, linear_leaves=True, **small).fit(
+                X, numbers
+            ),
+            X,
+        ),
+        (coterie.AdaBoostClassifier(**small).fit(table, labels), table),
+        (coterie.AdaBoostRegressor(**small).fit(X, numbers), X),
+        (coterie.AnyBoostRegressor(**small).fit(X, numbers), X),
+        (coterie.BaggingClassifier(**small).fit(X, labels), X),
+        (coterie.VotingClassifier(trees, voting="soft").fit(X, labels), X),
+        (coterie.StackingClassifier(trees, final_estimator=trees[1][1], cv=2).fit(X, labels), X),
+        (coterie.SelectionClassifier(trees).fit(X, labels), X),
+        (coterie.OutputCodeClassifier(coterie.DecisionTreeClassifier(max_depth=2)).fit(X, labels), X),
+    ]
+    return [(stored(model), X) for model, X in fitted]
+
+
+def few(X: Any) -> Any:
+    return {name: column[:2] for name, column in X.items()} if isinstance(X, dict) else X[:2]
+
+
+QUESTIONS: list[Callable[[Any, Any], Any]] = [
+    lambda model, X: model.predict(X),
+    lambda model, X: model.predict(few(X)),
+    lambda model, X: model.predict_proba(X),
+    lambda model, X: model.decision_function(X),
+    lambda model, X: model.apply(X),
+    lambda model, X: model.explain(few(X)),
+    lambda model, _: model.feature_importances_,
+    lambda model, _: model.unbiased_importances_,
+    lambda model, _: model.permutation_importances(),
+    lambda model, _: model.oob_decision_function_,
+    lambda model, X: model.proximity(X),
+    lambda model, X: model.estimators_[0].predict(X),
+    lambda model, X: list(model.staged_predict(X)),
+    lambda model, _: stored(model),
+    lambda model, _: repr(model),
+]
+
+
+def ask(model: Any, X: Any) -> int:
+    """How many questions are answered."""
+    answered = 0
+    for question in QUESTIONS:
+        try:
+            question(model, X)
+            answered += 1
+        except Exception:
+            continue
+    return answered
+
+
+def memory() -> int:
+    """The most that this process has had so far, in bytes; 0 where that is not known."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def main(kind: str, first: int, n: int) -> None:
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    files = small_models()
+    for data, X in files:
+        assert ask(loaded(data), X) >= 3
+    change = {"noise": with_noise, "care": with_care}[kind]
+    before = memory()
+    refused = accepted = 0
+    for number in range(first, first + n):
+        data, X = files[number % len(files)]
+        mutant = change(data, random.Random(number))
+        if mutant is None or mutant == data:
+            continue
+        say(f"{number}\r")
+        if hasattr(signal, "alarm"):
+            signal.alarm(SECONDS)  # ends the process: a model that hangs is a failure
+        try:
+            model = loaded(mutant)
+        except ModelFileError:
+            refused += 1
+        else:
+            accepted += 1
+            ask(model, X)
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
+        assert memory() - before < MOST_MEMORY, f"file {number} took {(memory() - before) >> 20} MiB"
+    say(f"\n{refused} {accepted}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,380 @@
+"""Files made by hand to do harm, all with the right checksums: each is refused at load, in a sentence."""
+
+import builtins
+import hashlib
+import io
+import json
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie.errors import ModelFileError
+from coterie.files.container import chunks_of
+from tests.files.mutations import Opened, loaded, stored
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+TABLE = {"size": X[:, 0], "town": np.array(["Oslo", "Rome", "Cork"])[np.digitize(X[:, 1], [-0.4, 0.4])]}
+LABELS = np.where((X[:, 0] > 0) ^ (TABLE["town"] == "Rome"), "high", "low")
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    models = {
+        "boosting": coterie.GradientBoostingClassifier(n_estimators=3, min_samples_leaf=2),
+        "forest": coterie.RandomForestClassifier(n_estimators=3, random_state=0),
+        "tree": coterie.DecisionTreeClassifier(),
+        "stumps": coterie.AdaBoostClassifier(n_estimators=3),
+    }
+    found = {name: stored(model.fit(TABLE, LABELS)) for name, model in models.items()}
+    members = [("a", coterie.DecisionTreeClassifier()), ("b", coterie.DecisionTreeClassifier(max_depth=1))]
+    found["voting"] = stored(coterie.VotingClassifier(members).fit(X, LABELS))
+    return found
+
+
+def refused(data: bytes, words: str) -> None:
+    """The file is refused when it is loaded, and the message says why."""
+    with pytest.raises(ModelFileError, match=words):
+        loaded(data)
+
+
+def changed(data: bytes, name: str, attribute: str, change: Callable[[Any], Any]) -> bytes:
+    """The file with another tensor."""
+    opened = Opened(data)
+    tensor = opened.tensor_of(name, attribute)
+    array = opened.tensors[tensor].copy()
+    made = change(array)
+    opened.tensors[tensor] = array if made is None else made
+    return opened.data()
+
+
+def put(place: Any, value: Any) -> Callable[[Any], None]:
+    return lambda array: array.__setitem__(place, value)
+
+
+CHILDREN = [0, 10**6, 2**31, 2**32 - 1]
+
+
+@pytest.mark.parametrize("child", CHILDREN)
+def test_children_that_are_parents_or_nowhere(files: dict[str, bytes], child: int) -> None:
+    refused(changed(files["boosting"], "engine.Forest", "left", put(0, child)), "children outside the tree")
+    refused(changed(files["tree"], "engine.Tree", "left", put(0, child)), "children outside the tree")
+    refused(
+        changed(files["forest"], "engine.PackedForest", "nodes", put((0, 0), child)),
+        "do not come after their parent",
+    )
+
+
+def test_a_child_with_two_parents(files: dict[str, bytes]) -> None:
+    data = files["forest"]
+    opened = Opened(data)
+    nodes = opened.tensors[opened.tensor_of("engine.PackedForest", "nodes")]
+    splits = np.flatnonzero(
+        nodes[: int(opened.tensors[opened.tensor_of("engine.PackedForest", "n_nodes")][0]), 1] < 2**31
+    )
+    one, other = splits[0], splits[1]
+    nodes[other, 0] = nodes[one, 0] if nodes[one, 0] > other else nodes[other, 0] - 2
+    refused(opened.data(), "in tree 0 that")
+
+
+@pytest.mark.parametrize("feature", [2, 1000, 2**31 - 1, -2])
+def test_features_that_the_table_does_not_have(files: dict[str, bytes], feature: int) -> None:
+    refused(
+        changed(files["boosting"], "engine.Forest", "feature", put(0, feature)), "splits on feature|refused"
+    )
+    refused(
+        changed(files["tree"], "engine.Tree", "feature", put(0, feature)),
+        "splits on feature|that its table does not have",
+    )
+
+
+def test_a_leaf_that_asks_about_a_feature(files: dict[str, bytes]) -> None:
+    def ask(nodes: Any) -> None:
+        leaf = np.flatnonzero(nodes[:, 1] >= 2**31)[0]
+        nodes[leaf, 1] |= 2**29 - 1
+
+    refused(changed(files["forest"], "engine.PackedForest", "nodes", ask), "leaf in tree 0 that asks")
+
+
+def test_answers_that_are_not_there(files: dict[str, bytes]) -> None:
+    def far(nodes: Any) -> None:
+        nodes[np.flatnonzero(nodes[:, 1] >= 2**31)[0], 0] = 10**6
+
+    refused(changed(files["forest"], "engine.PackedForest", "nodes", far), "names an answer")
+
+
+def test_sets_of_categories_that_are_too_long_or_not_there(files: dict[str, bytes]) -> None:
+    def name_set(levels: Any) -> None:
+        levels[0] = 7
+
+    refused(changed(files["boosting"], "engine.Forest", "levels", name_set), "level set that does not exist")
+    refused(
+        changed(files["tree"], "engine.Tree", "level_bits", lambda bits: np.append(bits, bits[:1])),
+        "four words each",
+    )
+    refused(changed(files["tree"], "Coding", "code", put(0, 255)), "code does not exist")
+    refused(
+        changed(files["forest"], "engine.PackedForest", "ranks", lambda ranks: ranks[:-1]), "entries in ranks"
+    )
+
+
+def test_thresholds_that_are_no_numbers(files: dict[str, bytes]) -> None:
+    def spoil(thresholds: Any) -> None:
+        thresholds[:] = np.nan
+
+    refused(changed(files["boosting"], "engine.Forest", "threshold", spoil), "NaN as its threshold")
+    refused(changed(files["tree"], "engine.Tree", "threshold", spoil), "NaN as its threshold")
+    refused(changed(files["forest"], "engine.PackedForest", "thresholds", spoil), "do not ascend")
+    refused(changed(files["stumps"], "engine.StumpTable", "cuts", spoil), "out of order")
+
+
+@pytest.mark.parametrize("length", [2**31, 2**31 - 1, 2**32 - 1])
+def test_lengths_of_two_to_the_31(files: dict[str, bytes], length: int) -> None:
+    refused(changed(files["boosting"], "engine.Forest", "n_feature", put(0, length)), "entries in")
+    refused(changed(files["forest"], "engine.PackedForest", "n_nodes", put(0, length)), "entries in nodes")
+    opened = Opened(files["forest"])
+    opened.node("engine.PackedForest")["state"]["n_columns"] = length
+    refused(opened.data(), "refused by the engine|other answers")
+
+
+def with_header(data: bytes, change: Callable[[Any], None]) -> bytes:
+    """The file with another header, and the checksum that belongs to it."""
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    change(header)
+    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 64)
+    start = len(text).to_bytes(8, "little") + text
+    return start + data[8 + length : -32] + hashlib.blake2b(start, digest_size=32).digest()
+
+
+@pytest.mark.parametrize(
+    "shape", [[2**31], [2**62, 2], [2**63 - 1], [0, 2**62], [-1], [1.0], [[1]], "x", [1] * 9]
+)
+def test_shapes_that_promise_more_than_the_file_has(files: dict[str, bytes], shape: Any) -> None:
+    def promise(header: Any) -> None:
+        header["tree_.native.threshold"]["shape"] = shape
+
+    refused(with_header(files["tree"], promise), "tensor 'tree_.native.threshold'")
+
+
+@pytest.mark.parametrize(
+    "offsets", [[0, 2**40], [-8, 0], [8, 0], [0], ["0", "8"], [0, 8, 16], [2**70, 2**70 + 8]]
+)
+def test_places_outside_the_file(files: dict[str, bytes], offsets: Any) -> None:
+    def move(header: Any) -> None:
+        header["tree_.native.threshold"]["data_offsets"] = offsets
+
+    refused(with_header(files["tree"], move), "tensor 'tree_.native.threshold'")
+
+
+def test_tensors_that_overlap(files: dict[str, bytes]) -> None:
+    def overlap(header: Any) -> None:
+        header["tree_.native.gain"]["data_offsets"] = header["tree_.native.cover"]["data_offsets"]
+
+    refused(with_header(files["tree"], overlap), "begins at byte")
+
+
+@pytest.mark.parametrize("mark", ["[", '{"a":'])
+def test_nesting_of_100_000(mark: str) -> None:
+    deep = mark * 100_000 + "0" + {"[": "]", '{"a":': "}"}[mark] * 100_000
+    data = b"".join(
+        bytes(chunk)
+        for chunk in chunks_of({"coterie_format": "1", "coterie_version": "0", "model": deep}, {})
+    )
+    refused(data, "nested 100000 deep")
+
+
+def test_a_header_of_nothing_but_brackets() -> None:
+    opened = b"[" * 2_000_000
+    text = opened + b" " * (-len(opened) % 64)
+
+    start = len(text).to_bytes(8, "little") + b"{" + text[1:]
+    refused(start + hashlib.blake2b(start, digest_size=32).digest(), "values, and at most|nested")
+
+
+def test_names_that_come_twice(files: dict[str, bytes]) -> None:
+    opened = Opened(files["tree"])
+    opened.node("Schema")["state"]["names"] = {"tuple": ["size", "size"]}
+    refused(opened.data(), "two columns of the same name")
+
+    raw = files["tree"]
+    length = int.from_bytes(raw[:8], "little")
+    text = raw[8 : 8 + length].rstrip(b" ")
+    doubled = text[:-1] + b"," + text[1:]
+    doubled += b" " * (-len(doubled) % 64)
+
+    start = len(doubled).to_bytes(8, "little") + doubled
+    data = start + raw[8 + length : -32] + hashlib.blake2b(start, digest_size=32).digest()
+    refused(data, "a name may come twice")
+
+
+def test_classes_and_attributes_that_are_not_on_the_list(files: dict[str, bytes], monkeypatch: Any) -> None:
+    def no_import(name: str, *rest: Any, **more: Any) -> Any:
+        assert "antigravity" not in name
+        return real(name, *rest, **more)
+
+    real = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", no_import)
+    for name in (
+        "antigravity",
+        "os.system",
+        "builtins.eval",
+        "sklearn.tree.DecisionTreeClassifier",
+        "object",
+        "",
+    ):
+        opened = Opened(files["tree"])
+        opened.nodes[-1]["class"] = name
+        refused(opened.data(), "does not know")
+    for name in ("__class__", "__dict__", "predict", "_estimator_type", "forest_"):
+        opened = Opened(files["tree"])
+        opened.nodes[-1]["state"][name] = 1
+        refused(opened.data(), "not one of a DecisionTreeClassifier")
+    for name in ("__init__", "n_estimators"):
+        opened = Opened(files["tree"])
+        opened.nodes[-1]["params"][name] = 1
+        refused(opened.data(), "has a parameter")
+    assert "antigravity" not in sys.modules
+
+
+def test_attributes_of_another_kind(files: dict[str, bytes]) -> None:
+    for attribute, value in [
+        ("n_features_in_", "2"),
+        ("n_features_in_", -1),
+        ("classes_", [1]),
+        ("tree_", None),
+    ]:
+        opened = Opened(files["tree"])
+        opened.nodes[-1]["state"][attribute] = value
+        refused(opened.data(), rf"has {attribute} = ")
+
+
+def test_parts_of_two_models(files: dict[str, bytes]) -> None:
+    opened = Opened(files["tree"])
+    opened.nodes[-1]["state"]["n_features_in_"] = 3
+    refused(opened.data(), "has 3 features and a schema of 2")
+    opened = Opened(files["forest"])
+    opened.nodes[-1]["state"]["n_estimators_"] = 10**9
+    refused(opened.data(), "says 1000000000 trees and has 3")
+
+
+def test_rows_that_do_not_fit_the_forest_that_remembers_them(files: dict[str, bytes]) -> None:
+    memory = "engine.ForestMemory"
+    refused(changed(files["forest"], memory, "codes", put(slice(None), 60_000)), "level that does not exist")
+    refused(changed(files["forest"], memory, "order", put(0, 10**6)), "refused|remembers")
+    refused(
+        changed(files["forest"], memory, "n_levels", put(1, 5)), "refused|remembers rows of other categories"
+    )
+    refused(changed(files["forest"], memory, "n_classes", put(0, 2**31)), "remembers more than")
+    refused(changed(files["forest"], memory, "targets", put(0, np.nan)), "no number")
+    opened = Opened(files["forest"])
+    opened.node(memory)["state"]["n_table_rows"] = 2**40
+    refused(opened.data(), "rows of a table of")
+
+
+def test_references_forward_to_itself_and_round_and_round(files: dict[str, bytes]) -> None:
+    for place in (len(Opened(files["tree"]).nodes) - 1, 10**9, -1, True, "0", None):
+        opened = Opened(files["tree"])
+        opened.nodes[-1]["state"]["tree_"] = {"ref": place}
+        refused(opened.data(), "refers to node|has tree_ =")
+
+
+def test_a_few_nodes_that_refer_to_each_other_a_million_times(files: dict[str, bytes]) -> None:
+    opened = Opened(files["voting"])
+    root = opened.nodes[-1]
+    for _ in range(20):
+        again = json.loads(json.dumps(root))
+        again["params"]["estimators"] = [{"tuple": [name, {"ref": len(opened.nodes) - 1}]} for name in "ab"]
+        opened.nodes.append(again)
+    refused(opened.data(), "over and over")
+
+
+def test_a_nest_of_a_thousand_models(files: dict[str, bytes]) -> None:
+    opened = Opened(files["voting"])
+    root = opened.nodes[-1]
+    for _ in range(150):
+        again = json.loads(json.dumps(root))
+        again["params"]["estimators"] = [{"tuple": ["a", {"ref": len(opened.nodes) - 1}]}]
+        opened.nodes.append(again)
+    refused(opened.data(), "nested more than 100 deep|over and over")
+
+
+def test_tensors_and_nodes_that_nobody_uses(files: dict[str, bytes]) -> None:
+    opened = Opened(files["tree"])
+    opened.tensors["more"] = np.zeros(3)
+    refused(opened.data(), "no node uses the tensor 'more'")
+    opened = Opened(files["tree"])
+    opened.nodes.insert(0, {"items": [], "shape": [0], "as": "O"})
+    for node in opened.nodes[1:]:
+        _shift(node)
+    refused(opened.data(), "nodes that the model does not use")
+
+
+def _shift(value: Any) -> None:
+    if isinstance(value, dict):
+        if set(value) == {"ref"}:
+            value["ref"] += 1
+        for each in value.values():
+            _shift(each)
+    elif isinstance(value, list):
+        for each in value:
+            _shift(each)
+
+
+class Harm:
+    def __reduce__(self) -> Any:
+        return os.mkdir, ("harm",)
+
+
+def test_code_in_the_place_of_a_model_is_not_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    harm = pickle.dumps(Harm())
+    wrapped = b"".join(
+        bytes(chunk)
+        for chunk in chunks_of(
+            {
+                "coterie_format": "1",
+                "coterie_version": "0",
+                "model": json.dumps(
+                    {"nodes": [{"skops": "code", "type": "Harm"}]}, sort_keys=True, separators=(",", ":")
+                ),
+            },
+            {"code": np.frombuffer(harm, dtype=np.uint8)},
+        )
+    )
+    for data in (harm, harm * 20, wrapped):
+        with pytest.raises(ModelFileError):
+            coterie.load(io.BytesIO(data))
+    assert not (tmp_path / "harm").exists()
+
+
+def test_a_deep_tree_is_refused_before_anybody_walks_down_it() -> None:
+    n = 30_001
+    opened = Opened(
+        stored(coterie.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1).fit(X, X[:, 0]))
+    )
+    splits = np.arange(n) % 2 == 0
+    splits[-1] = False
+    left = np.where(splits, np.arange(n) + 1, 0).astype(np.uint32)
+    # Each split has a leaf and the next split as its children.
+    order = np.arange(n)
+    feature = np.where((order % 2 == 0) & (order < n - 1), 0, -1).astype(np.int32)
+    made = {"feature": feature, "left": left, "levels": np.full(n, -1, np.int32)}
+    for name in ("threshold", "value", "gain", "cover", "impurity", "missing_left", "n_rows"):
+        dtype = opened.tensors[opened.tensor_of("engine.Forest", name)].dtype
+        made[name] = np.zeros(n, dtype)
+    if len(opened.tensors[opened.tensor_of("engine.Forest", "impurity")]) == 0:
+        made["impurity"] = np.zeros(0)
+    else:
+        made["n_impurity"] = np.array([n], np.uint32)
+    made["n_feature"] = np.array([n], np.uint32)
+    for name, array in made.items():
+        opened.tensors[opened.tensor_of("engine.Forest", name)] = array
+    refused(opened.data(), "levels deep")
