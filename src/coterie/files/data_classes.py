@@ -147,7 +147,7 @@ DATA_CLASSES = [
             "n_levels": array("i", 1),
             "_codings": dict_of(WHOLE, instance(_Coding)),
         },
-        dropped=frozenset({"_positions"}),
+        dropped=frozenset({"_lookups", "_positions"}),
         verify=_check_encoder,
         build=_made_encoder,
     ),
