@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 import coterie
 from coterie.errors import InvalidParameter
@@ -203,3 +204,18 @@ def test_the_graph_knows_its_types_and_sizes() -> None:
 def test_other_types_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="dtype='int8': expected 'float64' or 'float32'"):
         to_onnx(coterie.DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]), dtype="int8")
+
+
+def test_categories_of_models_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Cork", "Oslo", "Rome"], 200)})
+    y = X["size"] + (X["town"] == "Oslo") * 2
+    theirs = HistGradientBoostingRegressor(max_iter=5, categorical_features=["town"])
+    model = import_model(theirs.fit(X.astype({"town": "category"}), y))
+    new = {"size": X["size"].to_numpy(), "town": X["town"].to_numpy(dtype=object)}
+    new["town"][::9] = "Zork"
+    np.testing.assert_allclose(onnx_answers(model, new)["prediction"][:, 0], model.predict(new), rtol=1e-12)
+    codes = np.column_stack([X["size"], rng.choice([3.0, 8.0, 11.0], 200)])
+    model = import_model(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]).fit(codes, y))
+    codes[::9, 1] = 5.0
+    assert_same(model, codes)
