@@ -91,6 +91,15 @@ def test_sets_of_many_categories(n_levels: int) -> None:
         assert_same(model.fit(X, y), {**X, "town": np.where(np.arange(len(town)) % 50, town, "new")})
 
 
+def test_infinite_numbers() -> None:
+    X = numbers()
+    new = numbers(60, seed=1)
+    new[::3, 0], new[1::3, 0] = np.inf, -np.inf
+    for name in ("boosting, lines of numbers", "tree, numbers"):
+        model, y = NUMBERS[name]
+        assert_same(model.fit(X, y), new)
+
+
 def test_numbers_that_are_categories() -> None:
     X = numbers()
     model = coterie.GradientBoostingRegressor(n_estimators=5, categorical_features=[2], random_state=0)
@@ -150,7 +159,9 @@ def test_values_at_thresholds_go_the_same_way(data: st.DataObject, scale: float,
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     X = (rng.integers(0, 30, size=(n_rows, 2)) * (scale / 7)).astype(np.float32)
     X[rng.random(X.shape) < 0.2] = np.nan
-    model = coterie.ExtraTreesRegressor(2, random_state=0).fit(X, rng.normal(size=n_rows))
+    extra = coterie.ExtraTreesRegressor(2, random_state=0)
+    boosting = coterie.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=1, random_state=0)
+    model = data.draw(st.sampled_from([extra, boosting])).fit(X, rng.normal(size=n_rows))
     thresholds = np.concatenate([model.forest_.tree(place).threshold for place in range(2)] + [np.zeros(1)])
     near = thresholds.astype(np.float32)
     values = np.concatenate(
