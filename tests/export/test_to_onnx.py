@@ -91,6 +91,13 @@ def test_sets_of_many_categories(n_levels: int) -> None:
         assert_same(model.fit(X, y), {**X, "town": np.where(np.arange(len(town)) % 50, town, "new")})
 
 
+def test_many_trees_with_tables() -> None:
+    X = numbers()
+    assert_same(coterie.RandomForestClassifier(70, random_state=0).fit(X, targets(X) > 2), X)
+    lines = coterie.GradientBoostingRegressor(linear_leaves=True, n_estimators=70, random_state=0)
+    assert_same(lines.fit(X, targets(X)), X)
+
+
 def test_infinite_numbers() -> None:
     X = numbers()
     new = numbers(60, seed=1)
