@@ -10,6 +10,7 @@ import coterie
 from coterie.data.table import read_table
 from coterie.datasets import make_messy
 from coterie.export import feature_matrix, to_onnx, to_treelite
+from coterie.losses import CustomLoss
 
 Table = dict[str, Any]
 
@@ -38,6 +39,7 @@ def messy(n_rows: int = 300) -> tuple[Table, NDArray[Any], Table]:
     """Text, dates, flags, numbers and gaps, and the same rows with towns and streets that fit does not see."""
     X, y = make_messy(n_rows)
     new = {name: values.copy() for name, values in X.items()}
+    X["town"][:20] = "Łódź"
     new["town"][::7] = "Zork"
     new["street"][::5] = None
     new["condition"][::11] = ""
@@ -99,6 +101,15 @@ def own_answers(model: Any, X: Any) -> list[NDArray[Any]]:
     return [answers.reshape(len(answers), -1)]
 
 
+def own_loss() -> CustomLoss:
+    """Squared error, written by hand."""
+    return CustomLoss(
+        value=lambda y, score: (y - score) ** 2 / 2,
+        gradient=lambda y, score: score - y,
+        hessian=lambda y, score: np.ones_like(y + score),
+    )
+
+
 def models_of_numbers() -> dict[str, tuple[Any, Any]]:
     """Models by name, not fitted, with their targets for `numbers()`."""
     X = numbers()
@@ -116,6 +127,11 @@ def models_of_numbers() -> dict[str, tuple[Any, Any]]:
             three,
         ),
         "boosting, exponential": (coterie.GradientBoostingClassifier(loss="exponential", **boost), two == 1),
+        "boosting, a loss of one's own": (coterie.GradientBoostingClassifier(loss=own_loss(), **boost), two),
+        "boosting, a loss of one's own, numbers": (
+            coterie.GradientBoostingRegressor(loss=own_loss(), **boost),
+            y,
+        ),
         "boosting, one class": (coterie.GradientBoostingClassifier(**boost), np.full(len(X), "all")),
         "boosting, bags": (coterie.GradientBoostingRegressor(n_estimators=5, n_bags=3, random_state=0), y),
         "boosting, oblivious": (coterie.GradientBoostingRegressor(growth="oblivious", **boost), y),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 import coterie
 from coterie.errors import InvalidParameter
@@ -90,6 +91,22 @@ def test_sets_of_many_categories(n_levels: int) -> None:
         assert_same(model.fit(X, y), {**X, "town": np.where(np.arange(len(town)) % 50, town, "new")})
 
 
+def test_many_trees_with_tables() -> None:
+    X = numbers()
+    assert_same(coterie.RandomForestClassifier(70, random_state=0).fit(X, targets(X) > 2), X)
+    lines = coterie.GradientBoostingRegressor(linear_leaves=True, n_estimators=70, random_state=0)
+    assert_same(lines.fit(X, targets(X)), X)
+
+
+def test_infinite_numbers() -> None:
+    X = numbers()
+    new = numbers(60, seed=1)
+    new[::3, 0], new[1::3, 0] = np.inf, -np.inf
+    for name in ("boosting, lines of numbers", "tree, numbers"):
+        model, y = NUMBERS[name]
+        assert_same(model.fit(X, y), new)
+
+
 def test_numbers_that_are_categories() -> None:
     X = numbers()
     model = coterie.GradientBoostingRegressor(n_estimators=5, categorical_features=[2], random_state=0)
@@ -149,7 +166,9 @@ def test_values_at_thresholds_go_the_same_way(data: st.DataObject, scale: float,
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     X = (rng.integers(0, 30, size=(n_rows, 2)) * (scale / 7)).astype(np.float32)
     X[rng.random(X.shape) < 0.2] = np.nan
-    model = coterie.ExtraTreesRegressor(2, random_state=0).fit(X, rng.normal(size=n_rows))
+    extra = coterie.ExtraTreesRegressor(2, random_state=0)
+    boosting = coterie.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=1, random_state=0)
+    model = data.draw(st.sampled_from([extra, boosting])).fit(X, rng.normal(size=n_rows))
     thresholds = np.concatenate([model.forest_.tree(place).threshold for place in range(2)] + [np.zeros(1)])
     near = thresholds.astype(np.float32)
     values = np.concatenate(
@@ -203,3 +222,18 @@ def test_the_graph_knows_its_types_and_sizes() -> None:
 def test_other_types_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="dtype='int8': expected 'float64' or 'float32'"):
         to_onnx(coterie.DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]), dtype="int8")
+
+
+def test_categories_of_models_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Cork", "Oslo", "Rome"], 200)})
+    y = X["size"] + (X["town"] == "Oslo") * 2
+    theirs = HistGradientBoostingRegressor(max_iter=5, categorical_features=["town"])
+    model = import_model(theirs.fit(X.astype({"town": "category"}), y))
+    new = {"size": X["size"].to_numpy(), "town": X["town"].to_numpy(dtype=object)}
+    new["town"][::9] = "Zork"
+    np.testing.assert_allclose(onnx_answers(model, new)["prediction"][:, 0], model.predict(new), rtol=1e-12)
+    codes = np.column_stack([X["size"], rng.choice([3.0, 8.0, 11.0], 200)])
+    model = import_model(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]).fit(codes, y))
+    codes[::9, 1] = 5.0
+    assert_same(model, codes)

@@ -129,13 +129,21 @@ def imported_with_init() -> Any:
     ],
 )
 def test_what_is_no_sum_of_trees_is_refused(made: Callable[[], Any], advice: str) -> None:
+    model = made()
     with pytest.raises(InvalidInput, match=advice):
-        tree_sum_of(made())
+        tree_sum_of(model)
 
 
 def test_models_that_are_not_of_trees_are_refused() -> None:
     with pytest.raises(InvalidType, match=r"LogisticRegression\(\) is no model of trees"):
         tree_sum_of(LogisticRegression())
+
+
+def test_the_feature_matrix_of_other_models_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="did not grow together"):
+        feature_matrix(other_bags(), numbers())
+    with pytest.raises(InvalidType, match="is no model of trees"):
+        feature_matrix(LogisticRegression(), numbers())
 
 
 def test_models_have_to_be_fitted() -> None:

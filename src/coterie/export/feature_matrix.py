@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
+from coterie.export.tree_sum import owner_of_trees
 
 __all__ = ["feature_matrix"]
 
@@ -40,10 +40,9 @@ def feature_matrix(model: Any, X: Any) -> FloatArray:
 
 
 def _encoded(model: Any, X: Any) -> Encoded:
-    if isinstance(model, ImportedClassifier | ImportedRegressor):
-        return model._read(X)
-    own = getattr(model, "_trees", None) or model  # bagged trees that grew together are a forest
-    check_is_fitted(own, "encoder_")
-    encoded = prepare_prediction(own, X)
-    statistics = getattr(own, "statistics_", None)
+    owner = owner_of_trees(model)
+    if isinstance(owner, ImportedClassifier | ImportedRegressor):
+        return owner._read(X)
+    encoded = prepare_prediction(owner, X)
+    statistics = getattr(owner, "statistics_", None)
     return statistics.extend(encoded) if statistics else encoded

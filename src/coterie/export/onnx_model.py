@@ -46,8 +46,8 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     >>> from coterie.export import to_onnx
     >>> X = np.arange(40.0).reshape(20, 2)
     >>> forest = RandomForestRegressor(10, random_state=0).fit(X, X[:, 0])
-    >>> graph = to_onnx(forest).graph  # doctest: +SKIP
-    >>> [each.name for each in graph.input], [each.name for each in graph.output]  # doctest: +SKIP
+    >>> graph = to_onnx(forest).graph
+    >>> [each.name for each in graph.input], [each.name for each in graph.output]
     (['X'], ['prediction'])
     """
     if dtype not in _DTYPES:

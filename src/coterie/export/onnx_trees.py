@@ -19,6 +19,7 @@ from coterie.export.onnx_graph import Graph
 __all__ = ["scores_of_trees"]
 
 _AT_MOST, _MEMBER = 0, 6
+_AT_ONCE = 64  # trees with tables; a runtime holds numbers for each row and each of them
 
 
 @dataclass
@@ -100,19 +101,24 @@ def scores_of_trees(
             leaves = np.flatnonzero(tree.feature < 0)
             nodes.take(tree, leaves, tree.value[leaves, 0], tree.output)
         parts.append(nodes.write(graph, features, n_outputs))
-    if several:
-        reached, values = _reached(graph, features, several)
+    for some in _blocks(several):
+        reached, values = _reached(graph, features, some)
         answers = graph.add("Gather", graph.constant(values), reached, axis=0)
         parts.append(graph.add("ReduceSum", answers, graph.constant([1], np.int64), keepdims=0))
-    if lines:
-        answers = _answers_of_lines(graph, features, n_features, lines)
-        owners = np.zeros((len(lines), n_outputs))
-        owners[np.arange(len(lines)), [tree.output for tree in lines]] = 1.0
+    wider = _with_zeros(graph, features) if lines else ""
+    for some in _blocks(lines):
+        answers = _answers_of_lines(graph, features, wider, n_features, some)
+        owners = np.zeros((len(some), n_outputs))
+        owners[np.arange(len(some)), [tree.output for tree in some]] = 1.0
         parts.append(graph.add("MatMul", answers, graph.constant(owners)))
     total = parts[0]
     for part in parts[1:]:
         total = graph.add("Add", total, part)
     return total
+
+
+def _blocks(trees: list[FlatTree]) -> list[list[FlatTree]]:
+    return [trees[first : first + _AT_ONCE] for first in range(0, len(trees), _AT_ONCE)]
 
 
 def _reached(graph: Graph, features: str, trees: Sequence[FlatTree]) -> tuple[str, FloatArray]:
@@ -126,7 +132,16 @@ def _reached(graph: Graph, features: str, trees: Sequence[FlatTree]) -> tuple[st
     return graph.cast(nodes.write(graph, features, len(trees)), np.int64), np.concatenate(values)
 
 
-def _answers_of_lines(graph: Graph, features: str, n_features: int, trees: Sequence[FlatTree]) -> str:
+def _with_zeros(graph: Graph, features: str) -> str:
+    """The features and a column of zeros, for which lines with fewer terms than others ask instead."""
+    first = graph.add("Gather", features, graph.constant([0], np.int64), axis=1)
+    zeros = graph.add("Where", graph.add("IsNaN", first), graph.constant(0.0), graph.constant(0.0))
+    return graph.add("Concat", features, zeros, axis=1)
+
+
+def _answers_of_lines(
+    graph: Graph, features: str, wider: str, n_features: int, trees: Sequence[FlatTree]
+) -> str:
     """The answers of trees whose leaves are lines, shape (n_rows, n_trees)."""
     reached, values = _reached(graph, features, trees)
     table = _LineTable.of(trees, pad=n_features)
@@ -134,10 +149,6 @@ def _answers_of_lines(graph: Graph, features: str, n_features: int, trees: Seque
     def of_leaf(column: AnyArray, dtype: type = np.float64) -> str:
         return graph.add("Gather", graph.constant(column, dtype), reached, axis=0)
 
-    # A line with fewer terms than others asks for a column of zeros instead.
-    first = graph.add("Gather", features, graph.constant([0], np.int64), axis=1)
-    zeros = graph.add("Where", graph.add("IsNaN", first), graph.constant(0.0), graph.constant(0.0))
-    wider = graph.add("Concat", features, zeros, axis=1)
     answer, missing = of_leaf(table.base), ""
     for term in range(table.feature.shape[1]):
         value = graph.add("GatherElements", wider, of_leaf(table.feature[:, term], np.int64), axis=1)

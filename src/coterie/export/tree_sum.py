@@ -30,7 +30,7 @@ from coterie.losses import CustomLoss
 from coterie.losses.choices import LossChoice, Quantile
 from coterie.trees.criterion_tree import CriterionTree
 
-__all__ = ["Ascending", "OneClass", "TreeSum", "tree_sum_of"]
+__all__ = ["Ascending", "OneClass", "TreeSum", "owner_of_trees", "tree_sum_of"]
 
 # Of losses whose scores are not their answers.
 _LINKS = {"poisson": "exp", "gamma": "exp", "tweedie": "exp", "cross_entropy": "logistic"}
@@ -73,11 +73,24 @@ class TreeSum:
 
 def tree_sum_of(model: Any) -> TreeSum:
     """The model as a sum of trees, or an error that says why it is none."""
+    owner = owner_of_trees(model)
+    take_apart = next(way for kind, way in _KINDS.items() if isinstance(owner, kind))
+    return replace(take_apart(owner), name=type(model).__name__)
+
+
+def owner_of_trees(model: Any) -> Any:
+    """The model itself, fitted and of trees; of bagged trees that grew together, the forest that they are."""
     if isinstance(model, BaggingBase):
-        return _of_bagging(model)
-    for kind, take_apart in _KINDS.items():
-        if isinstance(model, kind):
-            return take_apart(model)
+        return _forest_of_bags(model)
+    if isinstance(model, AnswersByVote):
+        return _of_stumps(model)
+    if isinstance(model, ImportedClassifier | ImportedRegressor):
+        empty = "This %(name)s is empty: coterie.export.import_model makes full ones."
+        check_is_fitted(model, "forest_", msg=empty)
+        return model
+    if isinstance(model, BoostingBase | ForestBase | CriterionTree):
+        check_is_fitted(model, "tree_" if isinstance(model, CriterionTree) else "forest_")
+        return model
     raise InvalidType(
         f"{in_short(model)} is no model of trees. Export takes gradient boosting, forests, extra trees, decision "
         "trees, bagged trees and AdaBoost of coterie, and what import_model makes of models of other libraries."
@@ -85,7 +98,6 @@ def tree_sum_of(model: Any) -> TreeSum:
 
 
 def _of_boosting(model: Any) -> TreeSum:
-    check_is_fitted(model, "forest_")
     if model.init_:
         raise InvalidInput(
             f"{type(model).__name__}(init={in_short(model.init)}) starts from the predictions of another model, which "
@@ -129,7 +141,6 @@ def _refuse_custom(loss: CustomLoss) -> None:
 
 
 def _of_forest(model: Any) -> TreeSum:
-    check_is_fitted(model, "forest_")
     forest = model.forest_
     return TreeSum(
         type(model).__name__,
@@ -143,7 +154,6 @@ def _of_forest(model: Any) -> TreeSum:
 
 
 def _of_tree(model: Any) -> TreeSum:
-    check_is_fitted(model, "tree_")
     native = model.tree_.native
     return TreeSum(
         type(model).__name__,
@@ -161,7 +171,7 @@ def _shares_or_numbers(model: Any) -> tuple[Any, tuple[AnyArray, ...]]:
     return Shares(), tuple(classes) if isinstance(classes, list) else (classes,)
 
 
-def _of_bagging(model: Any) -> TreeSum:
+def _forest_of_bags(model: Any) -> Any:
     check_is_fitted(model, "estimators_")
     if model._trees is None:
         raise InvalidInput(
@@ -169,16 +179,20 @@ def _of_bagging(model: Any) -> TreeSum:
             "takes bagged DecisionTree* of coterie that see all columns, as numbers, and vote with probabilities: "
             "leave estimator=None, max_features=1.0 and voting='auto'. For categories use RandomForest*."
         )
-    return replace(_of_forest(model._trees), name=type(model).__name__)
+    return model._trees
 
 
-def _of_adaboost(model: Any) -> TreeSum:
+def _of_stumps(model: Any) -> Any:
     check_is_fitted(model, "estimators_")
     if not model._by_stumps:
         raise InvalidInput(
             f"{type(model).__name__}(estimator={in_short(model.estimator)}): the members are models of their own. "
             "Export takes AdaBoost of stumps: fit it with estimator=None."
         )
+    return model
+
+
+def _of_adaboost(model: Any) -> TreeSum:
     steps = [
         vote * scores_of_shares(stump_shares(stump, model._algorithm))
         for stump, vote in zip(model.estimators_, model.estimator_weights_, strict=True)
@@ -197,9 +211,6 @@ def _of_adaboost(model: Any) -> TreeSum:
 
 
 def _of_imported(model: Any) -> TreeSum:
-    check_is_fitted(
-        model, "forest_", msg="This %(name)s is empty: coterie.export.import_model makes full ones."
-    )
     recipe = model.recipe_
     if callable(recipe.start):
         raise InvalidInput(
