@@ -115,6 +115,7 @@ def test_arrays_come_back(data: st.DataObject) -> None:
         np.bytes_(b"ab"),
         Bunch(a=1, b=[2.0]),
         slice(1, None, 2),
+        slice("first", "last"),
         {"a", "b"},
         datetime(2024, 2, 29, 12, 30, tzinfo=UTC),
         [date(1, 1, 1), time(23, 59), timedelta(days=-3), Decimal("1.10")],

@@ -16,7 +16,7 @@ from coterie.files.arrays import made_array
 from coterie.files.container import Container
 from coterie.files.foreign import made_foreign, untrusted_types
 from coterie.files.labels import UNPACKED
-from coterie.files.registry import BY_NAME
+from coterie.files.registry import spec_named
 from coterie.files.requests import set_requests
 from coterie.files.spec import Spec
 
@@ -104,8 +104,7 @@ class Reader:
         return self._container.tensor(name)
 
     def _object(self, node: dict[str, Any]) -> Any:
-        name = node["class"]
-        spec = BY_NAME.get(name) if isinstance(name, str) else None
+        spec = spec_named(node["class"])
         if spec is None:
             raise ModelFileError(
                 "is of a class that this version of coterie does not know. It reads no others, whatever a file says."
