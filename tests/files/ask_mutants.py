@@ -5,11 +5,13 @@ that ends or hangs, and memory far beyond the size of the file.
 """
 
 import faulthandler
+import io
 import random
 import signal
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -132,6 +134,8 @@ def main(kind: str, first: int, n: int) -> None:
         say(f"{number}\r")
         if hasattr(signal, "alarm"):
             signal.alarm(SECONDS)  # ends the process: a model that hangs is a failure
+        with suppress(ModelFileError):
+            str(coterie.inspect_file(io.BytesIO(mutant)))
         try:
             model = loaded(mutant)
         except ModelFileError:

@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import random
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,16 +60,22 @@ def loaded(data: bytes, **options: Any) -> Any:
     return coterie.load(io.BytesIO(data), **options)
 
 
+@cache
+def _parts(data: bytes) -> tuple[dict[str, str], dict[str, Any]]:
+    container = Container(Source(data, "The file", len(data)))
+    container.read_hashes()
+    metadata = {name: text for name, text in container.metadata.items() if name != "checksums"}
+    return metadata, {name: container.tensor(name) for name in container.tensors}
+
+
 class Opened:
     """The parts of a file, which can be changed; `data` puts them together again, with checksums that are right."""
 
     def __init__(self, data: bytes) -> None:
-        container = Container(Source(data, "The file", len(data)))
-        container.read_hashes()
-        self.metadata = dict(container.metadata)
-        del self.metadata["checksums"]
+        metadata, tensors = _parts(data)
+        self.metadata = dict(metadata)
         self.nodes: Any = json.loads(self.metadata["model"])["nodes"]
-        self.tensors = {name: container.tensor(name) for name in container.tensors}
+        self.tensors = {name: array.copy() for name, array in tensors.items()}
 
     def data(self) -> bytes:
         self.metadata["model"] = canonical({"nodes": self.nodes})

@@ -3,6 +3,8 @@
 import io
 import pickle
 import random
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -193,3 +195,37 @@ def test_a_file_object_may_be_given(small: bytes, tmp_path: Path) -> None:
     with open(tmp_path / "m", "rb") as file:
         model: Any = coterie.load(file)
     assert model.predict([[2.0]]).tolist() == ["b"]
+
+
+_MEASURED = """
+import resource
+import sys
+
+import coterie
+
+coterie.load(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+coterie.load(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
+def test_loading_takes_no_more_than_twice_the_memory_of_the_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 10))
+    y = X[:, 0] + rng.normal(size=40_000)
+    for name, model in {
+        "forest": coterie.RandomForestRegressor(n_estimators=30, random_state=0),
+        "boosting": coterie.GradientBoostingRegressor(n_estimators=500, max_leaf_nodes=255, random_state=0),
+    }.items():
+        coterie.save(model.fit(X[:50], y[:50]), tmp_path / "small")
+        coterie.save(model.fit(X, y), tmp_path / name)
+        run = subprocess.run(
+            [sys.executable, "-c", _MEASURED, str(tmp_path / "small"), str(tmp_path / name)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert 1024 * int(run.stdout) < 2.2 * (tmp_path / name).stat().st_size

@@ -156,3 +156,13 @@ def test_compressed_and_lying_archives_are_refused() -> None:
         opened.tensors[name] = tensor
         with pytest.raises(ModelFileError, match=words):
             loaded(opened.data())
+
+
+def test_whether_equal_constants_are_one_object_does_not_change_the_bytes() -> None:
+    half = float("0.5")
+    shared, apart = (
+        stored(coterie.VotingRegressor([("line", Ridge(alpha=one, tol=other))]))
+        for one, other in ((half, half), (half, float("0.5")))
+    )
+    assert shared == apart
+    assert stored(loaded(shared)) == shared

@@ -83,7 +83,7 @@ _PACKED: dict[type, Callable[[Any], dict[str, Any] | None]] = {
     Decimal: lambda value: {"decimal": str(value)},
     slice: lambda value: (
         {"slice": [value.start, value.stop, value.step]}
-        if all(part is None or type(part) is int for part in (value.start, value.stop, value.step))
+        if all(part is None or type(part) in (int, str) for part in (value.start, value.stop, value.step))
         else None
     ),
 }
@@ -125,8 +125,8 @@ def _unpacked_scalar(value: Any) -> Any:
 def _unpacked_slice(value: Any) -> slice:
     if not isinstance(value, list) or len(value) != 3:
         raise TypeError("expected start, stop and step")
-    if not all(part is None or type(part) is int for part in value):
-        raise TypeError("expected whole numbers")
+    if not all(part is None or type(part) in (int, str) for part in value):
+        raise TypeError("expected whole numbers or names")
     return slice(*value)
 
 

@@ -3,6 +3,7 @@
 No name in a file is ever looked up in Python: classes, attributes and ways to read a value are those on our lists.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from inspect import signature
 from typing import Any
@@ -11,12 +12,12 @@ from sklearn.utils import Bunch
 
 from coterie._params import in_short
 from coterie._typing import AnyArray
-from coterie.errors import ModelFileError
+from coterie.errors import MissingPackage, ModelFileError
 from coterie.files.arrays import made_array
 from coterie.files.container import Container
 from coterie.files.foreign import made_foreign, untrusted_types
 from coterie.files.labels import UNPACKED
-from coterie.files.registry import BY_NAME
+from coterie.files.registry import spec_named
 from coterie.files.requests import set_requests
 from coterie.files.spec import Spec
 
@@ -38,6 +39,7 @@ class Reader:
         self._trusted = trusted
         self._made: list[Any] = []
         self._used: set[int] = set()
+        self._uses = _uses(nodes)
         self._tensors: set[str] = set()
         self._reach = _Reach()
 
@@ -52,7 +54,9 @@ class Reader:
                 self._reach.end(place)
             except ModelFileError as error:
                 raise ModelFileError(f"{self._name}: node {place} ({kind}) {error}") from None
-            except (ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError) as error:
+            except (MemoryError, MissingPackage):
+                raise
+            except Exception as error:  # whatever the values are, the message is ours
                 raise ModelFileError(f"{self._name}: node {place} ({kind}) is damaged: {error}.") from error
             self._made.append(made)
         self._check_all_used()
@@ -104,8 +108,7 @@ class Reader:
         return self._container.tensor(name)
 
     def _object(self, node: dict[str, Any]) -> Any:
-        name = node["class"]
-        spec = BY_NAME.get(name) if isinstance(name, str) else None
+        spec = spec_named(node["class"])
         if spec is None:
             raise ModelFileError(
                 "is of a class that this version of coterie does not know. It reads no others, whatever a file says."
@@ -165,7 +168,11 @@ class Reader:
             raise ModelFileError(f"refers to node {in_short(place)}, which does not come before it.")
         self._used.add(place)
         self._reach.add(place)
-        return self._made[place]
+        made = self._made[place]
+        self._uses[place] -= 1
+        if self._uses[place] == 0:
+            self._made[place] = None  # the arrays of a large forest are not needed beside the forest
+        return made
 
     def _collection(self, kind: str, held: Any) -> Any:
         if not isinstance(held, list):
@@ -183,6 +190,22 @@ class Reader:
             return Bunch(**pairs)
         items = [self._value(each) for each in held]
         return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
+
+
+def _uses(nodes: list[Any]) -> Counter[int]:
+    """How often each node is referred to."""
+    uses: Counter[int] = Counter()
+    waiting: list[Any] = list(nodes)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            place = each.get("ref")
+            if type(place) is int:
+                uses[place] += 1
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return uses
 
 
 class _Reach:

@@ -1,5 +1,6 @@
 """What is in a model file, told from its header alone."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +74,8 @@ def _listed(names: list[Any] | None) -> str:
 def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
     """The summary of a file whose header is sound; nodes that are not what they should be are left out."""
     known = [node for node in nodes if isinstance(node, dict)] if isinstance(nodes, list) else []
-    if not known or not isinstance(known[-1].get("class"), str) or len(known) < len(nodes):
+    sound = all(isinstance(node.get("class", ""), str) for node in known)
+    if not known or "class" not in known[-1] or len(known) < len(nodes) or not sound:
         raise ModelFileError(f"{name}: the model has no list of nodes.")
     root = known[-1]
     state, params = _dict(root.get("state")), _dict(root.get("params"))
@@ -85,7 +87,7 @@ def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
     sizes = {
         key: entry["data_offsets"][1] - entry["data_offsets"][0] for key, entry in container.tensors.items()
     }
-    classes = [node["class"] for node in known if isinstance(node.get("class"), str)]
+    classes = [node["class"] for node in known if "class" in node]
     about = container.metadata
     return FileSummary(
         model=root["class"],
@@ -99,7 +101,7 @@ def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
         classes=_classes(container, known, state, name),
         n_trees=_n_trees(container, known),
         n_bytes=container.size,
-        members={each: classes.count(each) for each in sorted(set(classes))},
+        members=dict(sorted(Counter(classes).items())),
         foreign=sorted({str(node.get("type")) for node in known if "skops" in node}),
         largest=sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:5],
     )
