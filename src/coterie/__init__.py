@@ -1,5 +1,6 @@
 """Every ensemble method, one engine."""
 
+from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.ensembles import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -35,6 +36,8 @@ __all__ = [
     "BaggingRegressor",
     "BlendingClassifier",
     "BlendingRegressor",
+    "CommitteeClassifier",
+    "CommitteeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",

@@ -1,0 +1,6 @@
+"""A table in, a trusted ensemble out: committees, and a fair comparison of all families."""
+
+from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
+from coterie.committee.listing import Listing
+
+__all__ = ["CommitteeClassifier", "CommitteeRegressor", "Listing"]
