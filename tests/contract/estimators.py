@@ -136,7 +136,7 @@ def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:
     if estimator in OF_COPIES:
         return {"estimator__max_depth": [1, 4]}
     if estimator in OF_PORTFOLIOS:
-        return {"max_members": [1, 2]}
+        return {"cv": [2, 3]}
     return {"max_depth": [1, 4]} if has(estimator, "max_depth") else {"n_estimators": [1, 4]}
 
 

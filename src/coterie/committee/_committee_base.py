@@ -173,6 +173,7 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         self.scoring_ = goal.name
         self.members_ = names
         self.weights_ = choice.weights
+        self.n_iter_ = choice.n_iter
         self.oof_score_, self.oof_score_error_ = score.value, score.error
         self.member_scores_ = Bunch(
             **{
@@ -296,4 +297,6 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
 
 
 def _mean_of(model: FoldModels, question: Any, X: Any) -> FloatArray:
-    return model.mean_of(question, X)
+    """The mean over folds; each is divided first, because the sum of large numbers may be no float."""
+    share = 1 / len(model.models)
+    return np.asarray(sum(share * question.ask(model.name, own, X) for own in model.models))

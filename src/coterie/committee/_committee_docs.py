@@ -49,6 +49,8 @@ _PARAMETERS = """
         Members that are complete, in the order in which they were fitted.
     weights_ : array of shape (n_members,)
         Non-negative, with sum 1.
+    n_iter_ : int
+        Additions that were made to choose them.
     estimators_ : list of the members with weight; each is the models of its folds
     named_estimators_ : Bunch of the same by name
     oof_score_, oof_score_error_ : float

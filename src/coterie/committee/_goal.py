@@ -122,7 +122,7 @@ def _unit(truth: AnyArray) -> float:
     """A power of two, by which numbers whose squares are no floats are divided."""
     largest = float(np.abs(truth).max(initial=0.0))
     moderate = largest == 0 or 1e-100 < largest < 1e100
-    return 1.0 if moderate else 2.0 ** max(-1000, math.frexp(largest)[1])
+    return 1.0 if moderate else 2.0 ** max(-1000, math.frexp(largest)[1] - 1)
 
 
 class AnyGoal:

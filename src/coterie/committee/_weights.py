@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.committee._goal import Goal, LogLossGoal, Rows, mean_with_error
-from coterie.ensembles._greedy import GreedyOptions, greedy_path, shares
+from coterie.ensembles._greedy import GreedyOptions, Path, greedy_path, shares
 from coterie.ensembles._out_of_fold import Fold
 
 __all__ = ["Answers", "Choice", "choice_of", "cooled", "temperature_of", "weights_of"]
@@ -48,18 +48,22 @@ class Choice:
     weights: FloatArray
     temperature: float
     honest: FloatArray
+    n_iter: int
 
 
 def weights_of(goal: Goal, answers: Answers, mask: AnyArray, max_iter: int) -> FloatArray:
     """Greedy weights on some rows; of very many, on some that are evenly spaced."""
-    rows = _some(mask, goal.most_rows)
+    return shares(_path(goal, answers, mask, max_iter), len(answers.said))
+
+
+def _path(goal: Goal, answers: Answers, mask: AnyArray, max_iter: int) -> Path:
     n_members = len(answers.said)
     if n_members == 1:
-        return np.ones(1)
+        return Path([0], [0.0])
+    rows = _some(mask, goal.most_rows)
     library = answers.said[:, rows]
     judge = goal.judge(library, answers.rows.take(rows))
-    path = greedy_path(library, judge, range(n_members), GreedyOptions(max_iter, n_iter_no_change=10))
-    return shares(path, n_members)
+    return greedy_path(library, judge, range(n_members), GreedyOptions(max_iter, n_iter_no_change=10))
 
 
 def _some(mask: AnyArray, most: int) -> AnyArray:
@@ -69,7 +73,8 @@ def _some(mask: AnyArray, most: int) -> AnyArray:
 
 def choice_of(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) -> Choice:
     """Weights and temperature from all rows held out, and honest answers."""
-    weights = weights_of(goal, answers, answers.known, max_iter)
+    path = _path(goal, answers, answers.known, max_iter)
+    weights = shares(path, len(answers.said))
     plain, cool = np.zeros(answers.said.shape[1:]), np.zeros(answers.said.shape[1:])
     times = np.zeros(len(answers.known), dtype=np.int64)
     for fold in answers.folds:
@@ -96,7 +101,7 @@ def choice_of(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) 
     if keeps:
         temperature = _temperature(weights, answers, answers.known)
     honest = np.where(honest_rows[:, None], cool if keeps else plain, np.nan)
-    return Choice(weights, temperature, honest)
+    return Choice(weights, temperature, honest, len(path.members))
 
 
 def _temperature(weights: FloatArray, answers: Answers, mask: AnyArray) -> float:

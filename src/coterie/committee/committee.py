@@ -106,7 +106,8 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        codes = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The weighted mean of the members' probabilities at the temperature, shape (n_rows, n_classes)."""
