@@ -1,6 +1,6 @@
 """Every ensemble method, one engine."""
 
-from coterie.committee import CommitteeClassifier, CommitteeRegressor
+from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
 from coterie.ensembles import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -53,5 +53,6 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "compare",
     "prune",
 ]

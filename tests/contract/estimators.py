@@ -57,11 +57,14 @@ ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
 OF_LEARNERS = [
     each
     for each in ESTIMATORS
-    if {"estimator", "estimators", "portfolio"} & set(inspect.signature(each).parameters) and not has_stumps(each)
+    if {"estimator", "estimators", "portfolio"} & set(inspect.signature(each).parameters)
+    and not has_stumps(each)
 ]
 OF_ENGINE = [each for each in ESTIMATORS if each not in OF_LEARNERS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
-WITH_FOLDS = [each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters] + OF_PORTFOLIOS
+WITH_FOLDS = [
+    each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters
+] + OF_PORTFOLIOS
 
 
 def make(estimator: type[Any], **settings: Any) -> Any:

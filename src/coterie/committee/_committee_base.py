@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -58,12 +58,16 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
 
     PARAMS: ClassVar[Params] = COMMITTEE_PARAMS
     _task: ClassVar[Task]
-    _now: ClassVar[Callable[[], float]] = staticmethod(time.perf_counter)
 
     weights_: FloatArray
     estimators_: list[FoldModels]
     _answers: Answers
     _truth: Rows
+
+    @staticmethod
+    def _now() -> float:
+        """The clock; tests have one of their own."""
+        return time.perf_counter()
 
     def _store(self, given: Mapping[str, Any]) -> None:
         for name in self.PARAMS:
@@ -168,7 +172,7 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         answers = Answers(np.stack([own.answers for own in found]), truth, known, folds)
         choice = choice_of(goal, answers, int(self.max_iter), calibrates=self._calibrates())
         names = [own.entry.name for own in found]
-        honest = ~np.isnan(choice.honest).any(axis=1)
+        honest = np.flatnonzero(~np.isnan(choice.honest).any(axis=1))
         score = goal.score(choice.honest[honest], truth.take(honest))
         self.scoring_ = goal.name
         self.members_ = names
@@ -210,7 +214,9 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self, "estimators_")
         calls = [(question, X) for question in self._questions]
         said = in_parallel(
-            _mean_of, [(model, *call) for model, call in zip(self.estimators_, calls, strict=True)], n_jobs=self.n_jobs
+            _mean_of,
+            [(model, *call) for model, call in zip(self.estimators_, calls, strict=True)],
+            n_jobs=self.n_jobs,
         )
         return np.asarray(sum(share * own for share, own in zip(self._shares, said, strict=True)))
 

@@ -102,7 +102,9 @@ def documented(estimator: _Class) -> _Class:
         honest="oof_proba_ : array of shape (n_rows, n_classes)"
         if of_classes
         else "oof_prediction_ : array of shape (n_rows,)",
-        own="    temperature_ : float\n        1 if no temperature was found to help.\n" if of_classes else "",
+        own="    temperature_ : float\n        1 if no temperature was found to help.\n"
+        if of_classes
+        else "",
     )
     opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
     estimator.__doc__ = opening + words + examples

@@ -134,7 +134,9 @@ class Gathering:
         if not self.found and not self.errors:
             listed = "; ".join(f"{name!r}: {why}" for name, why in self.skipped.items())
             raise InvalidParameter(f"{self.limits.owner}: no member can be fitted. {listed}.")
-        dropped_members([*self.errors, *(own.entry.name for own in self.found)], self.errors, self.limits.owner)
+        dropped_members(
+            [*self.errors, *(own.entry.name for own in self.found)], self.errors, self.limits.owner
+        )
 
     def _reason_to_skip(self, entry: Entry) -> str | None:
         limits = self.limits
@@ -234,7 +236,11 @@ class Gathering:
             guard = StopAt(self.clock, left / folds_left)
             estimator = clone(estimator).set_callbacks(guard)
         task = Task(
-            Member(entry.name, estimator), training.y, rows=self._some(fold.train, n_rows), params=params, seed=seed
+            Member(entry.name, estimator),
+            training.y,
+            rows=self._some(fold.train, n_rows),
+            params=params,
+            seed=seed,
         )
         [outcome] = fit_all([task], training.X, n_jobs=self.limits.n_jobs, on_error="raise")
         if guard is not None:
@@ -270,7 +276,9 @@ class Gathering:
 
 
 def _takes_weights(estimator: Any) -> bool:
-    inner = estimator.estimator if isinstance(estimator, OnMatrixClassifier | OnMatrixRegressor) else estimator
+    inner = (
+        estimator.estimator if isinstance(estimator, OnMatrixClassifier | OnMatrixRegressor) else estimator
+    )
     try:
         weight_params(inner, np.ones(1))
     except InvalidType:
@@ -288,7 +296,8 @@ def warn_interrupted(gathering: Gathering) -> None:
     """Say that the committee is smaller than it would have been."""
     names = ", ".join(own.entry.name for own in gathering.found)
     warnings.warn(
-        f"{gathering.limits.owner}.fit was interrupted. The committee is made of the members that were complete: {names}.",
+        f"{gathering.limits.owner}.fit was interrupted. The committee is made of the members that were complete: "
+        f"{names}.",
         UserWarning,
         stacklevel=4,
     )

@@ -34,9 +34,7 @@ class Rows:
     groups: AnyArray | None = None
 
     def take(self, rows: AnyArray) -> "Rows":
-        return Rows(
-            self.truth[rows], self.weight[rows], None if self.groups is None else self.groups[rows]
-        )
+        return Rows(self.truth[rows], self.weight[rows], None if self.groups is None else self.groups[rows])
 
 
 class Goal(Protocol):

@@ -40,7 +40,9 @@ def leaderboard_of(committee: Any, goal: Goal) -> Listing:
             )
         )
     rows.sort(key=lambda row: -row["score"])
-    weighted = [name for name, weight in zip(committee.members_, committee.weights_, strict=True) if weight > 0]
+    weighted = [
+        name for name, weight in zip(committee.members_, committee.weights_, strict=True) if weight > 0
+    ]
     first = _row(
         "committee",
         (committee.oof_score_, committee.oof_score_error_),

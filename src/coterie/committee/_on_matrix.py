@@ -1,4 +1,4 @@
-"""Any table for learners that take a matrix of numbers: scaled, without gaps, few levels as columns of zeros and ones."""
+"""Any table for learners that take a matrix of numbers: scaled, without gaps, levels as columns of zeros and ones."""
 
 import warnings
 from typing import Any, Self
@@ -83,7 +83,7 @@ class _Numbers:
             scaled = (numbers / self._largest - self._centre) / self._spread
         gaps: BoolArray = np.isnan(numbers)
         scaled = np.where(gaps, 0.0, np.clip(scaled, -_FURTHEST, _FURTHEST))
-        return np.column_stack([scaled, gaps]) if self._shows_gaps else scaled[:, None]
+        return np.asarray(np.column_stack([scaled, gaps]) if self._shows_gaps else scaled[:, None])
 
 
 class _Levels:
@@ -94,7 +94,7 @@ class _Levels:
         self._shown = np.sort(np.argsort(-counts, kind="stable")[:_MOST_LEVELS])
 
     def of(self, codes: AnyArray) -> FloatArray:
-        return (np.asarray(codes)[:, None] == self._shown).astype(np.float64)
+        return np.asarray(np.asarray(codes)[:, None] == self._shown, dtype=np.float64)
 
 
 class _OnMatrix(TakesAnyTable, BaseEstimator):

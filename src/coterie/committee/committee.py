@@ -143,7 +143,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         ----------
         X : a table with the columns of `fit`: its rows, others without labels, or both
         sample_weight : how often each row counts
-        student : a classifier that takes sample_weight; None is gradient boosting with symmetric trees and early stopping
+        student : a classifier that takes sample_weight; None is gradient boosting with symmetric trees
 
         Returns
         -------
@@ -154,7 +154,9 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         rows, codes = np.nonzero(proba >= min(_LEAST_SHARE, 1 / len(self.classes_)))
         told = proba[rows, codes] * (1.0 if weight is None else weight[rows])
         if student is None:
-            student = GradientBoostingClassifier(**_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed())
+            student = GradientBoostingClassifier(
+                **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
+            )
             # The same row twice must not be on both sides of what stops the rounds.
             return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], told, groups=rows)
         return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=told)
@@ -286,7 +288,7 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
         ----------
         X : a table with the columns of `fit`: its rows, others without a target, or both
         sample_weight : how often each row counts
-        student : a regressor; None is gradient boosting with symmetric trees and early stopping
+        student : a regressor; None is gradient boosting with symmetric trees
 
         Returns
         -------
@@ -294,7 +296,9 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
         """
         said = self.predict(X)
         if student is None:
-            student = GradientBoostingRegressor(**_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed())
+            student = GradientBoostingRegressor(
+                **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
+            )
         weights = {} if sample_weight is None else {"sample_weight": read_weight(sample_weight, len(said))}
         return clone(student).fit(X, said, **weights)
 

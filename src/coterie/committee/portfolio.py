@@ -6,7 +6,7 @@ small machine: one number, learned from the members that were fitted so far, mak
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,13 +93,9 @@ def portfolio_of(given: Any, task: Task, shape: Shape, *, by_time: bool = False)
     >>> [entry.name for entry in portfolio_of(["forest", "linear"], "regression", Shape(80, 20, 3))]
     ['forest', 'linear']
     """
-    known = {entry.name: entry for entry in _classifiers(shape) if entry.name in _names(task)}
-    if task == "regression":
-        known = {entry.name: entry for entry in _regressors(shape)}
-    if isinstance(given, str):
-        entries = list(known.values())
-    else:
-        entries = [_entry(item, known, task) for item in given]
+    listed = _classifiers(shape) if task == "classification" else _regressors(shape)
+    known = {entry.name: entry for entry in listed}
+    entries = listed if isinstance(given, str) else [_entry(item, known, task) for item in given]
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
         raise InvalidParameter(f"portfolio={in_short(given)}: expected a name of its own for each member.")
@@ -138,10 +134,6 @@ NAMES = (
 )
 
 
-def _names(task: Task) -> Sequence[str]:
-    return NAMES if task == "classification" else [name for name in NAMES if name != "adaboost"]
-
-
 _STOPS: dict[str, Any] = {"early_stopping": True, "validation_fraction": 0.1}
 _CAREFUL: dict[str, Any] = {
     "l2_regularization": 1.0,
@@ -156,7 +148,13 @@ _BOOSTERS: dict[str, tuple[int, int, dict[str, Any]]] = {
     "oblivious_boosting": (
         1000,
         300,
-        {**_CAREFUL, "growth": "oblivious", "learning_rate": 0.08, "max_leaf_nodes": 64, "min_samples_leaf": 1},
+        {
+            **_CAREFUL,
+            "growth": "oblivious",
+            "learning_rate": 0.08,
+            "max_leaf_nodes": 64,
+            "min_samples_leaf": 1,
+        },
     ),
     "slow_boosting": (2000, 500, {**_CAREFUL, "learning_rate": 0.03, "min_samples_leaf": 5}),
     "shallow_boosting": (
@@ -164,7 +162,11 @@ _BOOSTERS: dict[str, tuple[int, int, dict[str, Any]]] = {
         300,
         {"learning_rate": 0.1, "max_leaf_nodes": 6, "min_samples_leaf": 5, "subsample": 0.8},
     ),
-    "line_boosting": (1000, 250, {**_CAREFUL, "learning_rate": 0.05, "min_samples_leaf": 5, "linear_leaves": True}),
+    "line_boosting": (
+        1000,
+        250,
+        {**_CAREFUL, "learning_rate": 0.05, "min_samples_leaf": 5, "linear_leaves": True},
+    ),
 }
 
 
@@ -203,7 +205,9 @@ def _linear(estimator: Any, n_iter: int) -> Entry:
         n_outputs = shape.n_outputs if shape.n_outputs > 2 else 1
         return 0.01 + 2e-9 * min(shape.n_train, 200_000) * shape.n_columns * n_outputs * n_iter
 
-    return Entry("linear", estimator, seconds, lambda shape: 1e-5 * shape.n_columns * shape.n_outputs, 200_000)
+    return Entry(
+        "linear", estimator, seconds, lambda shape: 1e-5 * shape.n_columns * shape.n_outputs, 200_000
+    )
 
 
 def _neighbors(estimator: Any) -> Entry:
@@ -231,7 +235,7 @@ def _classifiers(shape: Shape) -> list[Entry]:
         "extra_trees": _forest(ExtraTreesClassifier, "extra_trees", shape),
         "forest": _forest(RandomForestClassifier, "forest", shape),
         "neighbors": _neighbors(OnMatrixClassifier(neighbors)),
-        "adaboost": Entry("adaboost", adaboost, rounds, lambda shape: 0.1),
+        "adaboost": Entry("adaboost", adaboost, rounds, lambda _: 0.1),
         **{name: _booster(GradientBoostingClassifier, name) for name in _BOOSTERS},
     }
     return [found[name] for name in NAMES]
@@ -247,4 +251,4 @@ def _regressors(shape: Shape) -> list[Entry]:
         "neighbors": _neighbors(OnMatrixRegressor(neighbors)),
         **{name: _booster(GradientBoostingRegressor, name) for name in _BOOSTERS},
     }
-    return [found[name] for name in _names("regression")]
+    return [found[name] for name in NAMES if name in found]
