@@ -16,7 +16,7 @@ from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._clock import Clock
-from coterie.committee._folds import drawn_folds
+from coterie.committee._folds import drawn_folds, thinned
 from coterie.committee._gathering import Gathering, Limits, Training, say, warn_interrupted
 from coterie.committee._goal import AnyGoal, Goal, Rows
 from coterie.committee._leaderboard import leaderboard_of
@@ -37,6 +37,8 @@ from coterie.ensembles._scoring import ScorerName
 from coterie.errors import InvalidInput
 
 __all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
+
+_MOST_HELD_OUT = 200_000  # rows that members are asked about, if time is limited
 
 COMMITTEE_PARAMS: Params = {
     "time_limit": [Real(0, None, closed="neither"), None],
@@ -122,6 +124,8 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         codes = None if groups is None else read_groups(groups, table.n_rows)
         X = cuttable(X)
         folds = drawn_folds(self.cv, X, target.values, codes, self._task, seed, type(self).__name__)
+        if self.time_limit is not None:
+            folds = thinned(folds, _MOST_HELD_OUT, seed)
         classes = target.classes
         assert not isinstance(classes, list)
         labels = target.values if classes is None else classes[target.values]

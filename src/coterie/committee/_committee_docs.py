@@ -16,17 +16,19 @@ _PARAMETERS = """
     time_limit : float or None
         Seconds that `fit` may take. Before each member its time is foreseen from the members so far; one that would
         take too long is skipped, and the next is tried. At least one member is fitted, to a sample of the rows if
-        there are very many. Results may differ from run to run. None: all members, and the same bits for the same
-        `random_state`.
+        there are very many, and 200,000 rows are held out at most. Results may differ from run to run. None: all
+        members, and the same bits for the same `random_state`.
     scoring : str, callable or None
         What the weights are chosen by, and members are scored by: None is the {loss}, which is the least noisy; or
         any scorer of scikit-learn.
     cv : int, splitter, list of (train, test) or None
-        How rows are held out. A number: so many folds of rows drawn at random, {spread}with rows of a group
-        together; None is 5. Or any splitter of scikit-learn: TimeSeriesSplit for rows in the order of time.
+        How rows are held out. A number: so many folds of rows drawn at random, {spread}with
+        rows of a group together; None is 5. Or any splitter of scikit-learn: TimeSeriesSplit for rows in the order of
+        time.
     portfolio : "auto" or list
-        Members in the order in which they are tried: names of those of "auto", which are {names}; or tuples (name,
-        estimator) for members of your own.
+        Members in the order in which they are tried: names of those of "auto", which are
+        {names};
+        or tuples (name, estimator) for members of your own.
     max_members : int or None
         Members at most. With time_limit=None the result is the same on every machine.
     memory_limit : float or None
@@ -112,5 +114,5 @@ def documented(estimator: _Class) -> _Class:
 
 
 def _wrapped(names: str) -> str:
-    head, tail = names[:70].rsplit(" ", 1)
-    return f"{head}\n        {tail}{names[70:]}"
+    head, tail = names[:105].rsplit(" ", 1)
+    return f"{head}\n        {tail}{names[105:]}"

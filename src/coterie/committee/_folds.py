@@ -11,7 +11,7 @@ from coterie._typing import AnyArray, Task
 from coterie.ensembles._out_of_fold import Fold, folds_of, splitter_of
 from coterie.errors import InvalidInput
 
-__all__ = ["drawn_folds"]
+__all__ = ["drawn_folds", "thinned"]
 
 
 def drawn_folds(
@@ -35,8 +35,31 @@ def drawn_folds(
             f"{owner} holds rows out, and n_samples={n_rows} with {n_parts} {what} cannot be parted: expected at least "
             f"two {what}."
         )
-    place = np.zeros((n_rows, 1))
-    return folds_of(_Quiet(_splitter(n_folds, y, groups, task, seed)), place, y, n_rows, owner, groups=groups)
+    splitter = _splitter(n_folds, y, groups, task, seed)
+    with warnings.catch_warnings():
+        # Members that miss a rare class say that it has no chance.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        pairs = list(splitter.split(np.zeros((n_rows, 1)), y, groups))
+    return [Fold(train, test) for train, test in pairs if len(train) and len(test)]
+
+
+def thinned(folds: list[Fold], most: int, seed: int) -> list[Fold]:
+    """The same folds with fewer rows held out, drawn at random, if they are more than `most` in all.
+
+    Examples
+    --------
+    >>> [fold] = thinned([Fold(np.arange(5), np.arange(5, 15))], 4, seed=0)
+    >>> len(fold.train), len(fold.test)
+    (5, 4)
+    """
+    total = sum(len(fold.test) for fold in folds)
+    if total <= most:
+        return folds
+    rng = np.random.default_rng(seed)
+    return [
+        Fold(fold.train, np.sort(rng.permutation(fold.test)[: max(1, len(fold.test) * most // total)]))
+        for fold in folds
+    ]
 
 
 def _splitter(n_folds: int, y: AnyArray, groups: AnyArray | None, task: Task, seed: int) -> Any:
@@ -45,19 +68,3 @@ def _splitter(n_folds: int, y: AnyArray, groups: AnyArray | None, task: Task, se
     if groups is None:
         return StratifiedKFold(**draws) if spread else KFold(**draws)
     return StratifiedGroupKFold(**draws) if spread else GroupKFold(**draws)
-
-
-class _Quiet:
-    """A splitter that does not mind rare classes: members that miss one say that it has no chance."""
-
-    def __init__(self, splitter: Any) -> None:
-        self._splitter = splitter
-
-    def __repr__(self) -> str:
-        return repr(self._splitter)
-
-    def split(self, X: Any, y: Any, groups: Any = None) -> list[Any]:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            pairs = list(self._splitter.split(X, y, groups))
-        return [(train, test) for train, test in pairs if len(train) and len(test)]

@@ -31,7 +31,7 @@ from coterie.errors import InvalidParameter, InvalidType
 __all__ = ["Gathered", "Gathering", "Limits", "Training"]
 
 _STOPPABLE = (GradientBoostingClassifier, GradientBoostingRegressor)
-_SHARE_OF_FIRST = 0.5  # of the time limit that the first member is meant to take at most
+_SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
 
 
@@ -260,11 +260,12 @@ class Gathering:
         if len(rows) <= most:
             return rows
         rng = np.random.default_rng(0 if self.seed is None else self.seed)
-        mixed = rng.permutation(rows)
-        if self.training.classes is None:
-            return np.sort(mixed[:most])
-        _, first = np.unique(self.training.y[mixed], return_index=True)
-        return np.union1d(mixed[:most], mixed[first])
+        drawn = rng.choice(rows, most, replace=False, shuffle=False)
+        classes = self.training.classes
+        if classes is not None and len(np.unique(self.training.y[drawn])) < len(classes):
+            _, first = np.unique(self.training.y[rows], return_index=True)
+            drawn = np.union1d(drawn, rows[first])
+        return np.sort(drawn)
 
     def _question(self, entry: Entry) -> Question:
         classes = self.training.classes

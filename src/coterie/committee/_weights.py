@@ -7,7 +7,7 @@ row out of fold is answered by one model of each member, and a new row by the me
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -19,6 +19,7 @@ from coterie.ensembles._out_of_fold import Fold
 
 __all__ = ["Answers", "Choice", "choice_of", "cooled", "temperature_of", "weights_of"]
 
+_MOST_ROWS_OF_TEMPERATURE = 10_000  # it is one number
 _LEAST = float(np.finfo(np.float64).eps)
 
 
@@ -33,6 +34,16 @@ class Answers:
     rows: Rows
     known: BoolArray
     folds: Sequence[Fold]
+
+    def of_known(self) -> "Answers":
+        """The known rows alone, counted anew."""
+        places = np.cumsum(self.known) - 1
+        folds = [
+            Fold(places[fold.train[self.known[fold.train]]], places[fold.test[self.known[fold.test]]])
+            for fold in self.folds
+        ]
+        every = np.ones(int(self.known.sum()), dtype=bool)
+        return Answers(self.said[:, self.known], self.rows.take(self.known), every, folds)
 
     def without(self, member: int) -> "Answers":
         return Answers(np.delete(self.said, member, axis=0), self.rows, self.known, self.folds)
@@ -73,6 +84,13 @@ def _some(mask: AnyArray, most: int) -> AnyArray:
 
 def choice_of(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) -> Choice:
     """Weights and temperature from all rows held out, and honest answers."""
+    found = _choice(goal, answers.of_known(), max_iter, calibrates=calibrates)
+    honest = np.full(answers.said.shape[1:], np.nan)
+    honest[answers.known] = found.honest
+    return replace(found, honest=honest)
+
+
+def _choice(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) -> Choice:
     path = _path(goal, answers, answers.known, max_iter)
     weights = shares(path, len(answers.said))
     plain, cool = np.zeros(answers.said.shape[1:]), np.zeros(answers.said.shape[1:])
@@ -105,7 +123,7 @@ def choice_of(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) 
 
 
 def _temperature(weights: FloatArray, answers: Answers, mask: AnyArray) -> float:
-    rows = _some(mask, LogLossGoal.most_rows)
+    rows = _some(mask, _MOST_ROWS_OF_TEMPERATURE)
     return temperature_of(_mixed(weights, answers.said[:, rows]), answers.rows.take(rows))
 
 

@@ -231,7 +231,7 @@ def _classifiers(shape: Shape) -> list[Entry]:
     neighbors = KNeighborsClassifier(_n_neighbors(shape), weights="distance")
     adaboost = AdaBoostClassifier(n_estimators=200, learning_rate=0.5)
     found = {
-        "linear": _linear(OnMatrixClassifier(LogisticRegression(max_iter=200)), 200),
+        "linear": _linear(OnMatrixClassifier(LogisticRegression(max_iter=200)), 50),
         "extra_trees": _forest(ExtraTreesClassifier, "extra_trees", shape),
         "forest": _forest(RandomForestClassifier, "forest", shape),
         "neighbors": _neighbors(OnMatrixClassifier(neighbors)),
