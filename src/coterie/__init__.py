@@ -1,5 +1,6 @@
 """Every ensemble method, one engine."""
 
+from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
 from coterie.ensembles import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -36,6 +37,8 @@ __all__ = [
     "BaggingRegressor",
     "BlendingClassifier",
     "BlendingRegressor",
+    "CommitteeClassifier",
+    "CommitteeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -51,6 +54,7 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "compare",
     "inspect_file",
     "load",
     "prune",

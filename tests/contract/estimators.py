@@ -3,7 +3,8 @@
 A class takes part when `coterie` or one of its packages lists it in `__all__` and it is a scikit-learn
 estimator with a `fit` of its own. Models of `coterie.export` were fitted elsewhere, so their `fit` is an error and
 `tests/export` says what they promise. Settings that keep a fit small are given to whichever class has them; an ensemble
-of learners that the user names is given two of ours, one of copies of a learner one of ours, with these settings.
+of learners that the user names, or that brings its own, is given two of ours, one of copies of a learner one of ours,
+with these settings.
 """
 
 import hashlib
@@ -49,16 +50,21 @@ OF_COPIES = [
     for each in ESTIMATORS
     if "estimator" in (known := inspect.signature(each).parameters) and "learning_rate" not in known
 ]
+# Those that bring their own members, which a portfolio of one's own replaces.
+OF_PORTFOLIOS = [each for each in ESTIMATORS if "portfolio" in inspect.signature(each).parameters]
 ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
 # Those that fit learners in a loop of Python, and those that the engine fits. The former are slow to put under stress.
 OF_LEARNERS = [
     each
     for each in ESTIMATORS
-    if {"estimator", "estimators"} & set(inspect.signature(each).parameters) and not has_stumps(each)
+    if {"estimator", "estimators", "portfolio"} & set(inspect.signature(each).parameters)
+    and not has_stumps(each)
 ]
 OF_ENGINE = [each for each in ESTIMATORS if each not in OF_LEARNERS]
 # Those that hold rows out by their place in the table, so that a weight of 2 is the row twice for given folds alone.
-WITH_FOLDS = [each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters]
+WITH_FOLDS = [
+    each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters
+] + OF_PORTFOLIOS
 
 
 def make(estimator: type[Any], **settings: Any) -> Any:
@@ -83,6 +89,10 @@ def make(estimator: type[Any], **settings: Any) -> Any:
         }
         own = {name: value for name, value in small.items() if name in known} | own
         own["estimators"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
+    if estimator in OF_PORTFOLIOS:
+        small = {"time_limit": None, "on_error": "raise"}
+        small["portfolio"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
+        own = small | own
     return estimator(**own)
 
 
@@ -128,6 +138,8 @@ def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:
         return {"tree__max_depth": [1, 4]}
     if estimator in OF_COPIES:
         return {"estimator__max_depth": [1, 4]}
+    if estimator in OF_PORTFOLIOS:
+        return {"cv": [2, 3]}
     return {"max_depth": [1, 4]} if has(estimator, "max_depth") else {"n_estimators": [1, 4]}
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, OF_COPIES, OF_MEMBERS, answers, has, make, random_table
+from tests.contract.estimators import ESTIMATORS, OF_LEARNERS, answers, has, make, random_table
 
 # Three hundred fits of several learners each, which are loops of Python.
-SLOW = [each for each in ESTIMATORS if each in OF_MEMBERS or each in OF_COPIES or has(each, "estimator")]
+SLOW = [each for each in ESTIMATORS if each in OF_LEARNERS or has(each, "estimator")]
 
 
 def resident_kib() -> int:

@@ -16,6 +16,7 @@ from tests.contract.estimators import (
     ESTIMATORS,
     OF_COPIES,
     OF_MEMBERS,
+    OF_PORTFOLIOS,
     answers,
     fingerprint,
     make,
@@ -147,7 +148,7 @@ def test_rows_are_answered_one_by_one_as_together(estimator: type[Any]) -> None:
 
 def test_importances_are_shares(estimator: type[Any]) -> None:
     if not hasattr(estimator, "feature_importances_"):
-        assert estimator in OF_MEMBERS + OF_COPIES
+        assert estimator in OF_MEMBERS + OF_COPIES + OF_PORTFOLIOS
         return
     X, y = random_table(estimator, 200)
     importances = make(estimator).fit(X, y).feature_importances_

@@ -14,6 +14,7 @@ from tests.contract.estimators import (
     ESTIMATORS,
     OF_COPIES,
     OF_MEMBERS,
+    OF_PORTFOLIOS,
     answers,
     fingerprint,
     make,
@@ -92,7 +93,7 @@ def test_the_hash_tells_models_apart(estimator: type[Any]) -> None:
     assert fingerprint(model) != fingerprint(make(estimator).fit(X[:-8], y[:-8]))
 
 
-@pytest.mark.parametrize("estimator", OF_MEMBERS + OF_COPIES)
+@pytest.mark.parametrize("estimator", OF_MEMBERS + OF_COPIES + OF_PORTFOLIOS)
 def test_jobs_do_not_change_a_bit_of_members(estimator: type[Any]) -> None:
     X, y = random_table(estimator, 3_000, 12)
     models = [
@@ -105,7 +106,7 @@ def test_jobs_do_not_change_a_bit_of_members(estimator: type[Any]) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_fits_in_four_threads_at_once_are_the_fits_alone(estimator: type[Any]) -> None:
-    n_rows = 500 if estimator in OF_MEMBERS else 4_000  # members are fitted several times
+    n_rows = 500 if estimator in OF_MEMBERS + OF_PORTFOLIOS else 4_000  # members are fitted several times
     tables = [random_table(estimator, n_rows, 12, seed) for seed in range(8)]
     alone = [fingerprint(make(estimator, n_jobs=2).fit(X, y)) for X, y in tables]
 

@@ -22,6 +22,7 @@ def test_the_estimators_are_found() -> None:
     assert "AdaBoostClassifier" in names
     assert {"BaggingClassifier", "BaggingRegressor", "SelectionClassifier", "SelectionRegressor"} <= names
     assert "OutputCodeClassifier" in names
+    assert {"CommitteeClassifier", "CommitteeRegressor"} <= names
     assert not any(name.startswith("_") for name in names)
 
 
@@ -42,8 +43,8 @@ def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
     assert sum(r["status"] == "passed" for r in results) > 50
 
 
-# A hundred rounds of one tree for each class take most of a minute.
-SLOW = {"AnyBoostClassifier", "AnyBoostRegressor"}
+# A hundred rounds of one tree for each class take most of a minute, and committees have ten members.
+SLOW = {"AnyBoostClassifier", "AnyBoostRegressor", "CommitteeClassifier", "CommitteeRegressor"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -72,8 +72,9 @@ def test_the_scale_of_weights_does_not_matter(estimator: type[Any]) -> None:
     weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
     settings = {
         **SETTINGS,
-        "bootstrap": False,
-    }  # a row of weight 2 is drawn as two rows are, one of 2048 as 64
+        "bootstrap": False,  # a row of weight 2 is drawn as two rows are, one of 2048 as 64
+        **folds(estimator, len(y)),
+    }
     model = make(estimator, **settings).fit(X, y, sample_weight=weight)
 
     for factor in (1024.0, 1 / 1024):

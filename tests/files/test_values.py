@@ -116,7 +116,7 @@ def test_arrays_come_back(data: st.DataObject) -> None:
         Bunch(a=1, b=[2.0]),
         slice(1, None, 2),
         slice("first", "last"),
-        {"a", "b"},
+        {"a"},
         datetime(2024, 2, 29, 12, 30, tzinfo=UTC),
         [date(1, 1, 1), time(23, 59), timedelta(days=-3), Decimal("1.10")],
         np.array([1, "a", None, 2.5, date(2024, 1, 1)], dtype=object),

@@ -1,0 +1,7 @@
+"""A table in, a trusted ensemble out: committees, and a fair comparison of all families."""
+
+from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
+from coterie.committee.comparison import Comparison, compare
+from coterie.committee.listing import Listing
+
+__all__ = ["CommitteeClassifier", "CommitteeRegressor", "Comparison", "Listing", "compare"]

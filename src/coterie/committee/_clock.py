@@ -1,0 +1,83 @@
+"""Time: how much is left, what the next fit may take, and a callback that stops rounds of boosting when it is over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from coterie.committee.portfolio import Entry, Shape
+
+__all__ = ["Clock", "Forecast", "StopAt"]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Seconds since the fit began, and the limit; `now` is any function whose differences are seconds."""
+
+    now: Callable[[], float]
+    begun: float
+    limit: float | None
+
+    @property
+    def elapsed(self) -> float:
+        return self.now() - self.begun
+
+    @property
+    def left(self) -> float:
+        return float("inf") if self.limit is None else self.limit - self.elapsed
+
+
+@dataclass
+class Forecast:
+    """What a fold of a member may take, from what folds of others took.
+
+    What is known of members beforehand is right but for a factor: how fast this machine is, and how hard this table.
+    The factor is the time that was taken over the time that was thought.
+
+    Examples
+    --------
+    >>> forest = Entry("forest", None, seconds=lambda shape: shape.n_train / 1000)
+    >>> forecast = Forecast()
+    >>> forecast.learn(forest, Shape(2000, 500, 3), 1.0)
+    >>> forecast.seconds(forest, Shape(4000, 500, 3))
+    2.0
+    """
+
+    thought: float = 0.0
+    taken: float = 0.0
+    unknown: list[float] = field(default_factory=list)
+
+    def learn(self, entry: Entry, shape: Shape, seconds: float) -> None:
+        """A fold of a member took so long."""
+        self.unknown.append(seconds)
+        if entry.seconds is not None:
+            self.thought += entry.seconds(shape)
+            self.taken += seconds
+
+    def seconds(self, entry: Entry, shape: Shape) -> float:
+        """What a fold may take; of a member that nobody knows, what folds took on average."""
+        if entry.seconds is None:
+            return sum(self.unknown) / len(self.unknown) if self.unknown else 0.0
+        factor = self.taken / self.thought if self.thought > 0 else 1.0
+        return factor * entry.seconds(shape)
+
+
+class StopAt:
+    """A callback of scikit-learn that asks to stop after the first round that ends too late."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._until = clock.elapsed + seconds
+        self.stopped = False
+
+    def setup(self, estimator: object, context: object) -> None:
+        """Nothing to prepare."""
+
+    def teardown(self, estimator: object, context: object) -> None:
+        """Nothing to undo."""
+
+    def on_fit_task_begin(self, estimator: object, context: object) -> None:
+        """A round begins."""
+
+    def on_fit_task_end(self, estimator: object, context: object) -> bool:
+        late = getattr(context, "parent", None) is not None and self._clock.elapsed > self._until
+        self.stopped |= late
+        return late

@@ -1,0 +1,118 @@
+"""The parameters and attributes of committees in words: one text for both docstrings."""
+
+from typing import TypeVar
+
+from sklearn.base import ClassifierMixin
+
+from coterie.committee.portfolio import NAMES
+
+__all__ = ["documented"]
+
+_Class = TypeVar("_Class", bound=type)
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds that `fit` may take. Before each member its time is foreseen from the members so far; one that would
+        take too long is skipped, and the next is tried. At least one member is fitted, to a sample of the rows if
+        there are very many, and 200,000 rows are held out at most. Results may differ from run to run. None: all
+        members, and the same bits for the same `random_state`.
+    scoring : str, callable or None
+        What the weights are chosen by, and members are scored by: None is the {loss}, which is the least noisy; or
+        any scorer of scikit-learn.
+    cv : int, splitter, list of (train, test) or None
+        How rows are held out. A number: so many folds of rows drawn at random, {spread}with
+        rows of a group together; None is 5. Or any splitter of scikit-learn: TimeSeriesSplit for rows in the order of
+        time.
+    portfolio : "auto" or list
+        Members in the order in which they are tried: names of those of "auto", which are
+        {names};
+        or tuples (name, estimator) for members of your own.
+    max_members : int or None
+        Members at most. With time_limit=None the result is the same on every machine.
+    memory_limit : float or None
+        Megabytes at most for the models and the work on them, by a rough estimate for each member; those that need
+        more are skipped.
+    max_iter : int
+        Additions of the greedy choice of weights. 25: more were not found to help.
+{calibration}    on_error : {{"drop", "raise"}}
+        Whether a member that fails is left out, with a warning, or ends `fit`.
+    n_jobs : int or None
+        Threads. None: members use what they like, ours every core.
+    random_state : int, RandomState, Generator or None
+        Draws the folds and the members.
+    verbose : int
+        1 prints a line for each member.
+
+    Attributes
+    ----------
+{classes}    members_ : list of str
+        Members that are complete, in the order in which they were fitted.
+    weights_ : array of shape (n_members,)
+        Non-negative, with sum 1.
+    n_iter_ : int
+        Additions that were made to choose them.
+    estimators_ : list of the members with weight; each is the models of its folds
+    named_estimators_ : Bunch of the same by name
+    oof_score_, oof_score_error_ : float
+        The score of the committee by `scoring`, greater is better, and its standard error. Each fold is scored by
+        weights{temperature} that were chosen without it.
+    scoring_ : str
+        What is scored.
+    member_scores_ : Bunch of float by name
+    {honest}
+        What the committee says of each row out of fold, with weights{temperature} chosen without the row's fold. NaN
+        for a row that was never held out.
+    oof_predictions_ : Bunch of what members say out of fold, by name
+    skipped_ : dict
+        Why members were not fitted, by name.
+    dropped_ : dict
+        Why members failed, by name.
+    stopped_ : list of str
+        Members whose rounds the time limit ended early.
+    interrupted_ : bool
+        Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
+    fit_time_ : float
+        Seconds that `fit` took.
+    fit_times_, predict_times_ : Bunch of float by name
+        Seconds for all folds; seconds for a thousand new rows.
+{own}    n_folds_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str, if the table had names
+
+    Examples
+"""
+_CALIBRATION = """\
+    calibration : {"temperature", None}
+        "temperature": probabilities are made more or less certain by one number, learned out of fold and kept if it
+        lowers the log loss of rows that it was learned without by more than a standard error.
+"""
+
+
+def documented(estimator: _Class) -> _Class:
+    """Put the words on parameters and attributes before the examples of a class."""
+    of_classes = issubclass(estimator, ClassifierMixin)
+    names = [name for name in NAMES if of_classes or name != "adaboost"]
+    words = _PARAMETERS.format(
+        loss="log loss" if of_classes else "squared error",
+        spread="each class spread evenly, " if of_classes else "",
+        names=_wrapped(", ".join(f'"{name}"' for name in names)),
+        calibration=_CALIBRATION if of_classes else "",
+        classes="    classes_ : array of the labels\n" if of_classes else "",
+        temperature=" and a temperature" if of_classes else "",
+        honest="oof_proba_ : array of shape (n_rows, n_classes)"
+        if of_classes
+        else "oof_prediction_ : array of shape (n_rows,)",
+        own="    temperature_ : float\n        1 if no temperature was found to help.\n"
+        if of_classes
+        else "",
+    )
+    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
+    estimator.__doc__ = opening + words + examples
+    return estimator
+
+
+def _wrapped(names: str) -> str:
+    head, tail = names[:105].rsplit(" ", 1)
+    return f"{head}\n        {tail}{names[105:]}"

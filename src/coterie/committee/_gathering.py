@@ -1,0 +1,304 @@
+"""Members one after the other, each on every fold, as long as time and memory allow.
+
+Words
+  gathered  a member that is complete: a model for each fold, and answers to all rows out of fold
+  skipped   a member that was not fitted, or not to all folds, and why
+"""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.committee._clock import Clock, Forecast, StopAt
+from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
+from coterie.committee.portfolio import Entry, Shape
+from coterie.data.parts import rows_of
+from coterie.ensembles._answers import Question, method_of
+from coterie.ensembles._members import Member, Task, dropped_members, fit_all, weight_params
+from coterie.ensembles._out_of_fold import Fold
+from coterie.ensembles._watchers import current_watch
+from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.errors import InvalidParameter, InvalidType
+
+__all__ = ["Gathered", "Gathering", "Limits", "Training"]
+
+_STOPPABLE = (GradientBoostingClassifier, GradientBoostingRegressor)
+_SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
+_FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
+
+
+@dataclass(frozen=True)
+class Training:
+    """The table and all that belongs to it."""
+
+    X: Any
+    y: AnyArray
+    weight: FloatArray | None
+    groups: AnyArray | None
+    classes: AnyArray | None
+    folds: Sequence[Fold]
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def shape(self) -> Shape:
+        """The largest fold."""
+        return Shape(
+            max(len(fold.train) for fold in self.folds),
+            max(len(fold.test) for fold in self.folds),
+            self.n_columns,
+            1 if self.classes is None else len(self.classes),
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: members at most, megabytes at most, and what is left of the time is for the weights."""
+
+    max_members: int | None
+    memory: float | None
+    n_jobs: int | None
+    on_error: str
+    verbose: int
+    owner: str
+
+
+@dataclass
+class Gathered:
+    """A complete member.
+
+    Attributes
+    ----------
+    answers : float array of shape (n_rows, n_columns), NaN where a row was never held out
+    fit_time : seconds for all folds
+    predict_time : seconds for a thousand rows, answered by the models of all folds
+    n_rows : rows that the model of a fold was fitted to, at most
+    stopped : whether the time limit ended rounds of boosting early
+    """
+
+    entry: Entry
+    question: Question
+    models: list[Any]
+    answers: FloatArray
+    fit_time: float
+    predict_time: float
+    n_rows: int
+    stopped: bool
+
+
+@dataclass
+class Gathering:
+    """The state of a committee while it is gathered: it can be interrupted at any time."""
+
+    training: Training
+    limits: Limits
+    clock: Clock
+    seed: int | None
+    found: list[Gathered] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, Exception] = field(default_factory=dict)
+    interrupted: bool = False
+    reserve: float = 0.0  # seconds that the weights will take
+    _forecast: Forecast = field(default_factory=Forecast)
+    _kept: float = 0.0  # megabytes of models
+
+    def run(self, entries: Sequence[Entry], after_each: Any) -> None:
+        """Fit members in their order; `after_each(gathering)` is called when one is complete."""
+        seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
+        try:
+            for place, entry in enumerate(entries):
+                why = self._reason_to_skip(entry)
+                if why is not None:
+                    self.skipped[entry.name] = why
+                    continue
+                self._gather(entry, None if seeds is None else int(seeds[place]))
+                if self.found and self.found[-1].entry is entry:
+                    after_each(self)
+        except KeyboardInterrupt:
+            if not self.found:
+                raise
+            self.interrupted = True
+            names = {own.entry.name for own in self.found} | set(self.skipped) | set(self.errors)
+            self.skipped |= {entry.name: "interrupted" for entry in entries if entry.name not in names}
+        if not self.found and not self.errors:
+            listed = "; ".join(f"{name!r}: {why}" for name, why in self.skipped.items())
+            raise InvalidParameter(f"{self.limits.owner}: no member can be fitted. {listed}.")
+        dropped_members(
+            [*self.errors, *(own.entry.name for own in self.found)], self.errors, self.limits.owner
+        )
+
+    def _reason_to_skip(self, entry: Entry) -> str | None:
+        limits = self.limits
+        if limits.max_members is not None and len(self.found) >= limits.max_members:
+            return f"max_members={limits.max_members} were fitted"
+        if self.training.weight is not None and not _takes_weights(entry.estimator):
+            return "it takes no sample_weight"
+        needed = self._kept + self._megabytes(entry)
+        if limits.memory is not None and needed > limits.memory:
+            return f"about {needed:.3g} MB would be needed; memory_limit={limits.memory:g} expected at least that"
+        if not self.found:
+            return None
+        expected = len(self.training.folds) * self._forecast.seconds(entry, self._shape_for(entry))
+        return self._too_late(expected)
+
+    def _too_late(self, seconds: float) -> str | None:
+        left = self.clock.left - self.reserve
+        if seconds <= left:
+            return None
+        return f"it would take about {seconds:.3g} s, and {max(0.0, left):.3g} s were left"
+
+    def _megabytes(self, entry: Entry) -> float:
+        """While a fold is fitted, and for the models that are kept."""
+        shape = self._shape_for(entry)
+        working = 3 * 8e-6 * shape.values
+        model = working if entry.megabytes is None else entry.megabytes(shape)
+        return working + len(self.training.folds) * model
+
+    def _shape_for(self, entry: Entry) -> Shape:
+        shape = self.training.shape
+        rows = min(shape.n_train, self._most_rows(entry))
+        return Shape(rows, shape.n_test, shape.n_columns, shape.n_outputs)
+
+    def _most_rows(self, entry: Entry) -> int:
+        """Rows that a model is fitted to: what the member can bear, and for the first what the time limit allows."""
+        shape = self.training.shape
+        most = shape.n_train if entry.max_rows is None else min(entry.max_rows, shape.n_train)
+        if self.found or self.clock.limit is None or entry.seconds is None:
+            return most
+        share = _SHARE_OF_FIRST * self.clock.limit / len(self.training.folds)
+        while most > _FEWEST_ROWS:
+            tried = Shape(most, shape.n_test, shape.n_columns, shape.n_outputs)
+            if entry.seconds(tried) <= share:
+                break
+            most = max(_FEWEST_ROWS, most * 3 // 4)
+        return most
+
+    def _gather(self, entry: Entry, seed: int | None) -> None:
+        """Fit a member to every fold, unless time runs out or it fails."""
+        training, n_folds = self.training, len(self.training.folds)
+        question, shape = self._question(entry), self._shape_for(entry)
+        seeds = [None] * n_folds if seed is None else [int(own) for own in spawn_seeds(seed, n_folds)]
+        sums, coverage = np.zeros((training.n_rows, shape.n_outputs)), np.zeros(training.n_rows)
+        done = Gathered(entry, question, [], sums, 0.0, 0.0, shape.n_train, False)
+        asked = 0.0
+        for number, fold in enumerate(training.folds):
+            if self.found and number:
+                rest = (done.fit_time + asked) / number * (n_folds - number)
+                why = self._too_late(rest)
+                if why is not None:
+                    self.skipped[entry.name] = f"after {number} of {n_folds} folds, {why}"
+                    return
+            begun = self.clock.elapsed
+            try:
+                model = self._fitted(entry, fold, shape.n_train, seeds[number], n_folds - number, done)
+                middle = self.clock.elapsed
+                answers = question.ask(entry.name, model, rows_of(training.X, fold.test))
+            except Exception as error:
+                if self.limits.on_error == "raise":
+                    raise
+                self.errors[entry.name] = error
+                return
+            ended = self.clock.elapsed
+            np.add.at(sums, fold.test, answers)
+            np.add.at(coverage, fold.test, 1)
+            done.models.append(model)
+            done.fit_time += middle - begun
+            asked += ended - middle
+            self._forecast.learn(entry, shape, ended - begun)
+        with np.errstate(invalid="ignore"):
+            done.answers = sums / coverage[:, None]
+        done.predict_time = 1000 * n_folds * asked / max(1.0, coverage.sum())
+        self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        self.found.append(done)
+
+    def _fitted(
+        self, entry: Entry, fold: Fold, n_rows: int, seed: int | None, folds_left: int, done: Gathered
+    ) -> Any:
+        """A model of one fold; rounds of boosting stop when its share of the time is over."""
+        training, estimator, guard = self.training, entry.estimator, None
+        params = weight_params(estimator, training.weight)
+        if training.groups is not None and has_fit_parameter(estimator, "groups"):
+            params["groups"] = training.groups
+        if self.clock.limit is not None and isinstance(estimator, _STOPPABLE) and current_watch() is None:
+            share = 1.0 if self.found else _SHARE_OF_FIRST
+            left = share * max(0.0, self.clock.left - self.reserve)
+            guard = StopAt(self.clock, left / folds_left)
+            estimator = clone(estimator).set_callbacks(guard)
+        task = Task(
+            Member(entry.name, estimator),
+            training.y,
+            rows=self._some(fold.train, n_rows),
+            params=params,
+            seed=seed,
+        )
+        [outcome] = fit_all([task], training.X, n_jobs=self.limits.n_jobs, on_error="raise")
+        if guard is not None:
+            outcome.model.set_callbacks()
+            done.stopped |= guard.stopped
+        return outcome.model
+
+    def model_of_all(self, entry: Entry, seed: int) -> Any:
+        """A model of all rows, or of as many as the member can bear."""
+        [every] = self.training.folds
+        most = len(every.train) if entry.max_rows is None else entry.max_rows
+        done = Gathered(entry, self._question(entry), [], np.zeros((0, 1)), 0.0, 0.0, most, False)
+        return self._fitted(entry, every, most, seed, 1, done)
+
+    def _some(self, rows: RowArray, most: int) -> RowArray:
+        """A sample of rows if there are too many; at least one row of every class stays."""
+        if len(rows) <= most:
+            return rows
+        rng = np.random.default_rng(0 if self.seed is None else self.seed)
+        drawn = rng.choice(rows, most, replace=False, shuffle=False)
+        classes = self.training.classes
+        if classes is not None and len(np.unique(self.training.y[drawn])) < len(classes):
+            _, first = np.unique(self.training.y[rows], return_index=True)
+            drawn = np.union1d(drawn, rows[first])
+        return np.sort(drawn)
+
+    def _question(self, entry: Entry) -> Question:
+        classes = self.training.classes
+        if classes is None:
+            return Question(method_of(entry.name, entry.estimator, "predict"))
+        soft = hasattr(entry.estimator, "predict_proba")
+        method = method_of(entry.name, entry.estimator, "predict_proba" if soft else "predict")
+        return Question(method, (classes,), is_vote=not soft)
+
+
+def _takes_weights(estimator: Any) -> bool:
+    inner = (
+        estimator.estimator if isinstance(estimator, OnMatrixClassifier | OnMatrixRegressor) else estimator
+    )
+    try:
+        weight_params(inner, np.ones(1))
+    except InvalidType:
+        return False
+    return True
+
+
+def say(limits: Limits, text: str) -> None:
+    """A line of progress, if it is wanted."""
+    if limits.verbose:
+        sys.stdout.write(f"{limits.owner}: {text}\n")
+
+
+def warn_interrupted(gathering: Gathering) -> None:
+    """Say that the committee is smaller than it would have been."""
+    names = ", ".join(own.entry.name for own in gathering.found)
+    warnings.warn(
+        f"{gathering.limits.owner}.fit was interrupted. The committee is made of the members that were complete: "
+        f"{names}.",
+        UserWarning,
+        stacklevel=4,
+    )

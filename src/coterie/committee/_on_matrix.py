@@ -1,0 +1,140 @@
+"""Any table for learners that take a matrix of numbers: scaled, without gaps, levels as columns of zeros and ones."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie.data.any_table import TakesAnyTable
+from coterie.data.encoding import Encoded, Encoder
+from coterie.data.parts import cuttable, rows_of
+from coterie.data.schema import Schema
+from coterie.data.table import Table, read_table
+
+__all__ = ["DesignMatrix", "OnMatrixClassifier", "OnMatrixRegressor"]
+
+_MOST_LEVELS = 20
+_FURTHEST = 8.0  # standard deviations; further out, values count as if they were there
+
+
+class DesignMatrix:
+    """Learns from a table how its rows become rows of a matrix.
+
+    | column | becomes |
+    |---|---|
+    | numbers, positions of ordered levels | mean 0 and variance 1, at most 8 away from 0; 0 where missing |
+    | the same, with missing values in fit | one column more: 1 where missing |
+    | levels without order | a column of zeros and ones for each of the 20 levels that are seen most |
+
+    A level that fit did not see, or that is missing, is zeros alone.
+
+    Examples
+    --------
+    >>> table = read_table({"size": [1.0, 3.0, float("nan")], "town": ["Oslo", "Rome", "Oslo"]})
+    >>> DesignMatrix().fit(table).transform(table)
+    array([[-1.,  0.,  1.,  0.],
+           [ 1.,  0.,  0.,  1.],
+           [ 0.,  1.,  1.,  0.]])
+    """
+
+    def fit(self, table: Table) -> Self:
+        self._schema = Schema.of(table)
+        self._encoder = Encoder()
+        encoded = self._encoder.fit_transform(table)
+        self._parts = [
+            _Levels(values, n_levels) if n_levels else _Numbers(values)
+            for values, n_levels in zip(_columns(encoded), encoded.n_levels.tolist(), strict=True)
+        ]
+        return self
+
+    def transform(self, table: Table, owner: str = "DesignMatrix") -> FloatArray:
+        encoded = self._encoder.transform(self._schema.check(table, owner))
+        return np.hstack(
+            [part.of(values) for part, values in zip(self._parts, _columns(encoded), strict=True)]
+        )
+
+
+def _columns(encoded: Encoded) -> list[AnyArray]:
+    values = encoded.values
+    return list(values.T) if isinstance(values, np.ndarray) else values
+
+
+class _Numbers:
+    """A column of numbers, scaled. Division by the largest first: squares of large floats are not finite."""
+
+    def __init__(self, values: AnyArray) -> None:
+        numbers = np.asarray(values, dtype=np.float64)
+        finite = numbers[np.isfinite(numbers)]
+        self._largest = float(np.abs(finite).max(initial=0.0)) or 1.0
+        shares = finite / self._largest
+        self._centre = float(shares.mean()) if len(shares) else 0.0
+        self._spread = float(shares.std()) if len(shares) else 1.0
+        if self._spread <= 1e-12:
+            self._spread = 1.0
+        self._shows_gaps = bool(np.isnan(numbers).any())
+
+    def of(self, values: AnyArray) -> FloatArray:
+        numbers = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            scaled = (numbers / self._largest - self._centre) / self._spread
+        gaps: BoolArray = np.isnan(numbers)
+        scaled = np.where(gaps, 0.0, np.clip(scaled, -_FURTHEST, _FURTHEST))
+        return np.asarray(np.column_stack([scaled, gaps]) if self._shows_gaps else scaled[:, None])
+
+
+class _Levels:
+    """A column of codes: those that are seen most, each as a column."""
+
+    def __init__(self, codes: AnyArray, n_levels: int) -> None:
+        counts = np.bincount(codes[codes >= 0], minlength=n_levels)
+        self._shown = np.sort(np.argsort(-counts, kind="stable")[:_MOST_LEVELS])
+
+    def of(self, codes: AnyArray) -> FloatArray:
+        return np.asarray(np.asarray(codes)[:, None] == self._shown, dtype=np.float64)
+
+
+class _OnMatrix(TakesAnyTable, BaseEstimator):
+    """A learner of scikit-learn that sees a design matrix; rows without weight are not there."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        y = np.asarray(y)
+        if sample_weight is not None and not np.all(sample_weight):
+            kept = np.flatnonzero(sample_weight)
+            X, y, sample_weight = rows_of(cuttable(X), kept), y[kept], np.asarray(sample_weight)[kept]
+        table = read_table(X)
+        self.matrix_ = DesignMatrix().fit(table)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        with warnings.catch_warnings():
+            # As good as it got: the weights of the committee say whether that is good enough.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.model_ = clone(self.estimator).fit(self.matrix_.transform(table), y, **weights)
+        return self
+
+    def predict(self, X: Any) -> AnyArray:
+        return np.asarray(self.model_.predict(self._rows(X)))
+
+    def _rows(self, X: Any) -> FloatArray:
+        check_is_fitted(self, "model_")
+        return self.matrix_.transform(read_table(X), type(self.model_).__name__)
+
+
+class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
+    """A classifier of scikit-learn on any table."""
+
+    @property
+    def classes_(self) -> AnyArray:
+        return np.asarray(self.model_.classes_)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        return np.asarray(self.model_.predict_proba(self._rows(X)))
+
+
+class OnMatrixRegressor(RegressorMixin, _OnMatrix):
+    """A regressor of scikit-learn on any table."""

@@ -1,0 +1,164 @@
+"""From answers out of fold to weights, to a temperature, and to an honest score of both.
+
+Weights and temperature are chosen on rows held out, and so they fit these rows a little. To score them, they are
+chosen once more for each fold, without its rows, and judged on its rows: no number is judged by rows that helped to
+choose it. What is left in favour of the committee is the yes or no of the temperature; what is against it is that a
+row out of fold is answered by one model of each member, and a new row by the mean of all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie.committee._goal import Goal, LogLossGoal, Rows, mean_with_error
+from coterie.ensembles._greedy import GreedyOptions, Path, greedy_path, shares
+from coterie.ensembles._out_of_fold import Fold
+
+__all__ = ["Answers", "Choice", "choice_of", "cooled", "temperature_of", "weights_of"]
+
+_MOST_ROWS_OF_TEMPERATURE = 10_000  # it is one number
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What all members say out of fold, shape (n_members, n_rows, n_columns), and what is true.
+
+    `known` marks the rows that were held out and have weight.
+    """
+
+    said: FloatArray
+    rows: Rows
+    known: BoolArray
+    folds: Sequence[Fold]
+
+    def of_known(self) -> "Answers":
+        """The known rows alone, counted anew."""
+        places = np.cumsum(self.known) - 1
+        folds = [
+            Fold(places[fold.train[self.known[fold.train]]], places[fold.test[self.known[fold.test]]])
+            for fold in self.folds
+        ]
+        every = np.ones(int(self.known.sum()), dtype=bool)
+        return Answers(self.said[:, self.known], self.rows.take(self.known), every, folds)
+
+    def without(self, member: int) -> "Answers":
+        return Answers(np.delete(self.said, member, axis=0), self.rows, self.known, self.folds)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Weights, temperature, and what the committee says of rows that had no part in choosing them.
+
+    `honest` has shape (n_rows, n_columns), NaN where nothing honest can be said.
+    """
+
+    weights: FloatArray
+    temperature: float
+    honest: FloatArray
+    n_iter: int
+
+
+def weights_of(goal: Goal, answers: Answers, mask: AnyArray, max_iter: int) -> FloatArray:
+    """Greedy weights on some rows; of very many, on some that are evenly spaced."""
+    return shares(_path(goal, answers, mask, max_iter), len(answers.said))
+
+
+def _path(goal: Goal, answers: Answers, mask: AnyArray, max_iter: int) -> Path:
+    n_members = len(answers.said)
+    if n_members == 1:
+        return Path([0], [0.0])
+    rows = _some(mask, goal.most_rows)
+    library = answers.said[:, rows]
+    judge = goal.judge(library, answers.rows.take(rows))
+    return greedy_path(library, judge, range(n_members), GreedyOptions(max_iter, n_iter_no_change=10))
+
+
+def _some(mask: AnyArray, most: int) -> AnyArray:
+    rows = np.flatnonzero(mask)
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def choice_of(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) -> Choice:
+    """Weights and temperature from all rows held out, and honest answers."""
+    found = _choice(goal, answers.of_known(), max_iter, calibrates=calibrates)
+    honest = np.full(answers.said.shape[1:], np.nan)
+    honest[answers.known] = found.honest
+    return replace(found, honest=honest)
+
+
+def _choice(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) -> Choice:
+    path = _path(goal, answers, answers.known, max_iter)
+    weights = shares(path, len(answers.said))
+    plain, cool = np.zeros(answers.said.shape[1:]), np.zeros(answers.said.shape[1:])
+    times = np.zeros(len(answers.known), dtype=np.int64)
+    for fold in answers.folds:
+        others = np.zeros(len(times), dtype=bool)
+        others[fold.train] = True
+        others &= answers.known
+        if not others.any():
+            continue
+        own = weights_of(goal, answers, others, max_iter)
+        mixed = _mixed(own, answers.said[:, fold.test])
+        plain[fold.test] += mixed
+        if calibrates:
+            cool[fold.test] += cooled(mixed, _temperature(own, answers, others))
+        times[fold.test] += 1
+    honest_rows = (times > 0) & answers.known
+    if not honest_rows.any():  # one fold alone: there are no rows to choose without it
+        honest_rows, times = answers.known, np.ones(len(times), dtype=np.int64)
+        plain = _mixed(weights, answers.said)
+        calibrates = False
+    with np.errstate(invalid="ignore", divide="ignore"):
+        plain, cool = plain / times[:, None], cool / times[:, None]
+    keeps = calibrates and _helps(plain[honest_rows], cool[honest_rows], answers.rows.take(honest_rows))
+    temperature = 1.0
+    if keeps:
+        temperature = _temperature(weights, answers, answers.known)
+    honest = np.where(honest_rows[:, None], cool if keeps else plain, np.nan)
+    return Choice(weights, temperature, honest, len(path.members))
+
+
+def _temperature(weights: FloatArray, answers: Answers, mask: AnyArray) -> float:
+    rows = _some(mask, _MOST_ROWS_OF_TEMPERATURE)
+    return temperature_of(_mixed(weights, answers.said[:, rows]), answers.rows.take(rows))
+
+
+def _mixed(weights: FloatArray, said: FloatArray) -> FloatArray:
+    return np.asarray(np.tensordot(weights, said, axes=1))
+
+
+def _helps(plain: FloatArray, cool: FloatArray, rows: Rows) -> bool:
+    """Whether the log loss falls by more than the standard error of its fall."""
+    loss = LogLossGoal()
+    gain = mean_with_error(loss.losses(plain, rows.truth) - loss.losses(cool, rows.truth), rows)
+    return bool(gain.value > gain.error)
+
+
+def cooled(proba: FloatArray, temperature: float) -> FloatArray:
+    """Probabilities to the power of 1 over the temperature, scaled to sum to 1: above 1 they are less certain.
+
+    Examples
+    --------
+    >>> cooled(np.array([[0.8, 0.2]]), 2.0).round(3)
+    array([[0.667, 0.333]])
+    """
+    if temperature == 1.0:
+        return proba
+    logs = np.log(np.maximum(proba, _LEAST)) / temperature
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def temperature_of(proba: FloatArray, rows: Rows) -> float:
+    """The temperature with the least log loss, between a tenth and ten."""
+    goal = LogLossGoal()
+
+    def loss(log_temperature: float) -> float:
+        return -goal.value(cooled(proba, float(np.exp(log_temperature))), rows)
+
+    best = minimize_scalar(loss, bounds=(-np.log(10), np.log(10)), method="bounded", options={"xatol": 1e-3})
+    return float(np.exp(best.x))

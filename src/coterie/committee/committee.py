@@ -1,0 +1,315 @@
+"""Committees: a table in, the best weighted mean of many kinds of members out, within a time limit."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+
+from coterie._params import OneOf, Params
+from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie.committee._committee_base import COMMITTEE_PARAMS, CommitteeBase
+from coterie.committee._committee_docs import documented
+from coterie.committee._conformal import calibration_rows, held_out
+from coterie.committee._goal import Goal, LogLossGoal, SquaredErrorGoal
+from coterie.committee._weights import cooled
+from coterie.data.parts import cuttable, rows_of
+from coterie.data.table import read_table
+from coterie.data.target import Target
+from coterie.data.weight import read_weight
+from coterie.ensembles._jackknife import check_alpha, jackknife_plus
+from coterie.ensembles._prediction_sets import SetMethod, prediction_sets, set_threshold
+from coterie.ensembles._watchers import watched
+from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+
+__all__ = ["CommitteeClassifier", "CommitteeRegressor"]
+
+_STUDENT: dict[str, Any] = {
+    "n_estimators": 1000,
+    "learning_rate": 0.08,
+    "growth": "oblivious",
+    "max_leaf_nodes": 64,
+    "min_samples_leaf": 1,
+    "l2_regularization": 1.0,
+    "max_features": 0.5,
+    "subsample": 0.8,
+    "sampling_method": "uniform",
+    "early_stopping": True,
+    "n_iter_no_change": 40,
+}
+_LEAST_SHARE = 0.01  # of a class that a student is told of
+
+
+@documented
+class CommitteeClassifier(ClassifierMixin, CommitteeBase):
+    """The best committee of classifiers for a table within a time limit.
+
+    Members of many kinds are fitted to the folds of the table, one after the other: gradient boosting in several
+    manners, forests, AdaBoost, a linear model, nearest neighbours. What they say of rows held out gives each a weight,
+    says how good the committee is, and whether its probabilities are too certain. The models of the folds are kept, and
+    their mean answers.
+
+    Any table will do: categories and missing values stay as they are.
+
+    Examples
+    --------
+    >>> from coterie import CommitteeClassifier
+    >>> from coterie.datasets import load_table
+    >>> X, y = load_table("wine")
+    >>> model = CommitteeClassifier(time_limit=None, max_members=3, random_state=0).fit(X, y)
+    >>> model.members_, float(model.weights_.sum().round(9))
+    (['boosting', 'linear', 'extra_trees'], 1.0)
+    >>> bool(model.oof_score_ >= max(model.member_scores_.values()) - 0.01)
+    True
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models (2004); Erickson and others,
+    AutoGluon-Tabular (2020).
+    """
+
+    _task: ClassVar[Task] = "classification"
+    PARAMS: ClassVar[Params] = {**COMMITTEE_PARAMS, "calibration": [OneOf("temperature"), None]}
+
+    classes_: AnyArray
+    temperature_: float
+
+    def __init__(
+        self,
+        time_limit: float | None = 60,
+        *,
+        scoring: Any = None,
+        cv: Any = 5,
+        portfolio: Any = "auto",
+        max_members: int | None = None,
+        memory_limit: float | None = None,
+        max_iter: int = 25,
+        calibration: str | None = "temperature",
+        on_error: str = "drop",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Gather members within the limits, and weigh them.
+
+        Parameters
+        ----------
+        X : any table
+        y : labels of any type, one for each row
+        sample_weight : how often each row counts; members that cannot take it are skipped
+        groups : rows of a group are not parted by folds, nor by what boosting holds out
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them."""
+        codes = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The weighted mean of the members' probabilities at the temperature, shape (n_rows, n_classes)."""
+        return cooled(self._answers_of(X), self.__dict__.get("temperature_", 1.0))
+
+    def predict_set(self, X: Any, alpha: float = 0.1, *, method: SetMethod = "adaptive") -> BoolArray:
+        """Which classes each row may well have, so that the true one is missed a share `alpha` of the time.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        alpha : float in (0, 1)
+        method : {"adaptive", "threshold"}
+            Sets that are right about as often for easy rows as for hard ones, or sets that are small on average.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes), in the order of `classes_`; at least one class in each row
+        """
+        check_alpha(alpha)
+        proba = self.predict_proba(X)
+        weight = np.where(self._answers.known, self._truth.weight, 0.0)
+        threshold = set_threshold(self.oof_proba_, self._truth.truth, weight, alpha, method)
+        return prediction_sets(proba, threshold, method)
+
+    def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
+        """One fast model that learns what the committee says.
+
+        Each row is told to the student once for each class, as often as the committee finds it probable; classes below
+        one in a hundred are left out.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`: its rows, others without labels, or both
+        sample_weight : how often each row counts
+        student : a classifier that takes sample_weight; None is gradient boosting with symmetric trees
+
+        Returns
+        -------
+        the fitted student
+        """
+        proba = self.predict_proba(X)
+        weight = read_weight(sample_weight, len(proba))
+        rows, codes = np.nonzero(proba >= min(_LEAST_SHARE, 1 / len(self.classes_)))
+        told = proba[rows, codes] * (1.0 if weight is None else weight[rows])
+        if student is None:
+            student = GradientBoostingClassifier(
+                **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
+            )
+            # The same row twice must not be on both sides of what stops the rounds.
+            return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], told, groups=rows)
+        return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=told)
+
+    def _calibrates(self) -> bool:
+        return self.calibration is not None and len(self.classes_) > 1
+
+    def _take_target(self, target: Target) -> None:
+        assert isinstance(target.classes, np.ndarray)
+        self.classes_ = target.classes
+        self.__dict__.pop("temperature_", None)  # of an earlier fit
+
+    def _take_honest(self, honest: FloatArray, temperature: float) -> None:
+        self.oof_proba_, self.temperature_ = honest, temperature
+
+    def _default_goal(self) -> Goal:
+        return LogLossGoal()
+
+    def _users_target(self, truth: AnyArray) -> AnyArray:
+        return np.asarray(self.classes_[truth])
+
+    def _shown(self, answers: FloatArray) -> FloatArray:
+        return answers
+
+
+@documented
+class CommitteeRegressor(RegressorMixin, CommitteeBase):
+    """The best committee of regressors for a table within a time limit.
+
+    Members of many kinds are fitted to the folds of the table, one after the other: gradient boosting in several
+    manners, forests, a linear model, nearest neighbours. What they say of rows held out gives each a weight, says how
+    good the committee is, and how wide intervals have to be. The models of the folds are kept, and their mean answers.
+
+    Any table will do: categories and missing values stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import CommitteeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = 2 * X[:, 0] + np.abs(X[:, 1]) + 0.3 * rng.normal(size=300)
+    >>> model = CommitteeRegressor(time_limit=None, max_members=3, random_state=0).fit(X, y)
+    >>> model.members_
+    ['boosting', 'linear', 'extra_trees']
+    >>> model.oof_score_ > max(model.member_scores_.values())
+    True
+    >>> low, high = model.predict_interval(X[:1], alpha=0.1)[0]
+    >>> bool(low < y[0] < high)
+    True
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models (2004); Erickson and others,
+    AutoGluon-Tabular (2020).
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    def __init__(
+        self,
+        time_limit: float | None = 60,
+        *,
+        scoring: Any = None,
+        cv: Any = 5,
+        portfolio: Any = "auto",
+        max_members: int | None = None,
+        memory_limit: float | None = None,
+        max_iter: int = 25,
+        on_error: str = "drop",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Gather members within the limits, and weigh them.
+
+        Parameters
+        ----------
+        X : any table
+        y : a number for each row
+        sample_weight : how often each row counts; members that cannot take it are skipped
+        groups : rows of a group are not parted by folds, nor by what boosting holds out
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def predict(self, X: Any) -> FloatArray:
+        """The weighted mean of what members say."""
+        return self._shown(self._answers_of(X))
+
+    def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
+        """Where the target will be, all but a share `alpha` of the time: CV+ from answers out of fold.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        alpha : float in (0, 1), how often the interval may miss
+
+        Returns
+        -------
+        array of shape (n_rows, 2), the lower and the upper end; infinite if there are too few rows for this alpha
+
+        Notes
+        -----
+        For each training row, the committee of its fold is asked about the new row, and was wrong by so much about the
+        training row: the interval is made of all these. If rows are exchangeable, the target is inside with a chance of
+        1 - 2 alpha at least, and in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced
+        in the order of their targets. After `refit` there is one committee: the interval is as wide for every row.
+
+        References
+        ----------
+        Barber, Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+ (2021).
+        """
+        check_alpha(alpha)
+        read_table(X)
+        answers = self._answers_by_fold(X)[:, :, 0].T
+        rows = calibration_rows(self.oof_prediction_[:, None], self._answers)
+        residuals = np.abs(self._truth.truth[rows] - self.oof_prediction_[rows])
+        out = held_out(rows, self._answers) if self._has_folds else np.ones((len(rows), 1), dtype=bool)
+        return np.column_stack(jackknife_plus(answers, out, residuals, alpha))
+
+    def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
+        """One fast model that learns what the committee says.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`: its rows, others without a target, or both
+        sample_weight : how often each row counts
+        student : a regressor; None is gradient boosting with symmetric trees
+
+        Returns
+        -------
+        the fitted student
+        """
+        said = self.predict(X)
+        if student is None:
+            student = GradientBoostingRegressor(
+                **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
+            )
+        weights = {} if sample_weight is None else {"sample_weight": read_weight(sample_weight, len(said))}
+        return clone(student).fit(X, said, **weights)
+
+    def _take_honest(self, honest: FloatArray, temperature: float) -> None:
+        self.oof_prediction_ = honest[:, 0]
+
+    def _default_goal(self) -> Goal:
+        return SquaredErrorGoal()
+
+    def _users_target(self, truth: AnyArray) -> AnyArray:
+        return truth
+
+    def _shown(self, answers: FloatArray) -> FloatArray:
+        return np.asarray(answers[:, 0])

@@ -1,0 +1,302 @@
+"""A fair comparison: every family under the same folds, with intervals, and the result as a sentence."""
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer
+
+from coterie._params import Flag, Function, OneOf, Rule, SeedLike, Whole, in_short, resolve_n_jobs
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, FloatArray, Task
+from coterie.committee._families import families
+from coterie.committee._fold_scores import FoldMean, fold_mean
+from coterie.committee._folds import drawn_folds
+from coterie.committee._goal import LogLossGoal, Rows, SquaredErrorGoal
+from coterie.committee.listing import Listing
+from coterie.committee.portfolio import PortfolioLike
+from coterie.data.groups import read_groups
+from coterie.data.parts import cuttable, rows_of
+from coterie.data.table import read_table
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.ensembles._answers import Question
+from coterie.ensembles._jackknife import check_alpha
+from coterie.ensembles._members import Member, fit_all, weight_params
+from coterie.ensembles._members import Task as FitTask
+from coterie.ensembles._out_of_fold import Fold, Splitter
+from coterie.ensembles._scoring import ScorerName, parameters_of
+from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+
+__all__ = ["Comparison", "compare"]
+
+_MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
+
+
+class Comparison(Listing):
+    """Models in the order of their scores, and what follows.
+
+    Attributes
+    ----------
+    conclusion : str
+    scoring : str, what is scored; greater is better
+    scores : dict of arrays, the score of each fold by the name of the model
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[dict[str, Any]],
+        conclusion: str,
+        scoring: str,
+        scores: dict[str, FloatArray],
+        notes: Sequence[str],
+    ) -> None:
+        super().__init__(rows, [f"score: {scoring}, greater is better.", *notes, conclusion])
+        self.conclusion, self.scoring, self.scores = conclusion, scoring, scores
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    models: Any = "auto",
+    task: str = "auto",
+    scoring: Any = None,
+    cv: Any = 5,
+    sample_weight: Any = None,
+    groups: Any = None,
+    committee: float | bool = False,
+    alpha: float = 0.05,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Compare all families of models, and baselines, under the same folds.
+
+    Parameters
+    ----------
+    X : any table
+    y : labels or numbers, one for each row
+    models : "auto" or list
+        "auto": a guess that does not look at X ("dummy"), "linear", one "tree", "forest", "extra_trees", "boosting"
+        and "adaboost". A list names some of them, or brings others as tuples (name, estimator).
+    task : {"auto", "classification", "regression"}
+        "auto": numbers are regression if one of them has a fraction or more than twenty differ; all else are classes.
+    scoring : str, callable or None
+        None is the log loss or the squared error, with a minus; or any scorer of scikit-learn.
+    cv : int, splitter, list of (train, test) or None
+        As for committees. Repeated folds make intervals narrower.
+    sample_weight : how often each row counts; models that cannot take it are left out
+    groups : rows of a group are not parted by folds
+    committee : bool or float
+        Whether a committee takes part, or the seconds that it may take for each fold; True is 60.
+    alpha : float in (0, 1)
+        Intervals hold the truth 1 - alpha of the time.
+    n_jobs : int or None
+    random_state : int, RandomState, Generator or None
+        Draws the folds and the models.
+    verbose : int
+        1 prints a line for each model.
+
+    Returns
+    -------
+    Comparison, a list of dicts, the best model first: name, score, low and high; behind, what it lacks to the best,
+    with behind_low and behind_high, and p_value; fit_time in seconds for a fold, predict_time for a thousand rows.
+    Its `conclusion` is a sentence.
+
+    Notes
+    -----
+    Intervals are those of Nadeau and Bengio, which know that folds learn from the same rows. The comparison with the
+    best is paired: both models answer the same rows of each fold. Which model is best was found from the same scores,
+    so with many models that are close a p_value says too much.
+
+    Examples
+    --------
+    >>> from coterie import compare
+    >>> from coterie.datasets import load_table
+    >>> X, y = load_table("wine")
+    >>> result = compare(X, y, models=["dummy", "tree", "forest"], random_state=0)
+    >>> result.column("name")
+    ['forest', 'tree', 'dummy']
+    >>> print(result.conclusion)
+    forest is ahead of tree by 0.494 +- 1.17 (neg_log_loss): that may be chance.
+
+    References
+    ----------
+    Nadeau and Bengio, Inference for the generalization error (2003).
+    """
+    _check(
+        models=(models, [PortfolioLike()]),
+        task=(task, [OneOf("auto", "classification", "regression")]),
+        scoring=(scoring, [ScorerName(), Function(), None]),
+        cv=(cv, [Whole(2), Splitter(), None]),
+        random_state=(random_state, [SeedLike()]),
+        verbose=(verbose, [Whole(0), Flag()]),
+    )
+    check_alpha(alpha)
+    resolve_n_jobs(n_jobs)
+    table = read_table(X)
+    kind, target = _read(y, task, table.n_rows)
+    weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
+    codes = None if groups is None else read_groups(groups, table.n_rows)
+    X, seed = cuttable(X), root_seed(random_state)
+    folds = drawn_folds(cv, X, target.values, codes, kind, seed, "compare")
+    bench = _Bench(X, target, weight, codes, folds, scoring, n_jobs)
+    taking = families(models, kind, committee, n_jobs)
+    scores: dict[str, FloatArray] = {}
+    times: dict[str, tuple[float, float]] = {}
+    notes = []
+    for (name, estimator), own in zip(taking, spawn_seeds(seed, len(taking)), strict=True):
+        try:
+            scores[name], times[name] = bench.run(name, estimator, int(own))
+        except (InvalidType, ValueError, ArithmeticError) as error:
+            notes.append(f"left out: {name}: {type(error).__name__}: {error}")
+            continue
+        if verbose:
+            sys.stdout.write(f"compare: {name}, {np.mean(scores[name]):.5g}, {times[name][0]:.2f} s a fold\n")
+    if not scores:
+        raise InvalidInput(f"compare: no model could be fitted. {'; '.join(notes)}")
+    ratio = float(np.mean([len(fold.test) / len(fold.train) for fold in folds]))
+    return _compared(scores, times, ratio, alpha, bench.name, notes)
+
+
+def _check(**given: tuple[Any, list[Rule | None]]) -> None:
+    for param, (value, rules) in given.items():
+        if not any(value is None if rule is None else rule.accepts(value) for rule in rules):
+            allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
+            raise InvalidParameter(f"compare({param}={in_short(value)}): expected {allowed}.")
+
+
+def _read(y: Any, task: str, n_rows: int) -> tuple[Task, Target]:
+    """What kind of target it is, and the target."""
+    if task != "regression":
+        try:
+            target = read_target(y, task="classification", estimator_name="compare", n_rows=n_rows)
+        except InvalidInput as error:
+            if task == "classification" or "continuous" not in str(error):
+                raise
+        else:
+            assert isinstance(target.classes, np.ndarray)
+            numbers = target.classes.dtype.kind in "iuf"
+            if task == "classification" or not numbers or len(target.classes) <= _MOST_CLASSES:
+                return "classification", target
+    return "regression", read_target(y, task="regression", estimator_name="compare", n_rows=n_rows)
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """Fits a model to each fold and scores it on what the fold held out."""
+
+    X: Any
+    target: Target
+    weight: FloatArray | None
+    groups: AnyArray | None
+    folds: Sequence[Fold]
+    scoring: Any
+    n_jobs: int | None
+
+    @property
+    def name(self) -> str:
+        if self.scoring is None:
+            return self._goal().name
+        return self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
+
+    def _goal(self) -> LogLossGoal | SquaredErrorGoal:
+        return SquaredErrorGoal() if self.target.classes is None else LogLossGoal()
+
+    @property
+    def _labels(self) -> AnyArray:
+        classes = self.target.classes
+        return self.target.values if classes is None else np.asarray(classes)[self.target.values]
+
+    def run(self, name: str, estimator: Any, seed: int) -> tuple[FloatArray, tuple[float, float]]:
+        """The score of each fold; seconds to fit a fold, and to answer a thousand rows."""
+        params = weight_params(estimator, self.weight)
+        if self.groups is not None and "groups" in parameters_of(estimator.fit):
+            params["groups"] = self.groups
+        member, labels = Member(name, estimator), self._labels
+        scores, fit_time, ask_time = [], 0.0, 0.0
+        for fold, own in zip(self.folds, spawn_seeds(seed, len(self.folds)), strict=True):
+            begun = time.perf_counter()
+            task = FitTask(member, labels, rows=fold.train, params=params, seed=int(own))
+            [outcome] = fit_all([task], self.X, n_jobs=self.n_jobs, on_error="raise")
+            middle = time.perf_counter()
+            scores.append(self._score(name, outcome.model, fold))
+            fit_time += middle - begun
+            ask_time += time.perf_counter() - middle
+        n_asked = sum(len(fold.test) for fold in self.folds)
+        return np.array(scores), (fit_time / len(self.folds), 1000 * ask_time / n_asked)
+
+    def _score(self, name: str, model: Any, fold: Fold) -> float:
+        part = rows_of(self.X, fold.test)
+        weight = np.ones(len(fold.test)) if self.weight is None else self.weight[fold.test]
+        if not weight.any():
+            raise InvalidInput("a fold holds out no row with weight.")
+        if self.scoring is None:
+            rows = Rows(self.target.values[fold.test], weight)
+            return self._goal().value(self._question(model).ask(name, model, part), rows)
+        scorer = get_scorer(self.scoring)
+        takes = "sample_weight" in parameters_of(getattr(scorer, "_score_func", scorer))
+        given = {"sample_weight": weight} if takes and self.weight is not None else {}
+        return float(scorer(model, part, self._labels[fold.test], **given))
+
+    def _question(self, model: Any) -> Question:
+        if self.target.classes is None:
+            return Question("predict")
+        soft = hasattr(model, "predict_proba")
+        return Question(
+            "predict_proba" if soft else "predict", (np.asarray(self.target.classes),), is_vote=not soft
+        )
+
+
+def _compared(
+    scores: dict[str, FloatArray],
+    times: dict[str, tuple[float, float]],
+    ratio: float,
+    alpha: float,
+    scoring: str,
+    notes: list[str],
+) -> Comparison:
+    order = sorted(scores, key=lambda name: -float(np.mean(scores[name])))
+    best = order[0]
+    behind = {name: fold_mean(scores[best] - scores[name], ratio, alpha) for name in order}
+    rows = []
+    for name in order:
+        own, lacks = fold_mean(scores[name], ratio, alpha), behind[name]
+        rows.append(
+            {
+                "name": name,
+                "score": own.value,
+                "low": own.low,
+                "high": own.high,
+                "behind": lacks.value,
+                "behind_low": lacks.low,
+                "behind_high": lacks.high,
+                "p_value": lacks.p_value,
+                "fit_time": times[name][0],
+                "predict_time": times[name][1],
+            }
+        )
+    return Comparison(rows, _sentence(order, behind, scoring), scoring, scores, notes)
+
+
+def _sentence(order: list[str], behind: dict[str, FoldMean], scoring: str) -> str:
+    best = order[0]
+    if len(order) == 1:
+        return f"{best} is the only model that was compared."
+    second = order[1]
+    lead = behind[second]
+    by = f"by {lead.value:.3g} +- {lead.half_width:.3g} ({scoring})"
+    if lead.low > 0:
+        return f"{best} is better than {second} {by}: more than chance."
+    said = f"{best} is ahead of {second} {by}: that may be chance."
+    if best == "dummy" or ("dummy" in behind and not behind["dummy"].low > 0):
+        return f"{said} No model is clearly better than a guess that does not look at the columns."
+    worse = [name for name in order[2:] if behind[name].low > 0 and name != "dummy"]
+    if not worse:
+        return said
+    listed = " and ".join([", ".join(worse[:-1]), worse[-1]] if len(worse) > 1 else worse)
+    return f"{said} It is better than {listed} by more than chance."
