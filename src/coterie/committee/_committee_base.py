@@ -282,6 +282,7 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         twin.estimators_ = models
         twin.named_estimators_ = Bunch(**{model.name: model for model in models})
         twin._has_folds = False
+        twin._take_models_alone()
         return twin
 
     def _student_seed(self) -> int | None:
@@ -292,6 +293,9 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
 
     def _take_target(self, target: Target) -> None:
         """Numbers need no names."""
+
+    def _take_models_alone(self) -> None:
+        """Numbers have no temperature."""
 
     def _take_honest(self, honest: FloatArray, temperature: float) -> None:
         raise AssertionError("committees of classes and of numbers each say what they keep")

@@ -86,7 +86,9 @@ _PARAMETERS = """
 _CALIBRATION = """\
     calibration : {"temperature", None}
         "temperature": probabilities are made more or less certain by one number, learned out of fold and kept if it
-        lowers the log loss of rows that it was learned without by more than a standard error.
+        lowers the log loss of rows that it was learned without by more than a standard error. The mean of the models
+        of the folds is less certain than each of them already, so it is only made more certain; after `refit` it may
+        go either way.
 """
 
 
@@ -104,7 +106,7 @@ def documented(estimator: _Class) -> _Class:
         honest="oof_proba_ : array of shape (n_rows, n_classes)"
         if of_classes
         else "oof_prediction_ : array of shape (n_rows,)",
-        own="    temperature_ : float\n        1 if no temperature was found to help.\n"
+        own="    temperature_ : float\n        Below 1 answers are made more certain, above 1 less. 1: as they are.\n"
         if of_classes
         else "",
     )

@@ -53,7 +53,9 @@ class Answers:
 class Choice:
     """Weights, temperature, and what the committee says of rows that had no part in choosing them.
 
-    `honest` has shape (n_rows, n_columns), NaN where nothing honest can be said.
+    The temperature is that of one model for each member. The mean of several models is less certain than each of them,
+    so that for it a temperature above 1 goes too far, and `honest` was made without.
+    It has the shape (n_rows, n_columns), and NaN where nothing honest can be said.
     """
 
     weights: FloatArray
@@ -93,7 +95,7 @@ def choice_of(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) 
 def _choice(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) -> Choice:
     path = _path(goal, answers, answers.known, max_iter)
     weights = shares(path, len(answers.said))
-    plain, cool = np.zeros(answers.said.shape[1:]), np.zeros(answers.said.shape[1:])
+    plain, cool, sharp = (np.zeros(answers.said.shape[1:]) for _ in range(3))
     times = np.zeros(len(answers.known), dtype=np.int64)
     for fold in answers.folds:
         others = np.zeros(len(times), dtype=bool)
@@ -105,7 +107,9 @@ def _choice(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) ->
         mixed = _mixed(own, answers.said[:, fold.test])
         plain[fold.test] += mixed
         if calibrates:
-            cool[fold.test] += cooled(mixed, _temperature(own, answers, others))
+            temperature = _temperature(own, answers, others)
+            cool[fold.test] += cooled(mixed, temperature)
+            sharp[fold.test] += cooled(mixed, min(1.0, temperature))
         times[fold.test] += 1
     honest_rows = (times > 0) & answers.known
     if not honest_rows.any():  # one fold alone: there are no rows to choose without it
@@ -113,12 +117,12 @@ def _choice(goal: Goal, answers: Answers, max_iter: int, *, calibrates: bool) ->
         plain = _mixed(weights, answers.said)
         calibrates = False
     with np.errstate(invalid="ignore", divide="ignore"):
-        plain, cool = plain / times[:, None], cool / times[:, None]
+        plain, cool, sharp = (each / times[:, None] for each in (plain, cool, sharp))
     keeps = calibrates and _helps(plain[honest_rows], cool[honest_rows], answers.rows.take(honest_rows))
     temperature = 1.0
     if keeps:
         temperature = _temperature(weights, answers, answers.known)
-    honest = np.where(honest_rows[:, None], cool if keeps else plain, np.nan)
+    honest = np.where(honest_rows[:, None], sharp if keeps else plain, np.nan)
     return Choice(weights, temperature, honest, len(path.members))
 
 

@@ -161,6 +161,9 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
             return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], told, groups=rows)
         return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=told)
 
+    def _take_models_alone(self) -> None:
+        self.temperature_ = self._temperature_alone
+
     def _calibrates(self) -> bool:
         return self.calibration is not None and len(self.classes_) > 1
 
@@ -170,7 +173,8 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         self.__dict__.pop("temperature_", None)  # of an earlier fit
 
     def _take_honest(self, honest: FloatArray, temperature: float) -> None:
-        self.oof_proba_, self.temperature_ = honest, temperature
+        self.oof_proba_ = honest
+        self._temperature_alone, self.temperature_ = temperature, min(1.0, temperature)
 
     def _default_goal(self) -> Goal:
         return LogLossGoal()

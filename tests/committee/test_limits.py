@@ -1,0 +1,257 @@
+"""Time, memory and Ctrl-C: a committee ends when it has to, and says who is missing. The clock is made for the test."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from coterie import CommitteeRegressor, GradientBoostingRegressor
+from coterie.committee import _gathering
+from coterie.committee._clock import Clock, Forecast, StopAt
+from coterie.committee._committee_base import CommitteeBase
+from coterie.committee.portfolio import Entry, Shape, portfolio_of
+from coterie.errors import InvalidInput, InvalidParameter
+
+X = np.arange(40.0).reshape(-1, 1)
+Y = X[:, 0]
+
+
+class HandClock:
+    """Goes on when it is told."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+
+CLOCK = HandClock()
+
+
+class Slow(RegressorMixin, BaseEstimator):
+    """Says a constant, after some seconds; may be interrupted, or fail, when it is fitted for the n-th time."""
+
+    n_fits = 0
+
+    def __init__(self, seconds: float = 1.0, says: float = 0.0, trouble: Any = None, at: int = 0) -> None:
+        self.seconds, self.says, self.trouble, self.at = seconds, says, trouble, at
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Slow":
+        CLOCK.now += self.seconds
+        if self.trouble is not None:
+            Slow.n_fits += 1
+            if Slow.n_fits > self.at:
+                raise self.trouble
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.mean_ + self.says)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
+    CLOCK.now, Slow.n_fits = 100.0, 0
+    monkeypatch.setattr(CommitteeBase, "_now", staticmethod(lambda: CLOCK.now))
+    return CLOCK
+
+
+def committee(portfolio: Any, limit: float | None, **settings: Any) -> Any:
+    return CommitteeRegressor(limit, portfolio=portfolio, random_state=0, **settings).fit(X, Y)
+
+
+def test_members_are_fitted_as_long_as_they_fit_in() -> None:
+    model = committee([("a", Slow(1.0)), ("b", Slow(1.0)), ("c", Slow(1.0))], 11.0)
+
+    assert model.members_ == ["a", "b"]
+    assert model.skipped_ == {"c": "it would take about 5 s, and 1 s were left"}
+    assert model.fit_time_ == pytest.approx(10.0)
+    assert not model.interrupted_
+
+
+def test_the_first_member_is_fitted_however_little_time_there_is() -> None:
+    model = committee([("a", Slow(1.0)), ("b", Slow(0.1))], 0.001)
+
+    assert model.members_ == ["a"]
+    assert list(model.skipped_) == ["b"]
+    assert model.predict(X).shape == (40,)
+
+
+def test_a_cheap_member_is_still_tried_after_a_dear_one_was_skipped() -> None:
+    forecast_of = {"dear": 100.0, "cheap": 0.5}
+    portfolio = [("a", Slow(1.0)), ("dear", Slow(100.0)), ("cheap", Slow(0.5))]
+    entries = [Entry(name, own, lambda _, name=name: forecast_of.get(name, 1.0)) for name, own in portfolio]
+
+    gathering = _gathering.Gathering(training(), limits(), Clock(lambda: CLOCK.now, CLOCK.now, 20.0), seed=0)
+    gathering.run(entries, lambda _: None)
+
+    assert [own.entry.name for own in gathering.found] == ["a", "cheap"]
+    assert gathering.skipped == {"dear": "it would take about 500 s, and 15 s were left"}
+
+
+def test_a_member_that_turns_out_slow_is_given_up_after_a_fold() -> None:
+    model = committee([("a", Slow(1.0)), ("b", Slow(4.0)), ("c", Slow(0.1))], 15.0)
+
+    assert model.members_ == ["a"]
+    assert model.skipped_["b"] == "after 1 of 5 folds, it would take about 16 s, and 6 s were left"
+    assert model.fit_time_ == pytest.approx(9.0)
+
+
+def test_without_a_limit_everybody_takes_part() -> None:
+    model = committee([("a", Slow(1e6)), ("b", Slow(1e6))], None)
+
+    assert model.members_ == ["a", "b"]
+    assert model.skipped_ == {}
+
+
+def test_max_members_counts_those_that_are_complete() -> None:
+    portfolio = [("bad", Slow(trouble=ValueError("no"))), ("a", Slow()), ("b", Slow())]
+
+    with pytest.warns(UserWarning, match=r"goes on without.*'bad' \(ValueError: no\)"):
+        model = committee(portfolio, None, max_members=1)
+
+    assert model.members_ == ["a"]
+    assert model.skipped_ == {"b": "max_members=1 were fitted"}
+    assert model.dropped_ == {"bad": "ValueError: no"}
+
+
+def test_a_failure_can_end_the_fit() -> None:
+    with pytest.raises(ValueError, match="no") as caught:
+        committee([("bad", Slow(trouble=ValueError("no")))], None, on_error="raise")
+
+    assert any("'bad'" in note for note in caught.value.__notes__)
+
+
+def test_if_everybody_fails_nothing_was_learned() -> None:
+    with pytest.raises(InvalidInput, match="every member failed"):
+        committee([("bad", Slow(trouble=ValueError("no")))], None)
+
+
+def test_an_interruption_returns_what_is_complete() -> None:
+    portfolio = [("a", Slow()), ("b", Slow(trouble=KeyboardInterrupt(), at=2)), ("c", Slow())]
+
+    with pytest.warns(UserWarning, match=r"interrupted.*complete: a\."):
+        model = committee(portfolio, None)
+
+    assert model.interrupted_
+    assert model.members_ == ["a"]
+    assert model.skipped_ == {"b": "interrupted", "c": "interrupted"}
+    assert model.predict(X) == pytest.approx(np.full(40, Y.mean()))
+
+
+def test_an_interruption_of_the_first_member_is_an_interruption() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        committee([("a", Slow(trouble=KeyboardInterrupt(), at=3)), ("b", Slow())], None)
+
+
+def test_an_interruption_while_weights_are_chosen_chooses_them_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chosen = CommitteeBase._conclude
+    calls = []
+
+    def interrupted_once(self: Any, *args: Any) -> None:
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        chosen(self, *args)
+
+    monkeypatch.setattr(CommitteeBase, "_conclude", interrupted_once)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = committee([("a", Slow())], None)
+
+    assert model.interrupted_
+    assert calls == [0, 1]
+
+
+def test_members_that_need_too_much_memory_are_skipped() -> None:
+    n_rows = 2000
+    table = np.random.default_rng(0).normal(size=(n_rows, 3))
+
+    model = CommitteeRegressor(None, portfolio=["linear", "forest"], memory_limit=2.0, random_state=0)
+    model.fit(table, table[:, 0])
+
+    assert model.members_ == ["linear"]
+    assert "MB would be needed; memory_limit=2" in model.skipped_["forest"]
+
+
+def test_a_limit_that_nobody_keeps_is_an_error_that_says_what_is_needed() -> None:
+    with pytest.raises(InvalidParameter, match=r"no member can be fitted.*memory_limit=1e-09.*expected"):
+        committee([("a", Slow())], None, memory_limit=1e-9)
+
+
+def training() -> Any:
+    folds = [_gathering.Fold(np.setdiff1d(np.arange(40), test), test) for test in np.split(np.arange(40), 5)]
+    return _gathering.Training(X, Y, None, None, None, folds, 1)
+
+
+def limits(**changes: Any) -> Any:
+    given = {"max_members": None, "memory": None, "n_jobs": None, "on_error": "raise", "verbose": 0}
+    return _gathering.Limits(**{**given, **changes}, owner="test")
+
+
+def test_the_forecast_learns_how_fast_the_machine_is() -> None:
+    known = Entry("known", None, lambda shape: float(shape.n_train))
+    unknown = Entry("unknown", None)
+    forecast = Forecast()
+    assert forecast.seconds(known, Shape(10, 1, 1)) == 10.0
+    assert forecast.seconds(unknown, Shape(10, 1, 1)) == 0.0
+
+    forecast.learn(known, Shape(10, 1, 1), 5.0)
+    forecast.learn(known, Shape(30, 1, 1), 5.0)
+
+    assert forecast.seconds(known, Shape(8, 1, 1)) == pytest.approx(2.0)
+    assert forecast.seconds(unknown, Shape(8, 1, 1)) == 5.0
+
+
+def test_the_first_member_of_a_large_table_sees_a_sample() -> None:
+    rows = 100_000
+    fold = _gathering.Fold(np.arange(rows), np.arange(rows, rows + 10))
+    given = _gathering.Training(X, np.zeros(rows + 10), None, None, None, [fold, fold], 20)
+    [entry] = portfolio_of(["boosting"], "regression", given.shape)
+
+    def sample(limit: float | None) -> int:
+        clock = Clock(lambda: 0.0, 0.0, limit)
+        return int(_gathering.Gathering(given, limits(), clock, seed=0)._shape_for(entry).n_train)
+
+    assert sample(None) == rows
+    assert sample(1000.0) == rows
+    assert _gathering._FEWEST_ROWS <= sample(0.5) < sample(1.5) < rows
+    assert sample(1e-9) == _gathering._FEWEST_ROWS
+
+
+def test_a_sample_keeps_a_row_of_every_class() -> None:
+    y = np.array(["rare"] + ["common"] * 999)
+    rows = np.arange(1000)
+    given = _gathering.Training(None, y, None, None, np.array(["common", "rare"]), [], 1)
+    gathering = _gathering.Gathering(given, limits(), Clock(lambda: 0.0, 0.0, None), seed=1)
+
+    drawn = gathering._some(rows, 10)
+
+    assert 10 <= len(drawn) <= 12
+    assert set(y[drawn]) == {"rare", "common"}
+    assert len(np.unique(drawn)) == len(drawn)
+
+
+def test_rounds_of_boosting_stop_when_their_time_is_over() -> None:
+    table = np.random.default_rng(0).normal(size=(200, 2))
+    clock = Clock(lambda: CLOCK.now, CLOCK.now, 10.0)
+
+    def tick() -> float:
+        CLOCK.now += 1.0
+        return CLOCK.now
+
+    stop = StopAt(Clock(tick, CLOCK.now, 10.0), 4.0)
+    model = GradientBoostingRegressor(n_estimators=50).set_callbacks(stop).fit(table, table[:, 0])
+
+    assert stop.stopped
+    assert model.n_estimators_ == 5
+    assert clock.left < 10.0
+
+
+def test_members_with_rounds_are_told_of_the_limit_and_forget_it() -> None:
+    table = np.random.default_rng(0).normal(size=(60, 2))
+
+    model = CommitteeRegressor(5.0, portfolio=["boosting"], random_state=0).fit(table, table[:, 0])
+
+    assert model.stopped_ == []
+    assert not any(getattr(own, "_skl_callbacks", None) for own in model.estimators_[0].models)
