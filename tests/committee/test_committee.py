@@ -262,6 +262,7 @@ def test_members_that_are_too_certain_are_cooled_where_no_mean_does_it() -> None
     alone, plain_alone = model.refit(table, y), plain.refit(table, y)
 
     assert model.temperature_ == 1.0
+    assert model.oof_score_ == plain.oof_score_
     assert alone.temperature_ > 1.2
     assert plain_alone.temperature_ == 1.0
     assert log_loss(truth, alone.predict_proba(new)) < log_loss(truth, plain_alone.predict_proba(new))

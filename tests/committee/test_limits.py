@@ -32,8 +32,8 @@ class Slow(RegressorMixin, BaseEstimator):
 
     n_fits = 0
 
-    def __init__(self, seconds: float = 1.0, says: float = 0.0, trouble: Any = None, at: int = 0) -> None:
-        self.seconds, self.says, self.trouble, self.at = seconds, says, trouble, at
+    def __init__(self, seconds: float = 1.0, answer: float = 0.0, trouble: Any = None, at: int = 0) -> None:
+        self.seconds, self.answer, self.trouble, self.at = seconds, answer, trouble, at
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Slow":
         CLOCK.now += self.seconds
@@ -45,7 +45,8 @@ class Slow(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        return np.full(len(X), self.mean_ + self.says)
+        CLOCK.now += self.answer
+        return np.full(len(X), self.mean_)
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +75,15 @@ def test_the_first_member_is_fitted_however_little_time_there_is() -> None:
     assert model.members_ == ["a"]
     assert list(model.skipped_) == ["b"]
     assert model.predict(X).shape == (40,)
+    assert committee(["boosting"], 1e-9).members_ == ["boosting"]
+
+
+def test_times_are_told_apart() -> None:
+    model = committee([("a", Slow(1.0, answer=0.25))], None)
+
+    assert model.fit_times_ == {"a": 5.0}
+    assert model.predict_times_["a"] == pytest.approx(0.25 * 5 * 5 / 40 * 1000)
+    assert model.leaderboard()[0]["predict_time"] == model.predict_times_["a"]
 
 
 def test_a_cheap_member_is_still_tried_after_a_dear_one_was_skipped() -> None:

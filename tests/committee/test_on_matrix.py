@@ -99,6 +99,19 @@ def test_a_row_without_weight_is_not_there() -> None:
     np.testing.assert_allclose(weighted.predict(X), fewer.predict(X))
 
 
+def test_a_weight_of_two_is_the_row_twice() -> None:
+    rng = np.random.default_rng(0)
+    size, y, weight = rng.normal(size=40), rng.normal(size=40), rng.integers(1, 4, 40)
+    size[::7] = np.nan
+    table = {"size": size, "c": [f"c{int(i)}" for i in rng.integers(0, 25, 40)]}
+    rows = np.repeat(np.arange(40), weight)
+
+    weighted = OnMatrixRegressor(Ridge()).fit(table, y, sample_weight=weight)
+    repeated = OnMatrixRegressor(Ridge()).fit({"size": size[rows], "c": np.array(table["c"])[rows]}, y[rows])
+
+    np.testing.assert_allclose(weighted.predict(table), repeated.predict(table), rtol=1e-8)
+
+
 def test_other_columns_are_refused() -> None:
     model = OnMatrixRegressor(Ridge()).fit(pd.DataFrame({"a": [1.0, 2.0]}), [0.0, 1.0])
 

@@ -41,12 +41,14 @@ class DesignMatrix:
            [ 0.,  1.,  1.,  0.]])
     """
 
-    def fit(self, table: Table) -> Self:
+    def fit(self, table: Table, weight: FloatArray | None = None) -> Self:
+        """Learn means, spreads and levels; a weight of 2 is the row twice."""
+        weights = np.ones(table.n_rows) if weight is None else weight
         self._schema = Schema.of(table)
         self._encoder = Encoder()
         encoded = self._encoder.fit_transform(table)
         self._parts = [
-            _Levels(values, n_levels) if n_levels else _Numbers(values)
+            _Levels(values, n_levels, weights) if n_levels else _Numbers(values, weights)
             for values, n_levels in zip(_columns(encoded), encoded.n_levels.tolist(), strict=True)
         ]
         return self
@@ -66,13 +68,15 @@ def _columns(encoded: Encoded) -> list[AnyArray]:
 class _Numbers:
     """A column of numbers, scaled. Division by the largest first: squares of large floats are not finite."""
 
-    def __init__(self, values: AnyArray) -> None:
+    def __init__(self, values: AnyArray, weights: FloatArray) -> None:
         numbers = np.asarray(values, dtype=np.float64)
-        finite = numbers[np.isfinite(numbers)]
+        known = np.isfinite(numbers)
+        finite, weights = numbers[known], weights[known]
         self._largest = float(np.abs(finite).max(initial=0.0)) or 1.0
         shares = finite / self._largest
-        self._centre = float(shares.mean()) if len(shares) else 0.0
-        self._spread = float(shares.std()) if len(shares) else 1.0
+        self._centre = float(np.average(shares, weights=weights)) if len(shares) else 0.0
+        variance = np.average((shares - self._centre) ** 2, weights=weights) if len(shares) else 1.0
+        self._spread = float(np.sqrt(variance))
         if self._spread <= 1e-12:
             self._spread = 1.0
         self._shows_gaps = bool(np.isnan(numbers).any())
@@ -89,8 +93,8 @@ class _Numbers:
 class _Levels:
     """A column of codes: those that are seen most, each as a column."""
 
-    def __init__(self, codes: AnyArray, n_levels: int) -> None:
-        counts = np.bincount(codes[codes >= 0], minlength=n_levels)
+    def __init__(self, codes: AnyArray, n_levels: int, weights: FloatArray) -> None:
+        counts = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=n_levels)
         self._shown = np.sort(np.argsort(-counts, kind="stable")[:_MOST_LEVELS])
 
     def of(self, codes: AnyArray) -> FloatArray:
@@ -105,11 +109,12 @@ class _OnMatrix(TakesAnyTable, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         y = np.asarray(y)
-        if sample_weight is not None and not np.all(sample_weight):
+        sample_weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if sample_weight is not None and not sample_weight.all():
             kept = np.flatnonzero(sample_weight)
-            X, y, sample_weight = rows_of(cuttable(X), kept), y[kept], np.asarray(sample_weight)[kept]
+            X, y, sample_weight = rows_of(cuttable(X), kept), y[kept], sample_weight[kept]
         table = read_table(X)
-        self.matrix_ = DesignMatrix().fit(table)
+        self.matrix_ = DesignMatrix().fit(table, sample_weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         with warnings.catch_warnings():
             # As good as it got: the weights of the committee say whether that is good enough.

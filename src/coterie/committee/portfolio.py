@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from coterie._params import in_short
@@ -243,9 +243,8 @@ def _classifiers(shape: Shape) -> list[Entry]:
 
 def _regressors(shape: Shape) -> list[Entry]:
     neighbors = KNeighborsRegressor(_n_neighbors(shape), weights="distance")
-    strengths = [10.0**power for power in range(-2, 5)]
     found = {
-        "linear": _linear(OnMatrixRegressor(RidgeCV(strengths)), 10 + 10 * shape.n_columns),
+        "linear": _linear(OnMatrixRegressor(Ridge()), 10 + 10 * shape.n_columns),
         "extra_trees": _forest(ExtraTreesRegressor, "extra_trees", shape),
         "forest": _forest(RandomForestRegressor, "forest", shape),
         "neighbors": _neighbors(OnMatrixRegressor(neighbors)),
