@@ -53,6 +53,7 @@ _COMMITTEE: Mapping[str, Kind] = {
     "oof_proba_": array("f", 2),
     "oof_prediction_": array("f", 1),
     "temperature_": NUMBER,
+    "_temperature_alone": NUMBER,
     "fit_time_": NUMBER,
     "fit_times_": dict_of(TEXT, NUMBER),
     "predict_times_": dict_of(TEXT, NUMBER),
