@@ -15,12 +15,17 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 READY_FOR_DOCS := $(VENV)/.ready-for-docs
 INSTALLED := $(VENV)/.installed
+INSTALLED_WITH_TESTS := $(VENV)/.installed-with-tests
 
 COMPILED := CMakeLists.txt $(shell find engine/coterie bindings -type f)
+ENGINE_TESTS := $(shell find engine/reference engine/tests -type f)
+# Where pip builds the compiled part, with or without the tests of the engine.
+BUILD := build/python
+BUILD_HERE := $(PIP) install --no-build-isolation --no-deps --editable . --config-settings=build-dir=$(BUILD)
 CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engine test-python test-slow lint format sanitize stub bench docs clean
+.PHONY: help demo test test-built test-engine test-python test-slow lint format sanitize stub bench docs clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,9 +33,12 @@ help:  ## List the commands
 demo: $(INSTALLED)  ## Train on two tables and print scores beside baselines
 	@$(RUN) examples/demo.py
 
-test: test-engine test-python  ## Tests of the engine (C++) and of the library (Python)
+test: test-built test-python  ## Tests of the engine (C++) and of the library (Python)
 
-test-engine: $(READY)  ## Tests of the engine, compiled with warnings as errors
+test-built: $(INSTALLED_WITH_TESTS)  ## Tests of the engine as it was built for the library; warnings are errors
+	@ctest --test-dir $(BUILD) --progress --output-on-failure --no-tests=error
+
+test-engine: $(READY)  ## Tests of the engine alone, with the bounds of standard containers checked
 	@cmake --preset dev --log-level=WARNING
 	@cmake --build --preset dev
 	@ctest --preset dev --progress
@@ -99,5 +107,12 @@ $(READY_FOR_DOCS): $(READY)
 # Python files are read from src/; only a change of the compiled part asks for another build.
 $(INSTALLED): $(READY) $(COMPILED)
 	@echo "Building the engine ..."
-	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@$(BUILD_HERE)
 	@touch $@
+
+# The engine is compiled once, for the library and for its own tests.
+$(INSTALLED_WITH_TESTS): $(READY) $(COMPILED) $(ENGINE_TESTS)
+	@echo "Building the engine and its tests ..."
+	@$(BUILD_HERE) --config-settings=cmake.define.COTERIE_TESTS=ON \
+	    --config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON
+	@touch $@ $(INSTALLED)
