@@ -43,8 +43,9 @@ test-engine: $(READY)  ## Tests of the engine alone, with the bounds of standard
 	@cmake --build --preset dev
 	@ctest --preset dev --progress
 
+# A process for each core: threads of OpenMP, in peers, must not spin while they wait for each other.
 test-python: $(INSTALLED) $(READY_TO_TEST)  ## Tests of the library and of every example in its documentation
-	@$(RUN) -m pytest --numprocesses=auto --dist=loadfile
+	@OMP_WAIT_POLICY=passive $(RUN) -m pytest --numprocesses=auto --dist=loadfile
 
 test-slow: $(INSTALLED) $(READY_TO_TEST)  ## The tests that take longer
 	@$(RUN) -m pytest -m slow

@@ -333,8 +333,8 @@ def test_members_that_take_no_weights_are_skipped() -> None:
     model = regressor(portfolio=[("near", KNeighborsRegressor()), "neighbors", "linear"])
     model.fit(X, Y, sample_weight=np.linspace(1, 2, 240))
 
-    assert model.members_ == ["linear"]
-    assert model.skipped_ == dict.fromkeys(["near", "neighbors"], "it takes no sample_weight")
+    assert model.members_ == ["neighbors", "linear"]
+    assert model.skipped_ == {"near": "it takes no sample_weight"}
 
 
 def test_a_class_that_a_fold_does_not_know_has_no_chance() -> None:
@@ -369,7 +369,7 @@ def test_progress_is_printed_if_wanted(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"portfolio": ["forrest"]}, "'forrest': expected one of 'boosting'"),
+        ({"portfolio": ["forrest"]}, "'forrest': expected one of 'quick_boosting'"),
         ({"portfolio": ["adaboost"]}, "'adaboost': expected one of"),
         ({"portfolio": [("a", Ridge()), ("a", Ridge())]}, "a name of its own"),
         ({"portfolio": [("a", Ridge)]}, "portfolio=.*expected 'auto' or a non-empty list"),

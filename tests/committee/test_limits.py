@@ -217,7 +217,7 @@ def test_the_first_member_of_a_large_table_sees_a_sample() -> None:
     rows = 100_000
     fold = _gathering.Fold(np.arange(rows), np.arange(rows, rows + 10))
     given = _gathering.Training(X, np.zeros(rows + 10), None, None, None, [fold, fold], 20)
-    [entry] = portfolio_of(["boosting"], "regression", given.shape)
+    [entry] = portfolio_of(["quick_boosting"], "regression", given.shape)
 
     def sample(limit: float | None) -> int:
         clock = Clock(lambda: 0.0, 0.0, limit)

@@ -43,18 +43,14 @@ def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
     assert sum(r["status"] == "passed" for r in results) > 50
 
 
-# A hundred rounds of one tree for each class take most of a minute.
-SLOW = {"AnyBoostClassifier", "AnyBoostRegressor"}
+# A hundred rounds of one tree for each class take most of a minute, and a committee fits all there is.
+SLOW = {"AnyBoostClassifier", "AnyBoostRegressor", "CommitteeClassifier", "CommitteeRegressor"}
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "estimator",
-    [
-        pytest.param(each, marks=pytest.mark.slow) if each.__name__ in SLOW else each
-        for each in ALONE
-        if each not in OF_PORTFOLIOS
-    ],
+    [pytest.param(each, marks=pytest.mark.slow) if each.__name__ in SLOW else each for each in ALONE],
 )
 def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) -> None:
     results = check_estimator(estimator(), on_skip=None, on_fail=None)

@@ -22,7 +22,7 @@ from coterie.committee._goal import AnyGoal, Goal, Rows
 from coterie.committee._leaderboard import leaderboard_of
 from coterie.committee._weights import Answers, choice_of
 from coterie.committee.listing import Listing
-from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of
+from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, trusted_of
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.groups import read_groups
 from coterie.data.parts import cuttable
@@ -130,7 +130,8 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         assert not isinstance(classes, list)
         labels = target.values if classes is None else classes[target.values]
         Schema.of(table).mark(self)
-        return Training(X, labels, weight, codes, classes, folds, table.n_columns), target
+        drawn = self.cv is None or Whole(2).accepts(self.cv)
+        return Training(X, labels, weight, codes, classes, folds, table.n_columns, drawn), target
 
     def _entries(self, training: Training) -> list[Entry]:
         by_time = isinstance(self.cv, TimeSeriesSplit)
@@ -174,8 +175,14 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
                 f"{type(self).__name__}: no row with weight was held out, so there is nothing to choose by."
             )
         answers = Answers(np.stack([own.answers for own in found]), truth, known, folds)
-        choice = choice_of(goal, answers, int(self.max_iter), calibrates=self._calibrates())
         names = [own.entry.name for own in found]
+        choice = choice_of(
+            goal,
+            answers,
+            int(self.max_iter),
+            calibrates=self._calibrates(),
+            trusted=trusted_of(names, self.portfolio),
+        )
         honest = np.flatnonzero(~np.isnan(choice.honest).any(axis=1))
         score = goal.score(choice.honest[honest], truth.take(honest))
         self.scoring_ = goal.name
@@ -226,11 +233,12 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
 
     def _answers_by_fold(self, X: Any) -> FloatArray:
         """What the committee of each fold says, shape (n_folds, n_rows, n_columns)."""
-        n_models = len(self.estimators_[0].models)
+        n_models = self.n_folds_ if self._has_folds else 1
         totals: list[Any] = [0.0] * n_models
         for member, question, share in zip(self.estimators_, self._questions, self._shares, strict=True):
-            for number, model in enumerate(member.models):
-                totals[number] = totals[number] + share * question.ask(member.name, model, X)
+            said = [share * question.ask(member.name, model, X) for model in member.models]
+            for number in range(n_models):
+                totals[number] = totals[number] + said[number if len(said) > 1 else 0]
         return np.stack(totals)
 
     def leaderboard(self) -> Listing:

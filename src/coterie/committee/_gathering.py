@@ -8,7 +8,7 @@ Words
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ class Training:
     classes: AnyArray | None
     folds: Sequence[Fold]
     n_columns: int
+    drawn: bool = False  # folds were drawn at random: any other folds would do as well
 
     @property
     def n_rows(self) -> int:
@@ -149,8 +150,19 @@ class Gathering:
             return f"about {needed:.3g} MB would be needed; memory_limit={limits.memory:g} expected at least that"
         if not self.found:
             return None
-        expected = len(self.training.folds) * self._forecast.seconds(entry, self._shape_for(entry))
+        expected = self._n_fits(entry) * self._forecast.seconds(entry, self._shape_for(entry))
         return self._too_late(expected)
+
+    def _n_fits(self, entry: Entry) -> float:
+        """Folds whose time a member takes."""
+        return entry.own_folds if self._leaves_out(entry) else len(self.training.folds)
+
+    def _leaves_out(self, entry: Entry) -> bool:
+        """Whether the member is fitted once, to all rows, and says itself what it would answer to rows left out."""
+        training = self.training
+        if entry.own is None or not training.drawn or self._most_rows(entry) < training.shape.n_train:
+            return False
+        return training.groups is None or has_fit_parameter(entry.own, "groups")
 
     def _too_late(self, seconds: float) -> str | None:
         left = self.clock.left - self.reserve
@@ -163,7 +175,7 @@ class Gathering:
         shape = self._shape_for(entry)
         working = 3 * 8e-6 * shape.values
         model = working if entry.megabytes is None else entry.megabytes(shape)
-        return working + len(self.training.folds) * model
+        return working + self._n_fits(entry) * model
 
     def _shape_for(self, entry: Entry) -> Shape:
         shape = self.training.shape
@@ -185,7 +197,40 @@ class Gathering:
         return most
 
     def _gather(self, entry: Entry, seed: int | None) -> None:
-        """Fit a member to every fold, unless time runs out or it fails."""
+        """Fit a member, once or to every fold, unless time runs out or it fails."""
+        if not self._leaves_out(entry) or not self._gather_own(entry, seed):
+            self._gather_by_folds(entry, seed)
+
+    def _gather_own(self, entry: Entry, seed: int | None) -> bool:
+        """One fit that leaves rows out by itself. Returns False if it cannot answer to all of them."""
+        training, question, shape = self.training, self._question(entry), self._shape_for(entry)
+        done = Gathered(entry, question, [], np.zeros((0, 1)), 0.0, 0.0, training.n_rows, False)
+        every = Fold(np.arange(training.n_rows), np.arange(0))
+        begun = self.clock.elapsed
+        try:
+            model = self._fitted(replace(entry, estimator=entry.own), every, training.n_rows, seed, 1, done)
+            middle = self.clock.elapsed
+            some = training.folds[0].test[:1000]
+            question.ask(entry.name, model, rows_of(training.X, some))
+        except Exception as error:
+            if self.limits.on_error == "raise":
+                raise
+            self.errors[entry.name] = error
+            return True
+        ended = self.clock.elapsed
+        done.answers = _left_out(model, training.classes)
+        counts = slice(None) if training.weight is None else training.weight > 0
+        if np.isnan(done.answers[counts]).any():
+            return False
+        done.models = [model]
+        done.fit_time, done.predict_time = middle - begun, 1000 / len(some) * (ended - middle)
+        self._forecast.learn(entry, shape, (middle - begun) / entry.own_folds)
+        self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        self.found.append(done)
+        return True
+
+    def _gather_by_folds(self, entry: Entry, seed: int | None) -> None:
+        """Fit a member to every fold."""
         training, n_folds = self.training, len(self.training.folds)
         question, shape = self._question(entry), self._shape_for(entry)
         seeds = [None] * n_folds if seed is None else [int(own) for own in spawn_seeds(seed, n_folds)]
@@ -274,6 +319,16 @@ class Gathering:
         soft = hasattr(entry.estimator, "predict_proba")
         method = method_of(entry.name, entry.estimator, "predict_proba" if soft else "predict")
         return Question(method, (classes,), is_vote=not soft)
+
+
+def _left_out(model: Any, classes: AnyArray | None) -> FloatArray:
+    """What a model says of rows that it left out, shape (n_rows, n_columns); NaN where it cannot."""
+    if classes is None:
+        return np.asarray(model.oob_prediction_, dtype=np.float64).reshape(-1, 1)
+    answers = np.asarray(model.oob_decision_function_, dtype=np.float64)
+    full = np.zeros((len(answers), len(classes)))
+    full[:, np.searchsorted(classes, model.classes_)] = answers
+    return full
 
 
 def _takes_weights(estimator: Any) -> bool:

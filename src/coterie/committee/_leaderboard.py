@@ -7,6 +7,7 @@ import numpy as np
 from coterie.committee._goal import Goal
 from coterie.committee._weights import Answers, weights_of
 from coterie.committee.listing import Listing
+from coterie.committee.portfolio import trusted_of
 
 __all__ = ["leaderboard_of"]
 
@@ -24,11 +25,12 @@ def leaderboard_of(committee: Any, goal: Goal) -> Listing:
         without = whole
         if weight > 0:
             others = answers.without(place)
-            alone = len(answers.said) == 1
+            names = [each for each in committee.members_ if each != name]
+            trusted = trusted_of(names, committee.portfolio)
             without = (
-                float("nan")
-                if alone
-                else _value(goal, others, weights_of(goal, others, others.known, committee.max_iter))
+                _value(goal, others, weights_of(goal, others, others.known, committee.max_iter, trusted))
+                if names
+                else float("nan")
             )
         rows.append(
             _row(

@@ -57,7 +57,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     >>> X, y = load_table("wine")
     >>> model = CommitteeClassifier(time_limit=None, max_members=3, random_state=0).fit(X, y)
     >>> model.members_, float(model.weights_.sum().round(9))
-    (['boosting', 'linear', 'extra_trees'], 1.0)
+    (['quick_boosting', 'linear', 'boosting'], 1.0)
     >>> bool(model.oof_score_ >= max(model.member_scores_.values()) - 0.01)
     True
 
@@ -205,7 +205,7 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
     >>> y = 2 * X[:, 0] + np.abs(X[:, 1]) + 0.3 * rng.normal(size=300)
     >>> model = CommitteeRegressor(time_limit=None, max_members=3, random_state=0).fit(X, y)
     >>> model.members_
-    ['boosting', 'linear', 'extra_trees']
+    ['quick_boosting', 'linear', 'boosting']
     >>> model.oof_score_ > max(model.member_scores_.values())
     True
     >>> low, high = model.predict_interval(X[:1], alpha=0.1)[0]

@@ -1,28 +1,29 @@
 """The members that a committee tries, in the order in which it tries them.
 
-The first is quick and good; then come members of other kinds, because a mean gains most from members that err in
-different ways; then more of what is usually best. What a member costs is known roughly beforehand, in seconds of a
+The first is quick; then come the best and members of other kinds, because a mean gains most from members that err in
+different ways; then more of what is usually good. What a member costs is known roughly beforehand, in seconds of a
 small machine: one number, learned from the members that were fitted so far, makes them seconds of this one.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from coterie._params import in_short
 from coterie._typing import Task
+from coterie.committee._neighbors import NeighborsClassifier, NeighborsRegressor
 from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
+from coterie.ensembles._boosting_plan import automatic_bags
 from coterie.ensembles.adaboost import AdaBoostClassifier
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.errors import InvalidParameter
 
-__all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of"]
+__all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of", "trusted_of"]
 
 _TREE_ROWS = 50_000  # that a tree of a forest sees at most
 
@@ -51,6 +52,9 @@ class Entry:
     seconds : what one fold may take on a small machine; None: nobody knows
     megabytes : what one fitted model may take
     max_rows : of more rows a sample is drawn; None: never
+    own : the learner in a form that leaves rows out by itself, and says what it would answer to them: one fit, on one
+        binned matrix, takes the place of one for each fold; None: it has no such form
+    own_folds : how many folds' time `own` takes
     """
 
     name: str
@@ -58,6 +62,8 @@ class Entry:
     seconds: Callable[[Shape], float] | None = None
     megabytes: Callable[[Shape], float] | None = None
     max_rows: int | None = None
+    own: Any = None
+    own_folds: float = 1.0
 
 
 class PortfolioLike:
@@ -95,11 +101,27 @@ def portfolio_of(given: Any, task: Task, shape: Shape, *, by_time: bool = False)
     """
     listed = _classifiers(shape) if task == "classification" else _regressors(shape)
     known = {entry.name: entry for entry in listed}
-    entries = listed if isinstance(given, str) else [_entry(item, known, task) for item in given]
+    if isinstance(given, str):
+        few = shape.n_train < _FEW_ROWS
+        entries = [entry for entry in listed if not few or entry.name in _OF_FEW_ROWS]
+    else:
+        entries = [_entry(item, known, task) for item in given]
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
         raise InvalidParameter(f"portfolio={in_short(given)}: expected a name of its own for each member.")
     return [_in_time(entry) for entry in entries] if by_time else entries
+
+
+def trusted_of(names: Sequence[str], given: Any) -> int | None:
+    """The place of the member that is trusted before anything is known of the table, if it is there.
+
+    Examples
+    --------
+    >>> trusted_of(["linear", "boosting"], "auto"), trusted_of(["linear"], "auto")
+    (1, None)
+    """
+    is_ours = isinstance(given, str) or _TRUSTED in [item for item in given if isinstance(item, str)]
+    return names.index(_TRUSTED) if is_ours and _TRUSTED in names else None
 
 
 def _entry(item: Any, known: dict[str, Entry], task: Task) -> Entry:
@@ -121,20 +143,24 @@ def _in_time(entry: Entry) -> Entry:
 
 
 NAMES = (
-    "boosting",
+    "quick_boosting",
     "linear",
+    "boosting",
     "extra_trees",
-    "oblivious_boosting",
     "forest",
-    "slow_boosting",
+    "oblivious_boosting",
     "neighbors",
+    "slow_boosting",
     "adaboost",
-    "shallow_boosting",
     "line_boosting",
+    "shallow_boosting",
 )
+_TRUSTED = "boosting"  # what is best on most tables: weights lean towards it
 
-
-_STOPS: dict[str, Any] = {"early_stopping": True, "validation_fraction": 0.1}
+_FEW_ROWS = 50  # too few for boosting to hold some out and learn from them when to stop
+_OF_FEW_ROWS = ("linear", "extra_trees", "forest", "neighbors", "adaboost")
+_OWN_FOLDS = 5  # boosters of a member that leaves rows out by itself, each without a fifth of them
+_TREES_OF_OWN = 200  # of a forest: a row is out of the bag of a third of them
 _CAREFUL: dict[str, Any] = {
     "l2_regularization": 1.0,
     "max_features": 0.5,
@@ -144,7 +170,7 @@ _CAREFUL: dict[str, Any] = {
 }
 # Rounds at most, rounds that are typical, and the settings.
 _BOOSTERS: dict[str, tuple[int, int, dict[str, Any]]] = {
-    "boosting": (500, 120, {"learning_rate": 0.1, "n_iter_no_change": 15, "min_samples_leaf": 10}),
+    "quick_boosting": (500, 120, {"learning_rate": 0.1, "n_iter_no_change": 15, "min_samples_leaf": 10}),
     "oblivious_boosting": (
         1000,
         300,
@@ -172,23 +198,46 @@ _BOOSTERS: dict[str, tuple[int, int, dict[str, Any]]] = {
 
 def _booster(kind: type[Any], name: str) -> Entry:
     most, typical, settings = _BOOSTERS[name]
-    settings = {"n_iter_no_change": 40, **settings, **_STOPS}
+    settings = {"n_iter_no_change": 40, **settings, "n_estimators": most, "early_stopping": True}
 
-    def seconds(shape: Shape) -> float:
-        trees = typical * (shape.n_outputs if shape.n_outputs > 2 else 1)
-        return trees * (2e-4 + 5e-9 * shape.values) + 5e-8 * shape.n_test * shape.n_columns
+    return Entry(
+        name,
+        kind(**settings, validation_fraction=0.1),
+        lambda shape: typical * _round_seconds(shape),
+        lambda shape: most * _trees_in_round(shape) * 4e-3,
+        own=kind(**settings, n_bags=_OWN_FOLDS),
+        own_folds=_OWN_FOLDS,
+    )
 
-    def megabytes(shape: Shape) -> float:
-        trees = most * (shape.n_outputs if shape.n_outputs > 2 else 1)
-        return trees * 4e-3
 
-    return Entry(name, kind(n_estimators=most, **settings), seconds, megabytes)
+def _recipe(kind: type[Any], shape: Shape) -> Entry:
+    """What the class does by default; it leaves rows out by itself, and so do its boosters within a fold."""
+    n_bags = max(_OWN_FOLDS, automatic_bags(shape.n_train * _trees_in_round(shape)))
+    return Entry(
+        "boosting",
+        kind(),
+        lambda shape: 400 * n_bags * _round_seconds(shape),
+        lambda shape: 400 * n_bags * _trees_in_round(shape) * 4e-3,
+        own=kind(n_bags=n_bags),
+    )
+
+
+def _trees_in_round(shape: Shape) -> int:
+    return shape.n_outputs if shape.n_outputs > 2 else 1
+
+
+def _round_seconds(shape: Shape) -> float:
+    return _trees_in_round(shape) * (2e-4 + 5e-9 * shape.values)
 
 
 def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
     share = None if shape.n_train <= _TREE_ROWS else _TREE_ROWS / shape.n_train
     # Pure leaves say 0 or 1; three rows say more, and a mean of probabilities is better for it.
-    settings = {"min_samples_leaf": 3, "max_samples": share, "oob_score": False, "keep_rows": False}
+    settings = {
+        "min_samples_leaf": 1 if shape.n_train < _FEW_ROWS else 3,
+        "max_samples": share,
+        "keep_rows": False,
+    }
 
     def seconds(shape: Shape) -> float:
         rows = min(shape.n_train, _TREE_ROWS)
@@ -197,7 +246,14 @@ def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
     def megabytes(shape: Shape) -> float:
         return 100 * min(shape.n_train, _TREE_ROWS) * 0.5 * 12e-6
 
-    return Entry(name, kind(100, **settings), seconds, megabytes)
+    return Entry(
+        name,
+        kind(100, oob_score=False, **settings),
+        seconds,
+        megabytes,
+        own=kind(_TREES_OF_OWN, **settings) if kind().bootstrap else None,
+        own_folds=_TREES_OF_OWN / 100,
+    )
 
 
 def _linear(estimator: Any, n_iter: int) -> Entry:
@@ -220,34 +276,30 @@ def _neighbors(estimator: Any) -> Entry:
     return Entry("neighbors", estimator, seconds, megabytes, 10_000)
 
 
-def _n_neighbors(shape: Shape) -> int:
-    return max(1, min(20, shape.n_train // 5))
-
-
 def _classifiers(shape: Shape) -> list[Entry]:
     def rounds(shape: Shape) -> float:
         return 200 * (2e-4 + 8e-10 * shape.values * max(1, shape.n_outputs - 1))
 
-    neighbors = KNeighborsClassifier(_n_neighbors(shape), weights="distance")
     adaboost = AdaBoostClassifier(n_estimators=200, learning_rate=0.5)
     found = {
         "linear": _linear(OnMatrixClassifier(LogisticRegression(max_iter=200)), 50),
         "extra_trees": _forest(ExtraTreesClassifier, "extra_trees", shape),
         "forest": _forest(RandomForestClassifier, "forest", shape),
-        "neighbors": _neighbors(OnMatrixClassifier(neighbors)),
+        "neighbors": _neighbors(OnMatrixClassifier(NeighborsClassifier())),
         "adaboost": Entry("adaboost", adaboost, rounds, lambda _: 0.1),
+        "boosting": _recipe(GradientBoostingClassifier, shape),
         **{name: _booster(GradientBoostingClassifier, name) for name in _BOOSTERS},
     }
     return [found[name] for name in NAMES]
 
 
 def _regressors(shape: Shape) -> list[Entry]:
-    neighbors = KNeighborsRegressor(_n_neighbors(shape), weights="distance")
     found = {
         "linear": _linear(OnMatrixRegressor(Ridge()), 10 + 10 * shape.n_columns),
         "extra_trees": _forest(ExtraTreesRegressor, "extra_trees", shape),
         "forest": _forest(RandomForestRegressor, "forest", shape),
-        "neighbors": _neighbors(OnMatrixRegressor(neighbors)),
+        "neighbors": _neighbors(OnMatrixRegressor(NeighborsRegressor())),
+        "boosting": _recipe(GradientBoostingRegressor, shape),
         **{name: _booster(GradientBoostingRegressor, name) for name in _BOOSTERS},
     }
     return [found[name] for name in NAMES if name in found]

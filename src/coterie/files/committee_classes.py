@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from coterie.committee._goal import Rows
+from coterie.committee._neighbors import NeighborsClassifier, NeighborsRegressor
 from coterie.committee._on_matrix import (
     DesignMatrix,
     OnMatrixClassifier,
@@ -81,8 +84,9 @@ def _check_committee(model: Any) -> None:
     for name in ("_shares", "_questions", "_learners"):
         expect(name in held and len(held[name]) == n_members, f"has {name} of other members than its own")
     expect(n_members > 0, "has no members")
-    same = len({len(member.models) for member in model.estimators_}) == 1
-    expect(same, "has members of different folds")
+    expect("n_folds_" in held and "_has_folds" in held, "does not say how many folds it has")
+    n_models = {len(member.models) for member in model.estimators_}
+    expect(n_models <= {1, model.n_folds_ if model._has_folds else 1}, "has members of different folds")
 
 
 def _check_answers(answers: Any) -> None:
@@ -95,6 +99,17 @@ def _check_answers(answers: Any) -> None:
         for rows in (fold.train, fold.test)
     )
     expect(inside, "has folds of rows that do not exist")
+
+
+def _check_neighbors(model: Any) -> None:
+    if "rows_" not in vars(model):
+        return
+    same = len(model.rows_) == len(model.weights_) == len(model.targets_) > 0
+    expect(same, "has neighbours without a target or a weight")
+    expect(bool(np.isfinite(model.rows_).all()), "has neighbours that are nowhere")
+    expect(bool((model.weights_ > 0).all()), "has neighbours without weight")
+    if "classes_" in vars(model):
+        expect(model.targets_.shape[1] == len(model.classes_), "has targets of other classes than its own")
 
 
 def _check_matrix(matrix: Any) -> None:
@@ -142,6 +157,25 @@ COMMITTEE_CLASSES = [
             param_names=frozenset({"estimator"}),
         )
         for cls in (OnMatrixClassifier, OnMatrixRegressor)
+    ),
+    *(
+        Spec(
+            f"committee.{cls.__name__}",
+            cls,
+            {
+                "rows_": array("f", 2),
+                "weights_": FLOATS,
+                "n_neighbors_": NUMBER,
+                "targets_": array("f", 2),
+                "classes_": LABELS,
+            },
+            optional=None,
+            dropped=frozenset({"_index"}),
+            has_params=True,
+            verify=_check_neighbors,
+            param_names=frozenset(),
+        )
+        for cls in (NeighborsClassifier, NeighborsRegressor)
     ),
     *(
         Spec(

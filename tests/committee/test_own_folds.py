@@ -1,0 +1,92 @@
+"""Members that leave rows out by themselves: one fit in place of one for each fold, and answers as honest."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from coterie import CommitteeClassifier, CommitteeRegressor, GradientBoostingRegressor
+from coterie.committee._goal import Rows, SquaredErrorGoal
+from coterie.committee._weights import Answers, weights_of
+from coterie.ensembles._out_of_fold import Fold
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(160, 4))
+Y = X[:, 0] + np.abs(X[:, 1]) + 0.4 * RNG.normal(size=160)
+NOISE = RNG.normal(size=160)
+
+
+def fitted(**settings: Any) -> CommitteeRegressor:
+    names = ["linear", "boosting", "forest"]
+    return CommitteeRegressor(None, **{"portfolio": names, "cv": 4, "random_state": 0, **settings}).fit(X, Y)
+
+
+def n_models(model: Any) -> dict[str, int]:
+    return {member.name: len(member.models) for member in model.estimators_}
+
+
+def test_boosting_and_the_forest_are_fitted_once() -> None:
+    counts = n_models(fitted())
+
+    assert counts.pop("linear", 4) == 4
+    assert set(counts.values()) == {1}
+
+
+def test_their_answers_are_those_of_rows_left_out() -> None:
+    model = fitted()
+    boosting = model.named_estimators_["boosting"].models[0]
+
+    assert isinstance(boosting, GradientBoostingRegressor)
+    np.testing.assert_array_equal(model.oof_predictions_["boosting"], boosting.oob_prediction_)
+
+
+def test_nothing_is_learned_of_noise() -> None:
+    """An answer from a model that saw the row would be far better than the mean."""
+    model = CommitteeRegressor(None, portfolio=["boosting", "forest"], random_state=0).fit(X, NOISE)
+
+    assert max(model.member_scores_.values()) < -0.97 * np.var(NOISE)
+    assert model.oof_score_ < -0.97 * np.var(NOISE)
+
+
+@pytest.mark.parametrize("cv", [KFold(3), list(KFold(3).split(X))])
+def test_folds_of_the_users_own_are_kept(cv: Any) -> None:
+    assert set(n_models(fitted(cv=cv)).values()) == {3}
+
+
+def test_groups_are_left_to_boosting_and_kept_from_the_forest() -> None:
+    groups = np.arange(160) // 4
+    model = CommitteeRegressor(None, portfolio=["boosting", "forest"], cv=4, random_state=0)
+
+    counts = n_models(model.fit(X, Y, groups=groups))
+
+    assert counts["boosting"] == 1
+    assert counts.get("forest", 4) == 4
+
+
+def test_intervals_hold_the_targets_of_new_rows() -> None:
+    model = fitted()
+    rng = np.random.default_rng(1)
+    new = rng.normal(size=(2000, 4))
+    target = new[:, 0] + np.abs(new[:, 1]) + 0.4 * rng.normal(size=2000)
+
+    low, high = model.predict_interval(new, alpha=0.1).T
+
+    assert 0.86 < np.mean((low <= target) & (target <= high)) < 0.96
+
+
+def test_weights_lean_towards_what_is_trusted_as_a_hundred_rows_would() -> None:
+    n_rows = 300
+    said = np.stack([NOISE[:100].repeat(3), np.zeros(n_rows)])[:, :, None]
+    rows = Rows(NOISE[:100].repeat(3), np.ones(n_rows))
+    every = np.ones(n_rows, dtype=bool)
+    answers = Answers(said, rows, every, [Fold(np.arange(0), np.arange(n_rows))])
+
+    assert weights_of(SquaredErrorGoal(), answers, every, 25).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(weights_of(SquaredErrorGoal(), answers, every, 25, trusted=1), [0.75, 0.25])
+
+
+def test_few_rows_are_not_boosted() -> None:
+    model = CommitteeClassifier(None, random_state=0).fit(X[:40], Y[:40] > 0.5)
+
+    assert not any("boosting" in name for name in model.members_)
