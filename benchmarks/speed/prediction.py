@@ -2,7 +2,7 @@
 
     python benchmarks/speed/prediction.py [--rows 200000] [--threads 2] [--repeats 5]
 
-Needs `pip install 'coterie[export]' onnxruntime`. Runs are interleaved, and the median of each is shown: nanoseconds for
+Needs `pip install 'coterie[export]' onnxruntime`. Runs are interleaved, and medians are shown: nanoseconds for
 a row and tree in a batch, microseconds for one row. The last column is the largest difference from coterie's answers.
 """
 
