@@ -72,7 +72,7 @@ def build(
     >>> X, y = load_table("wine")
     >>> found = report.build(RandomForestClassifier(30, random_state=0).fit(X, y), X, y, title="Wine")
     >>> found
-    Report('Wine', 11 sections)
+    Report('Wine', 13 sections)
     >>> found.honest
     True
     """

@@ -35,7 +35,7 @@ def reproduce(subject: Subject, options: dict[str, Any]) -> Section:
     return Section(
         "reproduce",
         "How to reproduce",
-        (facts, data, *words, _parameters(subject.model), Code(_code(subject, options))),
+        (facts, data, *words, *_parameters(subject.model), Code(_code(subject, options))),
     )
 
 
@@ -62,17 +62,25 @@ def fingerprint(subject: Subject) -> str:
     return found.hexdigest()[:16]
 
 
-def _parameters(model: Any) -> Sheet:
+def _parameters(model: Any) -> list[Sheet]:
+    """Those that were set, and those that were left as they are."""
     known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     usual = _defaults(model)
-    rows: list[tuple[Cell, ...]] = [
-        (name, _short(value), "" if name in usual and _short(usual[name]) == _short(value) else "set")
-        for name, value in sorted(known.items())
-    ]
-    rows.sort(key=lambda row: row[2] == "")
-    caption = "Parameters of the model; those that differ from their defaults come first."
-    shown = tuple(rows[:_MOST_LISTED])
-    return Sheet(("parameter", "value", ""), shown, caption, left_out=len(rows) - len(shown))
+    given: list[tuple[Cell, ...]] = []
+    others: list[tuple[Cell, ...]] = []
+    for name, value in sorted(known.items()):
+        as_usual = name in usual and _short(usual[name]) == _short(value)
+        (others if as_usual else given).append((name, _short(value)))
+    sheets = []
+    for rows, caption, folded in (
+        (given, "Parameters that differ from their defaults.", False),
+        (others, "Parameters that have their defaults.", True),
+    ):
+        if rows:
+            shown = tuple(rows[:_MOST_LISTED])
+            hidden = len(rows) - len(shown)
+            sheets.append(Sheet(("parameter", "value"), shown, caption, left_out=hidden, folded=folded))
+    return sheets
 
 
 def _defaults(model: Any) -> dict[str, Any]:
