@@ -121,5 +121,8 @@ def _chart(
     pad = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
     bottom = max(0.0, low - pad) if low >= 0 else low - pad
     return Chart(
-        title, Axis(step, 1.0, max(2.0, last), log=last > 50), Axis(label, bottom, high + pad), tuple(drawn)
+        title[:1].upper() + title[1:],
+        Axis(step, 1.0, max(2.0, last), log=last > 50),
+        Axis(label, bottom, high + pad),
+        tuple(drawn),
     )

@@ -29,6 +29,7 @@ from coterie.report.specification import CONFIG, specification
 __all__ = ["html_of", "vendored"]
 
 _SCRIPTS = ("vega.min.js", "vega-interpreter.min.js", "vega-lite.min.js")
+_LEAST_SCALE = 0.65  # of a drawing; its letters are 12 px high
 _KINDS = {
     Words: "words",
     Facts: "facts",
@@ -147,8 +148,13 @@ def _block(block: Block, charts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _without_size(svg: str) -> str:
-    """A drawing as wide as it is, but never wider than the page."""
-    return re.sub(r'<svg ([^>]*?)width="(\d+)" height="\d+"', r'<svg \1style="max-width:\2px"', svg, count=1)
+    """A drawing as wide as the page, but never so small that it cannot be read, nor larger than it is."""
+
+    def styled(found: re.Match[str]) -> str:
+        width = int(found[2])
+        return f'<svg {found[1]}style="max-width:{width}px;min-width:{round(_LEAST_SCALE * width)}px"'
+
+    return re.sub(r'<svg ([^>]*?)width="(\d+)" height="\d+"', styled, svg, count=1)
 
 
 def _alignment(sheet: Sheet) -> dict[str, Any]:

@@ -22,6 +22,7 @@ __all__ = ["members", "sureness"]
 _MOST_ROWS = 2_000
 _MOST_STEPS = 300
 _MOST_LISTED = 20
+_ABOUT = {True: "about rows that fit saw", False: "about rows that fit did not see", None: "about these rows"}
 _FEW = 12  # members that a matrix of pairs can be read for
 
 
@@ -33,23 +34,36 @@ def sureness(subject: Subject, honesty: Honesty) -> Section:
     if hasattr(subject.model, "oof_proba_") and honesty.answers is not None:
         assert honesty.answers.proba is not None
         return Section(key, title, _of_committee(subject, honesty.answers.proba, honesty.answers.truth))
-    some = subject.some(_MOST_ROWS)
+    oob = _knows_bags(subject, honesty)
+    some = subject if oob else subject.some(_MOST_ROWS)  # rows out of bag are those of the whole table
     try:
-        display = MarginDisplay.from_estimator(subject.model, some.X, some.y)
-        found = margins(subject.model, some.X, some.y)
+        display = MarginDisplay.from_estimator(subject.model, some.X, some.y, oob=oob)
+        found = margins(subject.model, some.X, some.y, oob=oob)
     except CoterieError as error:
         return Section(key, title, why_not=_reason(error))
     text = (
-        f"A margin is the share of the votes for the right class minus the largest share of another. "
+        "A margin is the share of the votes for the right class minus the largest share of another"
+        f"{', out of bag' if oob else ''}. "
         f"{percent(float(found.error()[-1]))} of rows have none, or a negative one; the median is "
         f"{in_words(float(found.quantile(0.5)[-1]))}."
     )
     blocks: list[Block] = [Words(text)]
-    if honesty.seen:
+    if honesty.seen and not oob:
         blocks.append(Words("Fit saw these rows: margins of new rows are smaller.", "note"))
     return Section(
         key, title, (*blocks, Figure(display.chart(), "Left of zero are the rows that are wrong."))
     )
+
+
+def _knows_bags(subject: Subject, honesty: Honesty) -> bool:
+    """Whether margins can be asked of the members that did not draw a row."""
+    if not honesty.seen or honesty.source != "out of bag" or subject.is_sampled:
+        return False
+    try:
+        margins(subject.model, subject.X, subject.y, oob=True)
+    except CoterieError:
+        return False
+    return True
 
 
 def _of_committee(subject: Subject, proba: FloatArray, truth: AnyArray) -> tuple[Block, ...]:
@@ -102,6 +116,10 @@ def members(subject: Subject, honesty: Honesty) -> Section:
     except CoterieError as error:
         return Section(key, title, why_not=_reason(error))
     blocks: list[Block] = [Words(f"{_sentence(found)} Asked {where}.")]
+    if where == _ABOUT[True]:
+        blocks.append(
+            Words("Of rows that they know, members are too often right, and too much alike.", "note")
+        )
     if len(found.names) <= _FEW:
         chart = DiversityDisplay(found).chart()
         blocks.append(Figure(chart, "Dark cells are members that err alike: one of them may be enough."))
@@ -121,12 +139,7 @@ def _found(subject: Subject, honesty: Honesty) -> tuple[Diversity | Ambiguity, s
     if hasattr(model, "_answers") and hasattr(model, "members_") and len(model.members_) > 1:
         return _of_answers(subject, model), "about rows of fit, out of fold"
     some = subject.some(_MOST_ROWS)
-    about = {
-        True: "about rows that fit saw",
-        False: "about rows that fit did not see",
-        None: "about these rows",
-    }
-    return diversity(model, some.X, some.y), about[honesty.seen]
+    return diversity(model, some.X, some.y), _ABOUT[honesty.seen]
 
 
 def _of_answers(subject: Subject, model: Any) -> Diversity | Ambiguity:
@@ -175,7 +188,8 @@ def _sheet(found: Diversity | Ambiguity) -> Sheet:
             )
         )
     columns = ("member", "weight", error, "error grows without it by", "most like", alike)
-    return Sheet(columns, tuple(rows), left_out=len(found.names) - len(order))
+    hidden = len(found.names) - len(order)
+    return Sheet(columns, tuple(rows), left_out=hidden, folded=len(rows) > _FEW)
 
 
 def _reason(error: CoterieError) -> str:

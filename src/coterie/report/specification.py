@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coterie.plots._vega import vega_of
-from coterie.plots.chart import Cells, Chart, legend_of
+from coterie.plots.chart import Cells, Chart, legend_of, ticks
 from coterie.plots.palette import AXIS, FAINT, GRID, INK, PAPER, colour_of
 
 __all__ = ["CONFIG", "specification"]
@@ -68,6 +68,9 @@ def specification(chart: Chart) -> dict[str, Any]:
         spec["layer"] = _cells(spec["layer"][0], chart.cells)
     for layer in spec["layer"]:
         _dress(layer["encoding"], _legend(chart), dashes=not chart.points)
+        if chart.x.log and "x" in layer["encoding"]:
+            marked = ticks(chart.x)
+            layer["encoding"]["x"]["axis"] = {"values": marked, "tickCount": len(marked)}
     if len(chart.points) == 1 and len(chart.points[0].x) > 200:
         _make_small(spec["layer"])
     found: dict[str, Any] = json.loads(json.dumps(_renamed(spec)), parse_float=_rounded)

@@ -78,6 +78,8 @@
     const show = (step) => {
       at = (at + step + pictures.length) % pictures.length;
       pictures.forEach((picture, number) => { picture.hidden = number !== at; });
+      const sheet = pictures[at].querySelector(".scroll");
+      sheet.scrollLeft = (sheet.scrollWidth - sheet.clientWidth) / 2; // the root is in the middle
       bar.querySelector("span").textContent = `${at + 1} of ${pictures.length}`;
     };
     bar.hidden = pictures.length < 2;
