@@ -96,7 +96,7 @@ def test_every_chart_is_in_the_page_with_its_words() -> None:
     assert all(len(words) > 5 for _, words in places)
 
 
-def test_a_committee_knows_its_rows() -> None:
+def test_a_committee_recognises_its_rows() -> None:
     model, X, y = fitted("two")
 
     own, others = report_of("two"), report.build(model, X[:80], y[:80])
@@ -108,7 +108,7 @@ def test_a_committee_knows_its_rows() -> None:
     accuracy = {score.key: score.value for score in own.honest_scores}["accuracy"]
     said = model.classes_[model.oof_proba_.argmax(axis=1)]
     assert accuracy == (said == y).mean()
-    assert "fitted to these very rows" in own.text()
+    assert "seems to have been fitted to these very rows" in own.text()
     assert "Out of fold, CommitteeClassifier is right about" in own.text()
 
 
@@ -127,6 +127,37 @@ def test_a_forest_finds_out_whether_rows_are_its_own() -> None:
     assert others.seen is None
     assert others.honest_scores == ()
     assert "does not know whether it was fitted to these rows" in others.text()
+
+
+def test_a_committee_is_not_deceived_by_the_same_targets() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 80)
+    X, others = (rng.normal(size=(160, 3)) + (y == "yes")[:, None] for _ in range(2))
+    model = coterie.CommitteeClassifier(time_limit=None, portfolio=["linear"], cv=3, random_state=0).fit(X, y)
+
+    assert report.build(model, X, y).seen is True
+    assert report.build(model, others, y).seen is None
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_other_rows_in_the_same_order_are_not_taken_for_those_of_fit(task: str) -> None:
+    """Two halves of a table sorted by its target: answers go together, and yet no row is the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    target = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=400)
+    order = np.argsort(target)
+    X, y = X[order], target[order]
+    kind = coterie.RandomForestRegressor
+    if task == "classes":
+        y, kind = np.digitize(y, [-0.5, 0.5]), coterie.RandomForestClassifier
+    model = kind(30, random_state=0).fit(X[::2], y[::2])
+
+    own, others = report.build(model, X[::2], y[::2]), report.build(model, X[1::2], y[1::2])
+
+    assert own.seen is True
+    assert "seems to have been fitted to these very rows" in own.text()
+    assert others.seen is None
+    assert others.honest_scores == ()
 
 
 def test_the_caller_knows_best_whether_rows_were_seen() -> None:

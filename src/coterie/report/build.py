@@ -61,8 +61,8 @@ def build(
 
     Notes
     -----
-    Scores on rows that fit saw are too good. A committee knows its rows and what it said of them out of fold; forests,
-    bagging and boosting know it out of bag. Such scores stand beside those on the rows given here. Sections that do not
+    Scores on rows that fit saw are too good. A committee keeps what it said of them out of fold; forests, bagging and
+    boosting keep it out of bag. Such scores stand beside those on the rows given here. Sections that do not
     apply are left out, and the report says why.
 
     Examples

@@ -1,8 +1,9 @@
 """How far can scores be trusted? Whether fit saw the rows, and what the model said of rows that its parts had not seen.
 
 A committee keeps its answers out of fold beside the targets of fit; forests, bagging and boosting keep their answers
-out of bag without them. So whether rows are those of fit is known for a committee, and for the others it is found out:
-of the same rows, a model says much the same out of bag.
+out of bag without them. No model keeps its rows, so whether they are those of fit is inferred: of the same rows a model
+says much the same out of bag, also among rows with the same target, and a committee's targets are the same. Without
+looking among rows with the same target, two halves of a table sorted by class would look like the same rows.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ __all__ = ["Honesty", "honesty_of"]
 _ALIKE = 0.5  # a correlation that answers about other rows do not have
 _LEAST_ROWS = 20  # that a correlation can be trusted from
 _MOST_ROWS = 20_000
+_INFERRED = (
+    "The model seems to have been fitted to these very rows: it says much the same of them as it said without "
+    "them. Scores on them are too good. Say seen=False if it was not."
+)
 
 
 @dataclass(frozen=True)
@@ -44,17 +49,19 @@ def honesty_of(subject: Subject, seen: bool | None) -> Honesty:
     source, kept = _kept_answers(subject.model)
     known = _known_targets(subject.model)
     if kept is not None and known is not None:
-        same = len(known) == subject.n_rows and bool(np.array_equal(known, subject.whole_truth))
-        seen = (True if same else None) if seen is None else seen
-        return Honesty(seen, _sentence(subject, seen, len(known)), source, _answers(subject, known, kept))
+        inferred = seen is None and np.array_equal(known, subject.whole_truth) and _is_alike(subject, kept)
+        seen = True if inferred else seen
+        words = _INFERRED if inferred else _sentence(subject, seen, len(known))
+        return Honesty(seen, words, source, _answers(subject, known, kept))
     if kept is None:
         return Honesty(seen, _sentence(subject, seen, None))
-    if seen is None and _is_alike(subject, kept):
-        seen = True
+    inferred = seen is None and _is_alike(subject, kept)
+    seen = True if inferred else seen
     answers = None
     if seen and len(kept) == subject.n_rows:
         answers = _answers(subject, subject.whole_truth, kept)
-    return Honesty(seen, _sentence(subject, seen, len(kept)), source if answers else "", answers)
+    words = _INFERRED if inferred else _sentence(subject, seen, len(kept))
+    return Honesty(seen, words, source if answers else "", answers)
 
 
 def _kept_answers(model: Any) -> tuple[str, FloatArray | None]:
@@ -78,7 +85,7 @@ def _known_targets(model: Any) -> AnyArray | None:
 
 
 def _is_alike(subject: Subject, kept: FloatArray) -> bool:
-    """Whether answers out of bag go together with those about the rows, row by row."""
+    """Whether answers out of bag go together with those about the rows, row by row, beyond what the targets explain."""
     if len(kept) != subject.n_rows:
         return False
     answers = subject.answers
@@ -89,9 +96,19 @@ def _is_alike(subject: Subject, kept: FloatArray) -> bool:
     fine = np.isfinite(before).all(axis=1)
     if fine.sum() < _LEAST_ROWS:
         return False
-    one, other = (part[fine] - part[fine].mean(axis=0) for part in (before, now))
+    known = _of_targets(subject, np.flatnonzero(fine))
+    one, other = (part[fine] - known @ np.linalg.lstsq(known, part[fine])[0] for part in (before, now))
     size = float(np.sqrt((one**2).sum() * (other**2).sum()))
     return size > 0 and float((one * other).sum()) / size > _ALIKE
+
+
+def _of_targets(subject: Subject, some: AnyArray) -> FloatArray:
+    """Columns that hold what targets explain: a column for each class, or powers of the number."""
+    truth = subject.truth[some]
+    if subject.classes is not None:
+        return np.asarray(truth[:, None] == np.arange(len(subject.classes)), dtype=np.float64)
+    spread = float(truth.std()) or 1.0
+    return np.vander((truth - truth.mean()) / spread, 4)
 
 
 def _answers(subject: Subject, truth: AnyArray, kept: FloatArray) -> Answers | None:
