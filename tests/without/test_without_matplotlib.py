@@ -34,14 +34,14 @@ def test_pictures_need_no_matplotlib_but_for_png() -> None:
     assert png.endswith("Install it with: pip install 'coterie[plot]'")
 
 
-def test_importing_coterie_imports_neither_diagnostics_nor_plots() -> None:
+def test_importing_coterie_imports_neither_diagnostics_nor_plots_nor_reports() -> None:
     program = """
         import coterie
 
-        print("coterie.diagnostics" in sys.modules, "coterie.plots" in sys.modules, end=" ")
+        print(*[name in sys.modules for name in ("coterie.diagnostics", "coterie.plots", "jinja2")], end=" ")
         from coterie import diagnostics, plots
 
         print(diagnostics.margins.__name__, plots.MarginDisplay.__name__, "matplotlib" in sys.modules)
     """
 
-    assert run_without([], program) == "False False margins MarginDisplay False"
+    assert run_without([], program) == "False False False margins MarginDisplay False"

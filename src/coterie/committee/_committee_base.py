@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole, check_params, resolve_n_jobs
+from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._clock import Clock
@@ -55,7 +56,7 @@ COMMITTEE_PARAMS: Params = {
 }
 
 
-class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
+class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
     """The way of `fit`, and the weighted mean of what members say."""
 
     PARAMS: ClassVar[Params] = COMMITTEE_PARAMS

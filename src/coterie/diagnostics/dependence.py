@@ -21,6 +21,8 @@ from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["Dependence", "DependenceCurve", "dependence", "interaction_strength"]
 
+_MOST_ASKED = 4_000  # rows in one question: each costs something, however small
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DependenceCurve:
@@ -243,12 +245,15 @@ def _columns(X: Any, features: Any, name: str) -> tuple[Any, Table, tuple[int, .
 def _answers(
     ask: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, n_rows: int, n_jobs: int | None
 ) -> FloatArray:
-    """What is said of each row at each value, shape (n_rows, n_values)."""
+    """What is said of each row at each value, shape (n_rows, n_values); several values are one question."""
+    together = max(1, _MOST_ASKED // max(1, n_rows))
+    parts = [grid.rows[first : first + together] for first in range(0, len(grid.rows), together)]
 
-    def at(row: int) -> FloatArray:
-        return ask(with_values_of(X, place, np.full(n_rows, row)))
+    def at(rows: RowArray) -> FloatArray:
+        every = X if len(rows) == 1 else rows_of(X, np.tile(np.arange(n_rows), len(rows)))
+        return ask(with_values_of(every, place, np.repeat(rows, n_rows))).reshape(len(rows), n_rows)
 
-    return np.column_stack(in_parallel(at, [(int(row),) for row in grid.rows], n_jobs=n_jobs))
+    return np.concatenate(in_parallel(at, [(part,) for part in parts], n_jobs=n_jobs)).T
 
 
 def _accumulated(

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import OneOf, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, SeedLike
-from coterie.data.parts import cuttable, outline_of
+from coterie.data.parts import chosen_columns, cuttable, outline_of
 from coterie.data.replaced import with_values_of
 from coterie.data.weight import read_weight
 from coterie.diagnostics._checks import check_choice
@@ -66,6 +66,7 @@ def importance(
     y: Any = None,
     *,
     method: str = "permutation",
+    features: Any = None,
     scoring: Any = None,
     n_repeats: int = 5,
     sample_weight: Any = None,
@@ -91,6 +92,7 @@ def importance(
         "shap"             the mean size of what it brings to an answer                       models with `explain`
         =================  =================================================================  ======================
 
+    features : columns by name or place, which alone are measured; None for all. For "permutation".
     scoring : name of a scorer of scikit-learn, function of (model, X, y), or None for the model's own score
     n_repeats : int, how often values change places
     sample_weight : array of shape (n_rows,), how often each row counts in the score
@@ -120,7 +122,11 @@ def importance(
     resolve_n_jobs(n_jobs)
     check_is_fitted(model)
     if method == "permutation":
-        return _permuted(model, X, y, scoring, n_repeats, sample_weight, n_jobs, random_state)
+        return _permuted(model, X, y, features, scoring, n_repeats, sample_weight, n_jobs, random_state)
+    if features is not None:
+        raise InvalidParameter(
+            f"features={in_short(features)}: method={method!r} measures all columns; expected None."
+        )
     if method == "shap":
         return _by_shap(model, X)
     if method == "oob_permutation":
@@ -159,6 +165,7 @@ def _permuted(
     model: Any,
     X: Any,
     y: Any,
+    features: Any,
     scoring: Any,
     n_repeats: int,
     sample_weight: Any,
@@ -184,10 +191,11 @@ def _permuted(
             base - float(scorer(model, with_values_of(X, place, order), y, **options)) for order in orders
         ]
 
-    places = [(place,) for place in range(outline.n_columns)]
-    samples = np.array(in_parallel(fall, places, n_jobs=n_jobs))
+    every = tuple(range(outline.n_columns))
+    places = every if features is None else chosen_columns(features, X, outline, "features").places
+    samples = np.array(in_parallel(fall, [(place,) for place in places], n_jobs=n_jobs))
     assert outline.table is not None
-    names = tuple(outline.table.label(place) for place in range(outline.n_columns))
+    names = tuple(outline.table.label(place) for place in places)
     what = "score" if scoring is None else in_short(scoring) if callable(scoring) else str(scoring)
     return Importance(
         "permutation", f"fall of the {what}", names, samples.mean(axis=1), samples.std(axis=1), samples

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
 from coterie._params import resolve_n_jobs
+from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
@@ -28,7 +29,7 @@ from coterie.errors import InvalidParameter
 __all__ = ["AnswersByVote"]
 
 
-class AnswersByVote(TakesAnyTable, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """Predictions from `estimators_` and `estimator_weights_`; stumps answer from one table of all their votes."""
 
     classes_: AnyArray

@@ -23,6 +23,7 @@ from coterie._params import (
     in_short,
     resolve_n_jobs,
 )
+from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.data.holdout import holdout_rows
@@ -77,7 +78,7 @@ _LEARNED = (
 )
 
 
-class AnyBoostBase(CallbackSupportMixin, BaseEstimator):
+class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
     """The rounds of `fit`, and the sum that `predict` starts from."""
 
     PARAMS: ClassVar[Params] = ANYBOOST_PARAMS

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Params, check_params, in_short, resolve_n_jobs
+from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
 from coterie.data.parts import Columns, Outline, cuttable, outline_of
@@ -60,7 +61,7 @@ _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
 _ROWS_AT_ONCE = 2**23  # rows of all these bags
 
 
-class BaggingBase(CallbackSupportMixin, BaseEstimator):
+class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
     """The loop of `fit`, and the answers of the members."""
 
     PARAMS: ClassVar[Params] = BAGGING_PARAMS

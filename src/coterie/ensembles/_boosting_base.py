@@ -31,6 +31,7 @@ from coterie._params import (
     check_params,
     resolve_n_jobs,
 )
+from coterie._reported import Reported
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.any_table import TakesAnyTable
@@ -144,7 +145,7 @@ class Task:
     n_threads: int
 
 
-class BoostingBase(Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
+class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
 from coterie._params import Params, check_params, resolve_n_jobs
+from coterie._reported import Reported
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.any_table import TakesAnyTable
@@ -63,7 +64,7 @@ _LEARNED = (
 )
 
 
-class ForestBase(Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """The loop of `fit`, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
+from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import Outline, chosen_columns
 from coterie.ensembles._members import Member, weight_params
@@ -67,7 +68,7 @@ class GivenAtFit:
         self.of_final: dict[str, Any] = {}
 
 
-class NamedMembers(CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition, BaseEstimator):
+class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition, BaseEstimator):
     """Parameters of members by name, tags that follow from theirs, and the routing of metadata."""
 
     PARAMS: ClassVar[Params] = MEMBER_PARAMS

@@ -19,6 +19,7 @@ from coterie._params import (
     resolve_n_jobs,
 )
 from coterie._params import SeedLike as SeedRule
+from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import FloatArray, SeedLike
 from coterie.data.parts import rows_of
@@ -52,7 +53,7 @@ class _Round(NamedTuple):
     log_weight: FloatArray
 
 
-class AdaBoostRegressor(RegressorMixin, BaseEstimator):
+class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
     """AdaBoost for numbers, the method called R2.
 
     Each round fits a copy of the learner to rows that count the more the worse the members before it predicted them.

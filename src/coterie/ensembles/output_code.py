@@ -24,6 +24,7 @@ from coterie._params import (
     in_short,
     resolve_n_jobs,
 )
+from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._typing import SeedLike as Seed
@@ -63,7 +64,7 @@ def _when(condition: Callable[[str], bool], method: str) -> Any:
     return available_if(check)
 
 
-class OutputCodeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier for many classes, made of members that each tell two groups of them apart.
 
     A code matrix says which classes are on which side for each member. The class of a row is the one whose row of the

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import resolve_n_jobs
+from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
@@ -41,7 +42,7 @@ class Recipe:
     first_id: AnyArray
 
 
-class _Imported(TakesAnyTable, BaseEstimator):
+class _Imported(Reported, TakesAnyTable, BaseEstimator):
     """What imported classifiers and regressors share."""
 
     forest_: Any

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._engine import grow_criterion_tree, pruning_path, usable_threads
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, check_params, resolve_n_jobs
 from coterie._params import SeedLike as SeedRule
+from coterie._reported import Reported
 from coterie._seeds import root_seed
 from coterie._typing import (
     AnyArray,
@@ -42,7 +43,7 @@ from coterie.trees.words import words_of
 __all__ = ["CriterionTree"]
 
 
-class CriterionTree(Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
     PARAMS: Params = {

@@ -1,0 +1,6 @@
+"""One page about a fitted model that opens without a network: how good it is, why, and what may be wrong."""
+
+from coterie.report.build import build
+from coterie.report.document import Report
+
+__all__ = ["Report", "build"]

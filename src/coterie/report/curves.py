@@ -1,0 +1,128 @@
+"""How the model got better: by round or by tree, on rows held out, out of bag, and on the rows of the report."""
+
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray
+from coterie.diagnostics._stages import n_stages_of, staged_answers
+from coterie.diagnostics._voting_margins import codes_of
+from coterie.errors import CoterieError
+from coterie.plots.chart import Axis, Chart, Line
+from coterie.report.content import Figure, Section
+from coterie.report.subject import Subject
+
+__all__ = ["curves"]
+
+_KEY, _TITLE = "curves", "Learning curves"
+_MOST_POINTS = 400
+_MOST_STAGES = 25
+_MOST_ROWS = 2_000
+_KEPT = {
+    "validation_losses_": ("loss on rows held out", "round"),
+    "validation_errors_": ("error on rows held out", "round"),
+    "oob_errors_": ("error out of bag", "trees"),
+    "estimator_errors_": ("weighted error of each member", "round"),
+}
+
+
+def curves(subject: Subject) -> Section:
+    figures = _kept(subject.model) or _of_members(subject.model)
+    asked = _asked(subject)
+    if asked is not None:
+        figures = [*figures, asked]
+    if figures:
+        return Section(_KEY, _TITLE, tuple(figures))
+    why = f"{subject.name} has no rounds that could be asked one by one, and kept no errors of them."
+    return Section(_KEY, _TITLE, why_not=why)
+
+
+def _kept(model: Any) -> list[Figure]:
+    figures = []
+    for name, (label, step) in _KEPT.items():
+        values = _numbers(getattr(model, name, None))
+        if values is not None:
+            figures.append(Figure(_chart(label, label, step, {label: values}), _reading(values, step)))
+    return figures
+
+
+def _of_members(model: Any) -> list[Figure]:
+    """The folds of the members that kept a curve, the ones with the largest weights first."""
+    figures = []
+    shares = np.asarray(getattr(model, "_shares", []))
+    members = list(getattr(model, "estimators_", []))
+    if len(shares) != len(members):
+        return []
+    for place in np.argsort(-shares, kind="stable").tolist():
+        models = list(getattr(members[place], "models", []))
+        found = [_numbers(getattr(own, "validation_losses_", None)) for own in models]
+        lines = {f"fold {number}": own for number, own in enumerate(found, start=1) if own is not None}
+        if lines:
+            name = members[place].name
+            caption = f"Each line is the model of a fold of “{name}”; its rounds end soon after the loss stops falling."
+            figures.append(Figure(_chart(f"{name} on rows held out", "loss", "round", lines), caption))
+    return figures[:2]
+
+
+def _asked(subject: Subject) -> Figure | None:
+    """The error on the rows of the report after some of the rounds or trees."""
+    n_stages = n_stages_of(subject.model)
+    if n_stages is None or n_stages < 3:
+        return None
+    stages = np.unique(np.geomspace(1, n_stages, _MOST_STAGES).round().astype(np.int64))
+    some = subject.some(_MOST_ROWS)
+    try:
+        numbers, said = staged_answers(subject.model, some.X, stages)
+    except CoterieError:  # some kinds of rounds mean nothing alone
+        return None
+    errors = np.array([_error(some, own) for own in said])
+    label = "root mean squared error" if subject.classes is None else "share of wrong rows"
+    at = numbers.astype(np.float64)
+    chart = _chart(f"{label} on these rows", label, "rounds or trees", {"on these rows": errors}, at)
+    return Figure(chart, "What the first rounds or trees alone would have said of the rows of this report.")
+
+
+def _error(subject: Subject, said: AnyArray) -> float:
+    if subject.classes is None:
+        return float(np.sqrt(((np.asarray(said, dtype=np.float64).reshape(-1) - subject.truth) ** 2).mean()))
+    return float((codes_of(said, subject.classes, len(subject.truth)) != subject.truth).mean())
+
+
+def _numbers(values: Any) -> FloatArray | None:
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind != "f" or np.isfinite(array).sum() < 3:
+        return None
+    return np.asarray(array, dtype=np.float64)
+
+
+def _reading(values: FloatArray, step: str) -> str:
+    best = int(np.nanargmin(values)) + 1
+    what = "round" if step == "round" else "tree"
+    return f"Least after {what} {best:,} of {len(values):,}."
+
+
+def _chart(
+    title: str, label: str, step: str, lines: dict[str, FloatArray], at: FloatArray | None = None
+) -> Chart:
+    drawn, last = [], 1.0
+    ends: list[float] = []
+    for name, values in lines.items():
+        x = np.arange(1.0, len(values) + 1) if at is None else at
+        fine = np.isfinite(values)
+        x, y = x[fine], values[fine]
+        if len(x) > _MOST_POINTS:
+            some = np.unique(np.geomspace(1, len(x), _MOST_POINTS).round().astype(np.intp)) - 1
+            x, y = x[some], y[some]
+        last, ends = max(last, float(x[-1])), [*ends, float(y.min()), float(y.max())]
+        drawn.append(Line(name, x, y))
+    low, high = min(ends), max(ends)
+    pad = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
+    bottom = max(0.0, low - pad) if low >= 0 else low - pad
+    return Chart(
+        title[:1].upper() + title[1:],
+        Axis(step, 1.0, max(2.0, last), log=last > 50),
+        Axis(label, bottom, high + pad),
+        tuple(drawn),
+    )

@@ -1,0 +1,139 @@
+"""A report as plain values, and as JSON: the same numbers for programs."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from coterie.plots.chart import Chart
+from coterie.report.content import (
+    Block,
+    Code,
+    Drawings,
+    Facts,
+    Figure,
+    Matrix,
+    Section,
+    Sheet,
+    Thresholds,
+    Words,
+)
+from coterie.report.measures import Measured
+
+__all__ = ["json_of", "plain_of"]
+
+FORMAT = 1
+
+
+def plain_of(report: Any) -> dict[str, Any]:
+    """Dicts, lists, text, numbers, booleans and None; what is no number is None."""
+    return {
+        "format": FORMAT,
+        "title": report.title,
+        "model": report.model,
+        "task": report.task,
+        "seen": report.seen,
+        "honest_source": report.source or None,
+        "scores": {own.key: _score(own) for own in report.scores},
+        "honest_scores": {own.key: _score(own) for own in report.honest_scores},
+        "sections": [_section(section) for section in report.shown],
+        "left_out": [
+            {"key": section.key, "title": section.title, "why": section.why_not}
+            for section in report.left_out
+        ],
+    }
+
+
+def json_of(report: Any) -> str:
+    return json.dumps(plain_of(report), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _score(own: Measured) -> dict[str, Any]:
+    return {
+        "label": own.label,
+        "value": _number(own.value),
+        "low": _number(own.low),
+        "high": _number(own.high),
+        "more_is_better": own.more_is_better,
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    return {"key": section.key, "title": section.title, "blocks": [_block(block) for block in section.blocks]}
+
+
+def _block(block: Block) -> dict[str, Any]:
+    if isinstance(block, Words):
+        return {"kind": "words", "tone": block.tone, "text": block.text}
+    if isinstance(block, Facts):
+        facts = [{"label": own.label, "value": own.value, "note": own.note} for own in block.facts]
+        return {"kind": "facts", "facts": facts}
+    if isinstance(block, Sheet):
+        rows = [[_number(cell) for cell in row] for row in block.rows]
+        columns = [name.strip() for name in block.columns]
+        return {
+            "kind": "table",
+            "columns": columns,
+            "rows": rows,
+            "caption": block.caption,
+            "left_out": block.left_out,
+        }
+    if isinstance(block, Figure):
+        return {"kind": "chart", "caption": block.caption, **_chart(block.chart)}
+    if isinstance(block, Matrix):
+        labels = list(block.labels)
+        return {
+            "kind": "confusion",
+            "labels": labels,
+            "counts": block.counts.tolist(),
+            "caption": block.caption,
+        }
+    if isinstance(block, Thresholds):
+        return {"kind": "thresholds", **{name: _listed(value) for name, value in vars(block).items()}}
+    if isinstance(block, Drawings):
+        return {"kind": "drawings", "titles": list(block.titles)}
+    assert isinstance(block, Code)
+    return {"kind": "code", "text": block.text}
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    found: dict[str, Any] = {"title": chart.title, "x": chart.x.label, "y": chart.y.label}
+    if chart.y.names:
+        found["names"] = list(chart.y.names)
+    elif chart.x.names:
+        found["names"] = list(chart.x.names)
+    if chart.lines:
+        found["lines"] = [_series(line) for line in chart.lines if not line.faint]
+    if chart.points:
+        found["points"] = [_series(points) for points in chart.points]
+    if chart.bars:
+        found["bars"] = [
+            {
+                "length": _numbers(bars.length),
+                "spread": None if bars.spread is None else _numbers(bars.spread),
+            }
+            for bars in chart.bars
+        ]
+    if chart.cells is not None:
+        found["cells"] = [_numbers(row) for row in chart.cells.values]
+    return found
+
+
+def _series(own: Any) -> dict[str, Any]:
+    found = {"label": own.label, "x": _numbers(own.x), "y": _numbers(own.y)}
+    if own.low is not None and own.high is not None:
+        found |= {"low": _numbers(own.low), "high": _numbers(own.high)}
+    return found
+
+
+def _numbers(values: Any) -> list[Any]:
+    return [_number(float(f"{value:.6g}")) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def _number(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

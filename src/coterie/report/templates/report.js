@@ -1,0 +1,117 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+
+  // Light or dark: as the system says, until the reader says otherwise.
+  const button = document.getElementById("theme");
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const name = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
+  };
+  button.hidden = false;
+  name();
+  system.addEventListener("change", name);
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    name();
+  });
+
+  // Charts. Expressions are interpreted, never compiled, and nothing is ever loaded.
+  const loader = vega.loader();
+  loader.load = loader.sanitize = () => Promise.reject(new Error("a report loads nothing"));
+  const draw = async (place) => {
+    const spec = { ...data.charts[Number(place.dataset.chart)], config: data.config };
+    const compiled = vegaLite.compile(spec, { logger: vega.logger(vega.Error) }).spec;
+    const view = new vega.View(vega.parse(compiled, null, { ast: true }), {
+      expr: vega.expressionInterpreter,
+      renderer: "svg",
+      container: place,
+      loader,
+      logLevel: vega.Error,
+    });
+    await view.runAsync();
+    place.dataset.drawn = "yes";
+  };
+  const drawAll = async () => {
+    for (const place of document.querySelectorAll("[data-chart]")) {
+      try {
+        await draw(place);
+      } catch (error) {
+        place.dataset.drawn = "no";
+        place.textContent = "This chart could not be drawn.";
+        console.error(error);
+      }
+    }
+    root.dataset.ready = "yes";
+  };
+
+  // A threshold to move.
+  for (const place of document.querySelectorAll(".threshold")) {
+    const counts = JSON.parse(place.querySelector("script").textContent);
+    const slider = place.querySelector("input");
+    const say = (what, text) => {
+      place.querySelector(`[data-of=${what}]`).textContent = text;
+    };
+    const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
+    const show = () => {
+      const at = Number(slider.value);
+      const hits = counts.hits[at], alarms = counts.false_alarms[at], missed = counts.misses[at];
+      say("threshold", counts.thresholds[at].toFixed(2));
+      say("precision", share(hits, hits + alarms));
+      say("recall", share(hits, hits + missed));
+      say("called", (hits + alarms).toLocaleString("en"));
+      say("alarms", alarms.toLocaleString("en"));
+      say("missed", missed.toLocaleString("en"));
+    };
+    slider.addEventListener("input", show);
+    show();
+  }
+
+  // Trees to leaf through, with buttons or with the arrow keys.
+  for (const place of document.querySelectorAll(".trees")) {
+    const pictures = [...place.querySelectorAll("figure")];
+    const bar = place.querySelector(".leaf");
+    let at = 0;
+    const show = (step) => {
+      at = (at + step + pictures.length) % pictures.length;
+      pictures.forEach((picture, number) => { picture.hidden = number !== at; });
+      const sheet = pictures[at].querySelector(".scroll");
+      sheet.scrollLeft = (sheet.scrollWidth - sheet.clientWidth) / 2; // the root is in the middle
+      bar.querySelector("span").textContent = `${at + 1} of ${pictures.length}`;
+    };
+    bar.hidden = pictures.length < 2;
+    show(0);
+    for (const own of bar.querySelectorAll("button")) {
+      own.addEventListener("click", () => show(Number(own.dataset.step)));
+    }
+    place.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (step && !event.altKey && !event.ctrlKey && !event.metaKey) {
+        show(step);
+        event.preventDefault();
+      }
+    });
+  }
+
+  // Where the reader is, in the list of sections.
+  const links = new Map([...document.querySelectorAll("nav a")].map((own) => [own.hash.slice(1), own]));
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting) {
+        for (const own of links.values()) own.removeAttribute("aria-current");
+        links.get(entry.target.id)?.setAttribute("aria-current", "true");
+      }
+    }
+  }, { rootMargin: "-10% 0px -80% 0px" });
+  document.querySelectorAll("main > section").forEach((own) => seen.observe(own));
+
+  // On paper everything is open.
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((own) => { own.open = true; });
+  });
+
+  drawAll();
+})();

@@ -1,0 +1,100 @@
+"""What is wrong with a table is found: constants, ids, copies, empty columns, leaks, and what is new since fit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie import report
+from coterie.data.column import Column
+from coterie.report.association import association
+
+RNG = np.random.default_rng(0)
+N = 200
+
+
+def made() -> tuple[dict[str, Any], Any]:
+    signal = RNG.normal(size=N)
+    y = np.where(signal + 0.3 * RNG.normal(size=N) > 0, "yes", "no")
+    town = RNG.choice(np.array(["Oslo", "Rome"], dtype=object), N)
+    half = RNG.normal(size=N)
+    half[: N * 3 // 4] = np.nan
+    return {
+        "signal": signal,
+        "same": np.full(N, 3.0),
+        "number": np.arange(N) + 1_000,
+        "code": np.array([f"customer {place}" for place in range(N)], dtype=object),
+        "town": town,
+        "place": np.where(town == "Oslo", "north", "south").astype(object),
+        "half": half,
+        "nothing": np.full(N, np.nan),
+        "leak": np.where(y == "yes", 1.0, 0.0),
+    }, y
+
+
+def rows_of_health(found: Any) -> dict[str, str]:
+    section = next(own for own in found.to_dict()["sections"] if own["key"] == "health")
+    sheet = next(own for own in section["blocks"] if own["kind"] == "table")
+    return {row[0]: row[-1] for row in sheet["rows"]}
+
+
+def test_remarks_about_columns() -> None:
+    X, y = made()
+    model = coterie.DecisionTreeClassifier(max_depth=2).fit(X, y)
+
+    remarks = rows_of_health(report.build(model, X, y))
+
+    assert remarks["signal"] == ""
+    assert remarks["same"] == "constant"
+    assert remarks["number"] == "looks like an id"
+    assert "looks like an id" in remarks["code"]
+    assert remarks["town"] == ""
+    assert remarks["place"] == "same as town"
+    assert remarks["half"] == "mostly missing"
+    assert remarks["nothing"] == "empty"
+    assert remarks["leak"] == "tells the target"
+
+
+def test_a_leak_is_a_warning_and_copies_are_counted() -> None:
+    X, y = made()
+    twice = {name: np.concatenate([column, column[:5]]) for name, column in X.items()}
+    model = coterie.DecisionTreeClassifier(max_depth=2).fit(X, y)
+
+    text = report.build(model, twice, np.concatenate([y, y[:5]])).text()
+
+    assert "! “leak”: one column alone tells almost all about the target." in text
+    assert "rows that are there twice  5 " in text
+
+
+def test_what_fit_did_not_see_is_said() -> None:
+    X, y = made()
+    model = coterie.RandomForestClassifier(5, random_state=0).fit(
+        {"signal": X["signal"], "town": X["town"]}, y
+    )
+    town, signal = X["town"].copy(), X["signal"].copy()
+    town[:20] = "Cork"
+    signal[0] = np.nan
+
+    remarks = rows_of_health(report.build(model, {"signal": signal, "town": town}, y))
+
+    assert remarks["town"] == "10 % are categories that fit did not see"
+    assert remarks["signal"] == "nothing was missing in fit"
+
+
+def test_association_is_the_adjusted_share_of_variance() -> None:
+    groups = RNG.integers(0, 4, 500)
+    target = groups + RNG.normal(size=500)
+    column = Column("g", "nominal", groups, np.array(list("abcd"), dtype=object))
+    within = sum(((target[groups == own] - target[groups == own].mean()) ** 2).sum() for own in range(4))
+    whole = ((target - target.mean()) ** 2).sum()
+
+    assert association(column, target) == pytest.approx(1 - (within / 496) / (whole / 499))
+
+
+def test_noise_tells_nothing() -> None:
+    told = [
+        association(Column("x", "numeric", RNG.normal(size=400)), RNG.normal(size=400)) for _ in range(50)
+    ]
+
+    assert np.mean(told) < 0.02

@@ -1,0 +1,254 @@
+"""A report has the sections that its model allows, says why others are missing, and is the same in all its forms."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie import report
+from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from tests.report.subjects import N_ROWS, fitted, report_of
+
+ALL = [
+    "summary",
+    "leaderboard",
+    "scores",
+    "thresholds",
+    "calibration",
+    "residuals",
+    "confusion",
+    "importances",
+    "dependence",
+    "curves",
+    "margins",
+    "members",
+    "trees",
+    "health",
+    "reproduce",
+]
+LEFT_OUT = {
+    "two": {"residuals", "curves", "trees"},  # all weight is on the linear member
+    "three": {"residuals", "thresholds", "curves"},
+    "numbers": {"thresholds", "calibration", "confusion", "curves", "margins"},
+    "boosting": {"residuals", "members"},
+    "forest": {"residuals", "thresholds"},
+    "tree": {"thresholds", "calibration", "confusion", "curves", "margins", "members"},
+    "adaboost": {"residuals", "trees"},
+    "voting": {"residuals", "curves", "margins", "trees"},
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_sections_are_those_that_apply(name: str) -> None:
+    found = report_of(name)
+
+    assert [section.key for section in found.sections] == ALL
+    assert {section.key for section in found.left_out} == LEFT_OUT[name]
+    assert all(section.blocks for section in found.shown)
+    assert all(len(section.why_not) > 10 and section.why_not.endswith(".") for section in found.left_out)
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_every_form_tells_the_same(name: str, tmp_path: Path) -> None:
+    found = report_of(name)
+    for ending in ("html", "txt", "md", "json"):
+        found.save(tmp_path / f"report.{ending}")
+
+    plain = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    page, text, marked = (
+        (tmp_path / f"report.{ending}").read_text(encoding="utf-8") for ending in ("html", "txt", "md")
+    )
+
+    assert plain == found.to_dict()
+    assert [own["key"] for own in plain["sections"]] == [own.key for own in found.shown]
+    for section in found.shown:
+        assert f'<section id="{section.key}"' in page
+        assert f"\n{section.title}\n---" in text
+        assert f"## {section.title}\n" in marked
+    for section in found.left_out:
+        assert section.title in page
+        assert f"{section.title}: " in text
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        f"report.{ending}" for ending in ("html", "json", "md", "txt")
+    ]
+
+
+def test_the_same_inputs_give_the_same_bytes() -> None:
+    model, X, y = fitted("three")
+
+    first, second = report.build(model, X, y), report.build(model, X, y)
+
+    assert first.html() == second.html() == report_of("three").html()
+    assert first.text() == second.text()
+
+
+def test_every_chart_is_in_the_page_with_its_words() -> None:
+    page = report_of("two").html()
+    places = re.findall(r'data-chart="(\d+)" role="img" aria-label="([^"]+)"', page)
+    data = json.loads(page.split('id="report-data">')[1].split("</script>")[0])
+
+    assert len(data["charts"]) == len(places) >= 10
+    assert [int(number) for number, _ in places] == list(range(len(places)))
+    assert all(len(words) > 5 for _, words in places)
+
+
+def test_a_committee_recognises_its_rows() -> None:
+    model, X, y = fitted("two")
+
+    own, others = report_of("two"), report.build(model, X[:80], y[:80])
+
+    assert own.seen is True
+    assert own.source == others.source == "out of fold"
+    assert others.seen is None
+    assert [score.value for score in own.honest_scores] == [score.value for score in others.honest_scores]
+    accuracy = {score.key: score.value for score in own.honest_scores}["accuracy"]
+    said = model.classes_[model.oof_proba_.argmax(axis=1)]
+    assert accuracy == (said == y).mean()
+    assert "seems to have been fitted to these very rows" in own.text()
+    assert "Out of fold, CommitteeClassifier is right about" in own.text()
+
+
+def test_a_forest_finds_out_whether_rows_are_its_own() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] > 0
+    forest = coterie.RandomForestClassifier(30, random_state=0).fit(X[:150], y[:150])
+
+    own, others = report.build(forest, X[:150], y[:150]), report.build(forest, X[150:], y[150:])
+
+    assert own.seen is True
+    assert own.source == "out of bag"
+    accuracy = {score.key: score.value for score in own.honest_scores}["accuracy"]
+    assert accuracy == pytest.approx(forest.oob_score_)
+    assert others.seen is None
+    assert others.honest_scores == ()
+    assert "does not know whether it was fitted to these rows" in others.text()
+
+
+def test_a_committee_is_not_deceived_by_the_same_targets() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 80)
+    X, others = (rng.normal(size=(160, 3)) + (y == "yes")[:, None] for _ in range(2))
+    model = coterie.CommitteeClassifier(time_limit=None, portfolio=["linear"], cv=3, random_state=0).fit(X, y)
+
+    assert report.build(model, X, y).seen is True
+    assert report.build(model, others, y).seen is None
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_other_rows_in_the_same_order_are_not_taken_for_those_of_fit(task: str) -> None:
+    """Two halves of a table sorted by its target: answers go together, and yet no row is the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    target = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=400)
+    order = np.argsort(target)
+    X, y = X[order], target[order]
+    kind = coterie.RandomForestRegressor
+    if task == "classes":
+        y, kind = np.digitize(y, [-0.5, 0.5]), coterie.RandomForestClassifier
+    model = kind(30, random_state=0).fit(X[::2], y[::2])
+
+    own, others = report.build(model, X[::2], y[::2]), report.build(model, X[1::2], y[1::2])
+
+    assert own.seen is True
+    assert "seems to have been fitted to these very rows" in own.text()
+    assert others.seen is None
+    assert others.honest_scores == ()
+
+
+def test_the_caller_knows_best_whether_rows_were_seen() -> None:
+    model, X, y = fitted("boosting")
+
+    unseen = report.build(model, X, y, seen=False)
+
+    assert unseen.seen is False
+    assert unseen.honest
+    assert "On these rows, GradientBoostingClassifier is right about" in unseen.text()
+    assert "was not fitted to these rows" in unseen.text()
+
+
+def test_rows_are_drawn_from_large_tables_and_it_says_so() -> None:
+    model, X, y = fitted("forest")
+
+    found = report.build(model, X, y, max_rows=50)
+
+    assert f"{N_ROWS}  (50 of them were drawn for this report)" in found.text()
+
+
+@pytest.mark.parametrize("estimator", [getattr(coterie, name) for name in coterie.__all__])
+def test_every_estimator_has_the_method(estimator: Any) -> None:
+    assert not hasattr(estimator, "predict") or callable(estimator.report)
+
+
+def test_the_method_is_the_function() -> None:
+    model, X, y = fitted("tree")
+
+    assert model.report(X, y).html() == report_of("tree").html()
+
+
+def test_a_notebook_shows_it_in_a_frame_of_its_own() -> None:
+    shown = report_of("tree")._repr_html_()
+
+    assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    assert 'sandbox="allow-scripts"' in shown
+    assert shown.count("<") == 2
+
+
+def test_models_of_scikit_learn_are_welcome() -> None:
+    from sklearn.svm import SVC
+
+    _, X, y = fitted("voting")
+
+    found = report.build(SVC().fit(X, y), X, y)
+
+    assert {section.key for section in found.left_out} >= {"calibration", "thresholds", "trees"}
+    assert "accuracy" in found.to_dict()["scores"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"title": 3}, InvalidParameter, "title=3: expected"),
+        ({"seen": "yes"}, InvalidParameter, "seen='yes': expected"),
+        ({"max_rows": 1}, InvalidParameter, "max_rows=1: expected a whole number >= 10"),
+        ({"model": "forest"}, InvalidType, "expected a fitted classifier or regressor"),
+        ({"y": ["other"] * N_ROWS}, InvalidInput, "y holds 'other', which is no class of the model"),
+        ({"y": None}, InvalidInput, "target y is None"),
+    ],
+)
+def test_wrong_choices_are_named(change: dict[str, Any], error: type[Exception], words: str) -> None:
+    model, X, y = fitted("forest")
+    with pytest.raises(error, match=re.escape(words)):
+        report.build(**{"model": model, "X": X, "y": y, **change})
+
+
+def test_several_targets_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.column_stack([X[:, 0], X[:, 1]])
+    forest = coterie.RandomForestRegressor(5).fit(X, y)
+    with pytest.raises(InvalidInput, match="A report is about one target, and y has 2 columns"):
+        report.build(forest, X, y)
+
+
+def test_an_unknown_ending_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match=r"ends in '.pdf': expected .html, .txt, .md, .json"):
+        report_of("tree").save(tmp_path / "report.pdf")
+
+
+def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.txt"
+    path.write_text("older")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        report_of("tree").save(path)
+
+    assert path.read_text() == "older"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.txt"]
