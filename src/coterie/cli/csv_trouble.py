@@ -11,9 +11,6 @@ __all__ = ["csv_trouble"]
 def csv_trouble(files: DataFiles, said: str) -> str | None:
     """A sentence about the first line that is not like the others, or None if all are alike."""
     for path in files.paths:
-        with open(path, "rb") as file:
-            if b"\0" in file.read(4096):
-                return f"{files.name} is no text, so it is no CSV file."
         trouble = _line_in(path, files.delimiter)
         if trouble is not None:
             name = files.name if len(files.paths) == 1 else path

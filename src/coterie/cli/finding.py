@@ -116,7 +116,7 @@ def _described(label: str, paths: tuple[str, ...]) -> DataFiles:
     if not any(os.path.getsize(path) for path in paths):
         raise Problem(f"{label} is empty.", DATA)
     form = forms[paths[0]]
-    delimiter = _delimiter_of(paths[0]) if form == "csv" else ","
+    delimiter = _delimiter_of(paths[0], label) if form == "csv" else ","
     return DataFiles(label, paths, form, delimiter)
 
 
@@ -142,10 +142,14 @@ def text_of(path: str) -> IO[str]:
     return opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
 
 
-def _delimiter_of(path: str) -> str:
+def _delimiter_of(path: str, label: str) -> str:
     """What parts the names of the columns: the commonest of four marks in the first line."""
     if ".tsv" in Path(path).suffixes:
         return "\t"
     with text_of(path) as file:
         first = file.readline(1 << 20)
+    if "\0" in first:
+        raise Problem(
+            f"{label} is no text, so it is no CSV file. Known are CSV, TSV, Parquet and JSON.", DATA
+        )
     return max(_DELIMITERS, key=first.count)

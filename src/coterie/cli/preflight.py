@@ -91,7 +91,7 @@ def _oddity(values: AnyArray, training: Training) -> str | None:
     levels = set(known.tolist())
     if len(levels) == 1:
         return "it is the same in every row that has it" if holes.any() else "it is the same in every row"
-    if _is_copy(values, training.y):
+    if not holes.any() and _is_copy(values, training):
         return "a copy of the target. Leave it out with --drop"
     if holes.mean() >= _MANY_MISSING:
         return f"missing in {_MANY_MISSING:.0%} of the rows or more"
@@ -100,10 +100,12 @@ def _oddity(values: AnyArray, training: Training) -> str | None:
     return None
 
 
-def _is_copy(values: AnyArray, y: AnyArray) -> bool:
-    if (values.dtype.kind in "OU") != (y.dtype.kind in "OU"):
-        return False
-    return bool(np.all(values == y))
+def _is_copy(values: AnyArray, training: Training) -> bool:
+    """Whether the values are those of the target, or other names of the same classes."""
+    if training.classes is None:
+        return values.dtype.kind in "iuf" and bool((values == training.y).all())
+    pairs = set(zip(values.tolist(), training.y.tolist(), strict=True))
+    return len(pairs) == len(training.classes) == len({value for value, _ in pairs})
 
 
 def _looks_like_id(known: AnyArray, n_levels: int) -> bool:

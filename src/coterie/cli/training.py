@@ -92,7 +92,10 @@ def read_training(table: DataTable, roles: Roles, task: str) -> Training:
     if not features:
         raise Problem(f"{table.name} has no column left to learn from beside {', '.join(taken)}.", DATA)
     others = [name for name in taken if taken[name] != "--drop"]
-    held = table.columns([*features, *others])
+    kinds = {name: table.kinds[name] for name in [*features, roles.target]}
+    if kinds[roles.target] == "flag":
+        kinds[roles.target] = "text"  # predictions say "yes" where the table says "yes", and not "true"
+    held = table.columns([*features, *others], kinds)
     n_rows = len(held[roles.target])
     if n_rows == 0:
         rows = "rows" if table.where is None else "rows for which --where holds"
@@ -114,7 +117,7 @@ def read_training(table: DataTable, roles: Roles, task: str) -> Training:
         y=y,
         task=kind,
         target=roles.target,
-        kinds={name: table.kinds[name] for name in [*features, roles.target]},
+        kinds=kinds,
         classes=None if target.classes is None else np.asarray(target.classes),
         groups=None if roles.groups is None else held[roles.groups],
         weight=None if roles.weight is None else held[roles.weight],
