@@ -67,7 +67,7 @@ def compare(
         for suspicion in suspicions(training):
             voice.note(str(suspicion))
     n_models = len(families(wanted, training.task, committee or False, jobs))
-    with voice.progress(steps=n_models):
+    with voice.progress("comparing", steps=n_models):
         result = compare_models(
             training.X,
             training.y,

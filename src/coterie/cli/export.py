@@ -37,8 +37,8 @@ def export(
         raise Problem(f"--to {to}: expected onnx or treelite.", USAGE)
     check_place(output, "--output")
     own = open_model(model)
-    trees = _model_of_trees(own, distil, where, model)
-    with voice.progress():
+    with voice.progress("exporting"):
+        trees = _model_of_trees(own, distil, where, model)
         made = to_onnx(trees) if to == "onnx" else to_treelite(trees)
     with placed(output) as part:
         if to == "onnx":

@@ -1,6 +1,5 @@
 """`coterie fit`: a table in, a model file and a leaderboard out."""
 
-from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,7 +94,7 @@ def fit(
         random_state=seed,
         verbose=1,
     )
-    with voice.progress(seconds=limit):
+    with voice.progress("fitting", seconds=limit):
         model.fit(training.X, training.y, training.weight, groups=training.groups)
     model.set_params(verbose=0)
     with writing(output):
@@ -107,7 +106,7 @@ def fit(
         )
         raise typer.Exit(INTERRUPTED)
     if report is not None:
-        with nullcontext() if voice.quiet else voice.progress():
+        with voice.progress("writing the report"):
             write_report(model, training.X, training.y, report, title=f"{target} in {name}")
         voice.note(f"The report is in {report}.")
 

@@ -41,7 +41,7 @@ def report(
         truth = own.truth(table, name)
         X = own.features(table, {name})
         source = table.name
-    with voice.progress():
+    with voice.progress("writing the report"):
         made = write_report(own.model, X, truth, output, title=title or f"{name} in {source}")
     if json:
         print_out(as_json(made.to_dict()))

@@ -37,13 +37,15 @@ class Voice:
         _write(f"coterie: {text}")
 
     @contextmanager
-    def progress(self, *, seconds: float | None = None, steps: int | None = None) -> Iterator[None]:
+    def progress(
+        self, what: str, *, seconds: float | None = None, steps: int | None = None
+    ) -> Iterator[None]:
         """Show what the library prints inside, line by line, and how much is left: of seconds, or of lines."""
         if self.quiet:
             with redirect_stdout(_as_file(_Lines(lambda _: None))):
                 yield
         elif sys.stderr.isatty():
-            with _bar(seconds, steps) as tell, redirect_stdout(_as_file(_Lines(tell))):
+            with _bar(what, seconds, steps) as tell, redirect_stdout(_as_file(_Lines(tell))):
                 yield
         else:
             with redirect_stdout(_as_file(_Lines(_plain(seconds, steps)))):
@@ -103,13 +105,13 @@ def _plain(seconds: float | None, steps: int | None) -> Callable[[str], None]:
 
 
 @contextmanager
-def _bar(seconds: float | None, steps: int | None) -> Iterator[Callable[[str], None]]:
+def _bar(what: str, seconds: float | None, steps: int | None) -> Iterator[Callable[[str], None]]:
     """A bar that goes on by itself if time is limited, and with each line otherwise."""
     begun = time.monotonic()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), _Bar(begun, seconds, steps))
     console = Console(stderr=True, highlight=False)
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("fitting", total=None)
+        task = progress.add_task(what, total=None)
 
         def tell(line: str) -> None:
             progress.console.print(Text(f"  {line}"))
