@@ -13,6 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Stamps: when each of these was last true.
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
+READY_FOR_DEMO := $(VENV)/.ready-for-demo
 READY_FOR_DOCS := $(VENV)/.ready-for-docs
 INSTALLED := $(VENV)/.installed
 INSTALLED_WITH_TESTS := $(VENV)/.installed-with-tests
@@ -30,7 +31,7 @@ CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(INSTALLED)  ## Train on two tables and print scores beside baselines
+demo: $(INSTALLED) $(READY_FOR_DEMO)  ## Two tables as files, committees, reports and predictions by the command line
 	@$(RUN) examples/demo.py
 
 test: test-built test-python  ## Tests of the engine (C++) and of the library (Python)
@@ -97,6 +98,11 @@ $(READY): pyproject.toml tools/requirements.py
 $(READY_TO_TEST): $(READY)
 	@echo "Installing what the tests and linters need into $(VENV) ..."
 	@$(RUN) tools/requirements.py test lint > $(VENV)/requirements.txt
+	@$(PIP) install -r $(VENV)/requirements.txt
+	@touch $@
+
+$(READY_FOR_DEMO): $(READY)
+	@$(RUN) tools/requirements.py cli > $(VENV)/requirements.txt
 	@$(PIP) install -r $(VENV)/requirements.txt
 	@touch $@
 

@@ -9,10 +9,13 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
+ARGUMENTS = {"demo": ["1"]}  # seconds for each fit
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs(example: Path, tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-W", "error", str(example)],
+        [sys.executable, "-W", "error", str(example), *ARGUMENTS.get(example.stem, [])],
         cwd=tmp_path,
         capture_output=True,
         text=True,

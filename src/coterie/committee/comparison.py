@@ -31,7 +31,7 @@ from coterie.ensembles._out_of_fold import Fold, Splitter
 from coterie.ensembles._scoring import ScorerName, parameters_of
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "read_any_target"]
 
 _MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
 
@@ -139,7 +139,7 @@ def compare(
     check_alpha(alpha)
     resolve_n_jobs(n_jobs)
     table = read_table(X)
-    kind, target = _read(y, task, table.n_rows)
+    kind, target = read_any_target(y, task, table.n_rows, "compare")
     weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
     codes = None if groups is None else read_groups(groups, table.n_rows)
     X, seed = cuttable(X), root_seed(random_state)
@@ -170,11 +170,11 @@ def _check(**given: tuple[Any, list[Rule | None]]) -> None:
             raise InvalidParameter(f"compare({param}={in_short(value)}): expected {allowed}.")
 
 
-def _read(y: Any, task: str, n_rows: int) -> tuple[Task, Target]:
-    """What kind of target it is, and the target."""
+def read_any_target(y: Any, task: str, n_rows: int, owner: str) -> tuple[Task, Target]:
+    """What kind of target it is, if `task` is "auto", and the target."""
     if task != "regression":
         try:
-            target = read_target(y, task="classification", estimator_name="compare", n_rows=n_rows)
+            target = read_target(y, task="classification", estimator_name=owner, n_rows=n_rows)
         except InvalidInput as error:
             if task == "classification" or "continuous" not in str(error):
                 raise
@@ -183,7 +183,7 @@ def _read(y: Any, task: str, n_rows: int) -> tuple[Task, Target]:
             numbers = target.classes.dtype.kind in "iuf"
             if task == "classification" or not numbers or len(target.classes) <= _MOST_CLASSES:
                 return "classification", target
-    return "regression", read_target(y, task="regression", estimator_name="compare", n_rows=n_rows)
+    return "regression", read_target(y, task="regression", estimator_name=owner, n_rows=n_rows)
 
 
 @dataclass(frozen=True)

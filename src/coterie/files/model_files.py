@@ -1,7 +1,7 @@
 """`save`, `load` and `inspect_file`: models as files."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, BinaryIO
 
@@ -12,6 +12,7 @@ from coterie._params import in_short
 from coterie.errors import InvalidType, ModelFileError
 from coterie.files.container import Container, chunks_of
 from coterie.files.json_text import canonical, parsed
+from coterie.files.notes import written_notes
 from coterie.files.reader import Reader
 from coterie.files.source import Source, opened
 from coterie.files.storing import replace_file
@@ -22,7 +23,9 @@ from coterie.files.writer import Writer
 __all__ = ["inspect_file", "load", "save"]
 
 
-def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+def save(
+    model: Any, path: str | os.PathLike[str] | BinaryIO, *, notes: Mapping[str, str] | None = None
+) -> None:
     """Store a model in one file that `coterie.load` reads, and that holds data only.
 
     The file has the layout of safetensors: tensors, and a header of JSON with a checksum for each of them. The same
@@ -33,6 +36,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     model : an estimator of coterie, fitted or not
         Members of other libraries are stored by skops: `pip install 'coterie[export]'`.
     path : str, path, or an object that is open for writing bytes
+    notes : dict of texts by name, or None
+        What readers of the file should know, such as the name of the target. `coterie.inspect_file` shows them; the
+        model does not use them.
 
     Raises
     ------
@@ -59,6 +65,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         "numpy_version": np.__version__,
         "scikit_learn_version": sklearn.__version__,
     }
+    if notes:
+        metadata["notes"] = written_notes(notes)
     chunks = chunks_of(metadata, writer.tensors)
     if isinstance(path, str | os.PathLike):
         replace_file(path, chunks)

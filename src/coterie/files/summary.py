@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.errors import ModelFileError
 from coterie.files.container import Container
+from coterie.files.notes import read_notes
 
 __all__ = ["FileSummary", "summary_of"]
 
@@ -30,6 +31,7 @@ class FileSummary:
     foreign : classes of other libraries that skops stored
     n_bytes : size of the file
     largest : the largest tensors, as (name, bytes)
+    notes : texts by name that `coterie.save` was given
     """
 
     model: str
@@ -46,6 +48,7 @@ class FileSummary:
     members: dict[str, int] = field(default_factory=dict)
     foreign: list[str] = field(default_factory=list)
     largest: list[tuple[str, int]] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [
@@ -60,6 +63,7 @@ class FileSummary:
             lines.append(f"trees: {self.n_trees}")
         if self.foreign:
             lines.append(f"stored by skops: {', '.join(self.foreign)}")
+        lines += [f"{name}: {text:.200}{'...' * (len(text) > 200)}" for name, text in self.notes.items()]
         lines += [f"{n_bytes:>14,} bytes  {name}" for name, n_bytes in self.largest]
         return "\n".join(lines)
 
@@ -84,6 +88,8 @@ def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
     )
     names = schema.get("names")
     names = names.get("tuple") if isinstance(names, dict) else None
+    if names is None:
+        names = _followed(known, state.get("feature_names_in_")).get("items")
     sizes = {
         key: entry["data_offsets"][1] - entry["data_offsets"][0] for key, entry in container.tensors.items()
     }
@@ -104,6 +110,7 @@ def summary_of(container: Container, nodes: Any, name: str) -> FileSummary:
         members=dict(sorted(Counter(classes).items())),
         foreign=sorted({str(node.get("type")) for node in known if "skops" in node}),
         largest=sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:5],
+        notes=read_notes(about, name),
     )
 
 

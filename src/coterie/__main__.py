@@ -1,0 +1,6 @@
+"""`python -m coterie` is the command line."""
+
+from coterie.cli.main import run
+
+if __name__ == "__main__":
+    run()

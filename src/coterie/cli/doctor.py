@@ -1,0 +1,101 @@
+"""`coterie doctor`: what is installed, what the machine can do, and whether a fit works."""
+
+import io
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from coterie import _engine
+from coterie.cli.options import JsonOption
+from coterie.cli.problems import UNEXPECTED, Problem
+from coterie.cli.verb import verb
+from coterie.cli.writing import as_json, print_out
+from coterie.datasets import load_table
+from coterie.ensembles.gradient_boosting import GradientBoostingClassifier
+from coterie.files import load, save
+
+__all__ = ["doctor"]
+
+_NEEDED = ("coterie", "numpy", "scikit-learn", "narwhals")
+_OPTIONAL = {
+    "duckdb": ("cli", "reads and writes tables for the command line"),
+    "skops": ("cli", "stores committees with members of scikit-learn"),
+    "matplotlib": ("plot", "pictures as PNG and on axes"),
+    "shap": ("explain", "the plots of shap"),
+    "onnx": ("export", "models for ONNX runtimes"),
+    "treelite": ("export", "models for treelite"),
+    "pandas": (None, "data frames"),
+    "polars": (None, "data frames"),
+    "pyarrow": (None, "Arrow tables"),
+}
+
+
+@verb
+def doctor(json: JsonOption = False) -> None:
+    """Say which versions are installed, what the engine uses, what is missing, and try a small fit."""
+    found: dict[str, Any] = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "versions": {name: _version(name) for name in _NEEDED},
+        "engine": {
+            "instruction_set": _engine.instruction_set(),
+            "threads": _engine.available_threads(),
+        },
+        "optional": {name: _version(name) for name in _OPTIONAL},
+    }
+    trouble = _trouble_of_a_fit()
+    found["works"], found["trouble"] = trouble is None, trouble
+    print_out(as_json(found) if json else _text(found))
+    if trouble is not None:
+        raise Problem(
+            "a small model could not be fitted, saved and loaded: install coterie again.", UNEXPECTED
+        )
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _trouble_of_a_fit() -> str | None:
+    """Fit, save, load and ask a tiny model; None if all is well."""
+    try:
+        X, y = load_table("iris")
+        model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, y)
+        file = io.BytesIO()
+        save(model, file)
+        file.seek(0)
+        same = np.array_equal(load(file).predict_proba(X), model.predict_proba(X))
+        score = float(model.score(X, y))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if not same:
+        return "the loaded model answers otherwise than the one that was saved"
+    return None if score > 0.9 else f"the model is right in {score:.0%} of its own rows"
+
+
+def _text(found: dict[str, Any]) -> str:
+    engine = found["engine"]
+    lines = [
+        f"Python {found['python']} ({sys.executable}) on {found['system']}",
+        ", ".join(f"{name} {own}" for name, own in found["versions"].items()),
+        f"engine: {engine['instruction_set']} instructions, {engine['threads']} threads",
+        "",
+    ]
+    width = max(map(len, _OPTIONAL))
+    for name, (extra, purpose) in _OPTIONAL.items():
+        own = found["optional"][name]
+        wanted = name if extra is None else f"coterie[{extra}]"
+        state = own if own is not None else f"not installed: pip install '{wanted}'"
+        lines.append(f"{name:<{width}}  {state}  ({purpose})")
+    trouble = found["trouble"]
+    lines += [
+        "",
+        "A small fit, saved and loaded: " + ("works." if trouble is None else f"FAILED: {trouble}."),
+    ]
+    return "\n".join(lines)

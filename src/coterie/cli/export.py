@@ -1,0 +1,70 @@
+"""`coterie export`: a model in the format of another runtime."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli.models import Opened, open_model
+from coterie.cli.options import JsonOption, ModelArgument, WhereOption
+from coterie.cli.problems import USAGE, Problem
+from coterie.cli.reading import opened
+from coterie.cli.verb import verb
+from coterie.cli.voice import Voice
+from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.export import to_onnx, to_treelite
+
+__all__ = ["export"]
+
+
+@verb
+def export(
+    voice: Voice,
+    model: ModelArgument,
+    to: Annotated[str, typer.Option("--to", help="onnx or treelite.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    distil: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="For a committee: first learn one model of trees from its answers to DATA."
+        ),
+    ] = None,
+    where: WhereOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a model of trees as ONNX or treelite. A committee is distilled to one such model first."""
+    if to not in ("onnx", "treelite"):
+        raise Problem(f"--to {to}: expected onnx or treelite.", USAGE)
+    check_place(output, "--output")
+    own = open_model(model)
+    with voice.progress("exporting"):
+        trees = _model_of_trees(own, distil, where, model)
+        made = to_onnx(trees) if to == "onnx" else to_treelite(trees)
+    with placed(output) as part:
+        if to == "onnx":
+            part.write_bytes(made.SerializeToString())
+        else:
+            made.serialize(part)
+    n_bytes = output.stat().st_size
+    if json:
+        print_out(as_json({"file": output, "format": to, "bytes": n_bytes, "model": type(trees).__name__}))
+    voice.note(f"{output} holds a {type(trees).__name__} for {to}, {n_bytes / 1e6:.1f} MB.")
+
+
+def _model_of_trees(own: Opened, distil: str | None, where: str | None, path: Path) -> Any:
+    is_committee = hasattr(own.model, "distil")
+    if distil is None:
+        if is_committee:
+            raise Problem(
+                f"{path} holds a {type(own.model).__name__}, which is no sum of trees. Distil it to one model first, "
+                "with a table that has its columns: --distil DATA",
+                USAGE,
+            )
+        return own.model
+    if not is_committee:
+        raise Problem(
+            f"--distil is for committees; the {type(own.model).__name__} in {path} needs none.", USAGE
+        )
+    with opened([distil], where) as table:
+        X = own.features(table, set() if own.target is None else {own.target})
+    return own.model.distil(X)

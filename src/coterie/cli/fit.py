@@ -1,0 +1,140 @@
+"""`coterie fit`: a table in, a model file and a leaderboard out."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli.options import (
+    DataArgument,
+    DropOption,
+    FoldsOption,
+    GroupsOption,
+    JobsOption,
+    JsonOption,
+    ScoringOption,
+    SeedOption,
+    TargetOption,
+    TaskOption,
+    TimeOption,
+    WeightOption,
+    WhereOption,
+)
+from coterie.cli.preflight import cost_line, size_line, suspicions
+from coterie.cli.problems import INTERRUPTED, writing
+from coterie.cli.reading import opened
+from coterie.cli.report import REPORT_ENDINGS, write_report
+from coterie.cli.settings import check_settings, names_in
+from coterie.cli.training import Roles, Training, read_training
+from coterie.cli.verb import verb
+from coterie.cli.voice import Voice
+from coterie.cli.writing import as_json, check_place, print_out
+from coterie.committee import CommitteeClassifier, CommitteeRegressor
+from coterie.committee.portfolio import NAMES as MEMBERS
+from coterie.files import save
+
+__all__ = ["fit"]
+
+
+@verb
+def fit(
+    voice: Voice,
+    data: DataArgument,
+    target: TargetOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.coterie"),
+    report: Annotated[Path | None, typer.Option("--report", help="A report: .html, .txt or .json.")] = None,
+    task: TaskOption = "auto",
+    time_limit: Annotated[float, typer.Option(min=0, help="Seconds for the fit; 0: no limit.")] = 60,
+    scoring: ScoringOption = None,
+    groups: GroupsOption = None,
+    time: TimeOption = None,
+    drop: DropOption = None,
+    weight: WeightOption = None,
+    where: WhereOption = None,
+    cv: FoldsOption = 5,
+    members: Annotated[
+        str | None, typer.Option(help="Names of members with commas between, such as boosting,forest.")
+    ] = None,
+    max_members: Annotated[int | None, typer.Option(min=1, help="Members at most.")] = None,
+    memory_limit: Annotated[float | None, typer.Option(min=0, help="Megabytes for models and work.")] = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Fit a committee to a table: the best ensemble within the time limit.
+
+    The leaderboard goes to the standard output, the model to a file. Ctrl-C ends the fit early, and the best so far is
+    saved.
+    """
+    check_place(output, "--output")
+    check_settings(scoring, jobs)
+    portfolio = names_in(members, "--members", MEMBERS)
+    if report is not None:
+        check_place(report, "--report", REPORT_ENDINGS)
+        import_module("coterie.report")
+    with opened(data, where) as table:
+        name = table.name
+        training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)
+    limit = None if time_limit == 0 else time_limit
+    if not voice.quiet:
+        voice.note(size_line(training, name))
+        voice.note(cost_line(training, cv, limit, portfolio))
+        for suspicion in suspicions(training):
+            voice.note(str(suspicion))
+    kind = CommitteeRegressor if training.classes is None else CommitteeClassifier
+    model = kind(
+        limit,
+        scoring=scoring,
+        cv=training.folds(cv),
+        portfolio=portfolio,
+        max_members=max_members,
+        memory_limit=memory_limit,
+        n_jobs=jobs,
+        random_state=seed,
+        verbose=1,
+    )
+    with voice.progress("fitting", seconds=limit):
+        model.fit(training.X, training.y, training.weight, groups=training.groups)
+    model.set_params(verbose=0)
+    with writing(output):
+        save(model, output, notes=training.notes())
+    _show(voice, model, training, output, json, None if model.interrupted_ else report)
+    if model.interrupted_:
+        voice.error(
+            f"interrupted: {output} holds the committee of the {len(model.members_)} members that were complete."
+        )
+        raise typer.Exit(INTERRUPTED)
+    if report is not None:
+        with voice.progress("writing the report"):
+            write_report(model, training.X, training.y, report, title=f"{target} in {name}")
+        voice.note(f"The report is in {report}.")
+
+
+def _show(
+    voice: Voice, model: Any, training: Training, output: Path, json: bool, report: Path | None
+) -> None:
+    """The result on the standard output, and what to do next on the standard error."""
+    leaderboard = model.leaderboard()
+    if json:
+        result = {
+            "model": output,
+            "report": report,
+            "target": training.target,
+            "task": training.task,
+            "n_rows": training.n_rows,
+            "n_columns": len(training.X),
+            "scoring": model.scoring_,
+            "score": model.oof_score_,
+            "score_error": model.oof_score_error_,
+            "seconds": model.fit_time_,
+            "interrupted": model.interrupted_,
+            "leaderboard": list(leaderboard),
+            "skipped": model.skipped_,
+            "dropped": model.dropped_,
+        }
+        print_out(as_json(result))
+    else:
+        print_out(repr(leaderboard))
+    megabytes = output.stat().st_size / 1e6
+    voice.note(f"The model is in {output} ({megabytes:.1f} MB). To use it: coterie predict {output} NEW_DATA")

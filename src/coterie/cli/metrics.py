@@ -1,0 +1,178 @@
+"""Scores and losses by short names, and gates on them."""
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import metrics
+
+from coterie._typing import AnyArray
+from coterie.cli.problems import DATA, QUALITY, USAGE, Problem, nearest
+
+__all__ = ["Answers", "Gate", "check_gates", "measured", "read_gates"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is true of rows, and what a model says of them.
+
+    Attributes
+    ----------
+    proba : probabilities of classes, or None
+    classes : labels, or None for numbers
+    """
+
+    truth: AnyArray
+    said: AnyArray
+    weight: AnyArray | None = None
+    proba: AnyArray | None = None
+    classes: AnyArray | None = None
+
+    @property
+    def second(self) -> AnyArray:
+        """Which rows are of the second class of two."""
+        assert self.classes is not None
+        return np.asarray(self.truth == self.classes[1])
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that says how good answers are; of losses smaller is better."""
+
+    value: Callable[[Answers], float]
+    is_loss: bool = False
+
+
+def _auc(own: Answers) -> float:
+    assert own.proba is not None
+    assert own.classes is not None
+    if len(own.classes) == 2:
+        return float(metrics.roc_auc_score(own.second, own.proba[:, 1], sample_weight=own.weight))
+    return float(
+        metrics.roc_auc_score(
+            own.truth, own.proba, labels=own.classes, multi_class="ovr", sample_weight=own.weight
+        )
+    )
+
+
+def _f1(own: Answers) -> float:
+    assert own.classes is not None
+    if len(own.classes) == 2:
+        given: dict[str, Any] = {"pos_label": own.classes[1]}
+    else:
+        given = {"average": "macro", "labels": own.classes}
+    return float(metrics.f1_score(own.truth, own.said, sample_weight=own.weight, zero_division=0, **given))
+
+
+def _log_loss(own: Answers) -> float:
+    return float(metrics.log_loss(own.truth, own.proba, labels=own.classes, sample_weight=own.weight))
+
+
+def _brier(own: Answers) -> float:
+    assert own.proba is not None
+    assert own.classes is not None
+    truth = own.truth[:, None] == own.classes[None, :]
+    squares = ((own.proba - truth) ** 2).sum(axis=1) / (2 if len(own.classes) == 2 else 1)
+    return float(np.average(squares, weights=own.weight))
+
+
+def _plain(score: Callable[..., Any]) -> Callable[[Answers], float]:
+    return lambda own: float(score(own.truth, own.said, sample_weight=own.weight))
+
+
+OF_CLASSES = {
+    "accuracy": Metric(_plain(metrics.accuracy_score)),
+    "balanced_accuracy": Metric(_plain(metrics.balanced_accuracy_score)),
+    "f1": Metric(_f1),
+    "auc": Metric(_auc),
+    "log_loss": Metric(_log_loss, is_loss=True),
+    "brier": Metric(_brier, is_loss=True),
+}
+OF_NUMBERS = {
+    "r2": Metric(_plain(metrics.r2_score)),
+    "rmse": Metric(_plain(metrics.root_mean_squared_error), is_loss=True),
+    "mae": Metric(_plain(metrics.mean_absolute_error), is_loss=True),
+    "median_error": Metric(_plain(metrics.median_absolute_error), is_loss=True),
+}
+_OF_PROBABILITIES = ("auc", "log_loss", "brier")
+
+
+def measured(answers: Answers) -> dict[str, float]:
+    """All scores and losses; NaN if one cannot be found from these rows."""
+    table = OF_NUMBERS if answers.classes is None else OF_CLASSES
+    found = {}
+    for name, metric in table.items():
+        if answers.proba is None and name in _OF_PROBABILITIES:
+            continue
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                found[name] = metric.value(answers)
+        except ValueError:  # such as the area under the curve of rows of one class
+            found[name] = float("nan")
+    return found
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A bound that a metric must not cross."""
+
+    name: str
+    bound: float
+    is_loss: bool
+
+
+def read_gates(under: Sequence[str], over: Sequence[str], *, of_classes: bool) -> list[Gate]:
+    """Gates from texts such as `auc=0.8`; scores have bounds below, losses above."""
+    return [_gate(text, "--fail-under", of_classes) for text in under] + [
+        _gate(text, "--fail-over", of_classes) for text in over
+    ]
+
+
+def _gate(text: str, option: str, of_classes: bool) -> Gate:
+    name, mark, number = text.partition("=")
+    table, others = (OF_CLASSES, OF_NUMBERS) if of_classes else (OF_NUMBERS, OF_CLASSES)
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = math.nan
+    if not mark or math.isnan(bound):
+        example = "auc=0.8" if option == "--fail-under" else "rmse=10"
+        raise Problem(f"{option} {text}: expected a name and a number, such as {example}.", USAGE)
+    if name not in table:
+        kind, other = ("classes", "numbers") if of_classes else ("numbers", "classes")
+        where = (
+            f" It is for {other}, and the model predicts {kind}." if name in others else nearest(name, table)
+        )
+        raise Problem(
+            f"{option} {text}: there is no {name!r} here.{where} Known are {', '.join(table)}.", USAGE
+        )
+    is_loss = table[name].is_loss
+    if is_loss != (option == "--fail-over"):
+        better, right = ("less", "--fail-over") if is_loss else ("more", "--fail-under")
+        raise Problem(f"{option} {text}: of {name} {better} is better, so its gate is {right} {text}", USAGE)
+    return Gate(name, bound, is_loss)
+
+
+def check_gates(gates: Sequence[Gate], found: dict[str, float]) -> None:
+    """Fail if a bound is crossed."""
+    unknown = [gate.name for gate in gates if math.isnan(found.get(gate.name, math.nan))]
+    if unknown:
+        raise Problem(
+            f"{unknown[0]} cannot be found from these rows: perhaps they are all of one class, or there is one row, or "
+            "the model knows no probabilities. Use more rows, or another gate.",
+            DATA,
+        )
+    crossed = [
+        gate
+        for gate in gates
+        if (found[gate.name] > gate.bound) == gate.is_loss and found[gate.name] != gate.bound
+    ]
+    if crossed:
+        words = [
+            f"{gate.name} is {found[gate.name]:.6g}, {'over' if gate.is_loss else 'under'} {gate.bound:g}"
+            for gate in crossed
+        ]
+        raise Problem(f"The model is not good enough: {'; '.join(words)}.", QUALITY)

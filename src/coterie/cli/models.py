@@ -1,0 +1,165 @@
+"""A model from its file, and the table that it is to answer."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray
+from coterie.cli.finding import check_exists
+from coterie.cli.problems import DATA, MODEL_FILE, USAGE, Problem, listed, nearest
+from coterie.cli.reading import DataTable
+from coterie.cli.training import missing_in
+from coterie.errors import ModelFileError
+from coterie.files import inspect_file, load
+
+__all__ = ["Opened", "advised", "open_model"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model and what its file notes.
+
+    Attributes
+    ----------
+    target : the name of the target, or None if the file does not say
+    kinds : of columns, by name; those of a model that was not fitted here are not known
+    """
+
+    model: Any
+    path: Path
+    target: str | None
+    kinds: dict[str, str]
+
+    @property
+    def is_classifier(self) -> bool:
+        return hasattr(self.model, "classes_")
+
+    @property
+    def names(self) -> list[str] | None:
+        held = getattr(self.model, "feature_names_in_", None)
+        return None if held is None else [str(name) for name in held]
+
+    def features(self, table: DataTable, others: set[str]) -> Any:
+        """The columns that the model asks for; those that it does not know are left alone."""
+        if self.names is None:
+            return self._by_number(table, others)
+        missing = [name for name in self.names if name not in table.kinds]
+        if missing:
+            raise Problem(self._about(missing, table), DATA)
+        return _with_rows(table.columns(self.names, self.kinds), table)
+
+    def _by_number(self, table: DataTable, others: set[str]) -> Any:
+        """The model was fitted to a matrix: all columns but the target and the ids, in the order of the file."""
+        names = [name for name in table.kinds if name not in others]
+        expected = int(self.model.n_features_in_)
+        if len(names) != expected:
+            raise Problem(
+                f"{self.path} was fitted to {expected} columns without names, and {table.name} has {len(names)} beside "
+                f"{listed(sorted(others)) or 'the target'}. Give it those columns alone, in the order of the fit.",
+                DATA,
+            )
+        held = _with_rows(table.columns(names), table)
+        return np.column_stack([_number_or_text(values) for values in held.values()])
+
+    def _about(self, missing: list[str], table: DataTable) -> str:
+        known = set(self.names or ())
+        unknown = [name for name in table.kinds if name not in known and name != self.target]
+        guesses = []
+        for name in missing[:5]:
+            near = nearest(name, unknown)
+            if near:
+                guesses.append(f"{name!r} may be called {near.split(chr(39))[1]!r} there")
+        advice = (
+            f" {'; '.join(guesses)}: rename it back."
+            if guesses
+            else " If a column is unknown for these rows, add it with empty values: the model learned what to do then."
+        )
+        others = f" It has {listed(unknown)} that the model does not know." if unknown else ""
+        plural = "a column" if len(missing) == 1 else f"{len(missing)} columns"
+        return f"{table.name} lacks {plural} that {self.path} asks for: {listed(missing)}.{others}{advice}"
+
+    def target_in(self, table: DataTable, given: str | None) -> str:
+        """The name of the target: as given, or as the file notes it."""
+        name = given if given is not None else self.target
+        if name is None:
+            raise Problem(f"{self.path} does not say which column is the target. Name it: --target", USAGE)
+        table.check_column(name, "--target" if given is not None else f"the target of {self.path}")
+        return name
+
+    def truth(self, table: DataTable, name: str) -> AnyArray:
+        """The target of each row, as the model knows it."""
+        kinds = {name: self.kinds[self.target]} if self.target in self.kinds else None
+        values = _with_rows(table.columns([name], kinds), table)[name]
+        holes = missing_in(values)
+        if holes.any():
+            raise Problem(
+                f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first "
+                f"is row {int(holes.argmax()) + 1}. Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
+                DATA,
+            )
+        return self._labels(values, name) if self.is_classifier else self._numbers(values, name)
+
+    def _labels(self, values: AnyArray, name: str) -> AnyArray:
+        classes = np.asarray(self.model.classes_)
+        labels = values.astype(str) if classes.dtype.kind in "OU" else values
+        unknown = sorted({str(own) for own in set(labels.tolist()) - set(classes.tolist())})
+        if unknown:
+            raise Problem(
+                f"The target {name!r} holds classes that {self.path} never saw: {listed(unknown)}. It knows "
+                f"{listed([str(own) for own in classes])}. Leave those rows out with --where, or fit a new model.",
+                DATA,
+            )
+        return labels
+
+    @staticmethod
+    def _numbers(values: AnyArray, name: str) -> AnyArray:
+        if values.dtype.kind not in "biuf":
+            raise Problem(f"The target {name!r} holds no numbers, and the model predicts numbers.", DATA)
+        return values.astype(np.float64)
+
+
+def open_model(path: Path) -> Opened:
+    """Load a model, and read the notes of its file."""
+    check_exists(str(path), MODEL_FILE)
+    with advised():
+        notes = inspect_file(path).notes
+        model = load(path)
+    if not hasattr(model, "n_features_in_"):
+        raise Problem(f"{path} holds a {type(model).__name__} that was not fitted.", MODEL_FILE)
+    return Opened(model, path, notes.get("target"), _kinds(notes))
+
+
+@contextmanager
+def advised() -> Iterator[None]:
+    """Say what to do about a file that is damaged."""
+    try:
+        yield
+    except ModelFileError as error:
+        advice = " Copy it once more, or fit it again." if "damaged" in str(error) else ""
+        raise Problem(f"{error}{advice}", MODEL_FILE) from error
+
+
+def _kinds(notes: dict[str, str]) -> dict[str, str]:
+    """Kinds that were noted; anything else that may stand there is no help."""
+    try:
+        held = json.loads(notes.get("kinds", "{}"))
+    except ValueError:
+        return {}
+    known = ("number", "text", "date", "time", "flag")
+    return {name: kind for name, kind in held.items() if kind in known} if isinstance(held, dict) else {}
+
+
+def _with_rows(held: dict[str, AnyArray], table: DataTable) -> dict[str, AnyArray]:
+    if not len(next(iter(held.values()))):
+        rows = "rows" if table.where is None else "rows for which --where holds"
+        raise Problem(f"{table.name} has no {rows}.", DATA)
+    return held
+
+
+def _number_or_text(values: AnyArray) -> AnyArray:
+    return values if values.dtype.kind in "biuf" else values.astype(object)

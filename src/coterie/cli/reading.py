@@ -1,0 +1,239 @@
+"""A table from files: CSV, TSV, Parquet or JSON through duckdb, as a dict of arrays.
+
+Words
+  kind    what a column holds, as far as models care: number, text, date, time or flag
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from coterie._typing import AnyArray
+from coterie.cli.csv_trouble import csv_trouble
+from coterie.cli.finding import DataFiles, found
+from coterie.cli.problems import DATA, USAGE, Problem, listed, nearest
+
+__all__ = ["DataTable", "opened"]
+
+# What stands for a missing value in a CSV file.
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "<NA>", "?")
+_KINDS = (
+    ("text", ("VARCHAR", "UUID", "ENUM")),
+    ("date", ("DATE", "TIMESTAMP")),
+    ("time", ("TIME", "INTERVAL")),
+    ("flag", ("BOOLEAN",)),
+    ("number", ("DECIMAL", "FLOAT", "DOUBLE", "REAL")),
+)
+_CASTS = {"number": "DOUBLE", "date": "TIMESTAMP", "time": "TIME", "flag": "BOOLEAN"}
+_PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
+
+
+@contextmanager
+def opened(data: Sequence[str], where: str | None = None) -> Iterator["DataTable"]:
+    """The table that files hold, before any value is read."""
+    settings: Any = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    with found(data) as files, duckdb.connect(config=settings) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET enable_progress_bar = false")
+        yield DataTable(files, connection, where)
+
+
+@dataclass
+class DataTable:
+    """Columns by name, which are read when they are asked for.
+
+    Attributes
+    ----------
+    kinds : by name, in the order of the file
+    where : a condition of SQL on rows, or None
+    """
+
+    files: DataFiles
+    connection: duckdb.DuckDBPyConnection
+    where: str | None = None
+    kinds: dict[str, str] = field(default_factory=dict)
+    _types: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        relation = self._asked(f"SELECT * FROM {self._scan({})}")
+        self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        self.kinds = {name: _kind_of(own) for name, own in self._types.items()}
+
+    @property
+    def name(self) -> str:
+        return self.files.name
+
+    def check_column(self, name: str, option: str) -> None:
+        """Refuse a column that is not there, and say which was probably meant."""
+        if name not in self.kinds:
+            guess = nearest(name, self.kinds)
+            held = "" if guess else f" Its columns are {listed(self.kinds)}."
+            raise Problem(f"{self.name} has no column {name!r} ({option}).{guess}{held}", DATA)
+
+    def columns(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> dict[str, AnyArray]:
+        """The values of some columns; of the given kinds, if what the file holds can be read so."""
+        as_text = []
+        wanted = []
+        for name in names:
+            kind = (kinds or {}).get(name, self.kinds[name])
+            cast = self._cast(name, kind)
+            if cast == "VARCHAR" and self.files.form == "csv":
+                as_text.append(name)
+            quoted = _quoted(name)
+            wanted.append(quoted if cast is None else f"CAST({quoted} AS {cast}) AS {quoted}")
+        rows = "" if self.where is None else f" WHERE ({self.where}\n)"
+        inner = f"SELECT * FROM {self._scan(dict.fromkeys(as_text, 'VARCHAR'))}{rows}"
+        relation = self._asked(f"SELECT {', '.join(wanted)} FROM ({inner})", kinds or {})
+        held = self._fetched(relation, kinds or {})
+        return {name: _without_mask(values) for name, values in zip(names, held.values(), strict=True)}
+
+    def _cast(self, name: str, kind: str) -> str | None:
+        """The type that a column has to be read as, or None for its own."""
+        own = self.kinds[name]
+        if own == "other":
+            raise Problem(
+                f"Column {name!r} of {self.name} holds {self._types[name]}, and models take numbers, texts and dates. "
+                f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
+                DATA,
+            )
+        if kind == "text":
+            return None if self._types[name] == "VARCHAR" else "VARCHAR"
+        if own == kind or {own, kind} == {"number", "flag"}:
+            return None
+        if own == "text":
+            return _CASTS[kind]
+        raise Problem(
+            f"Column {name!r} of {self.name} holds {_PLURALS[own]}; it held {_PLURALS[kind]} in the table that the "
+            "model was fitted to. Write it as it was there.",
+            DATA,
+        )
+
+    def _scan(self, types: Mapping[str, str]) -> str:
+        """A function of duckdb that reads the files."""
+        paths = f"[{', '.join(map(_path_text, self.files.paths))}]"
+        if self.files.form == "parquet":
+            return f"read_parquet({paths}, union_by_name = true)"
+        if self.files.form == "json":
+            return f"read_json({paths}, union_by_name = true, sample_size = -1)"
+        missing = ", ".join(map(_text, MISSING))
+        given = ", ".join(f"{_text(name)}: {_text(own)}" for name, own in types.items())
+        return (
+            f"read_csv({paths}, header = true, delim = {_text(self.files.delimiter)}, quote = '\"', escape = '\"', "
+            f"comment = '', skip = 0, sample_size = -1, union_by_name = true, nullstr = [{missing}]"
+            + (f", types = {{{given}}}" if given else "")
+            + ")"
+        )
+
+    def _asked(self, query: str, kinds: Mapping[str, str] | None = None) -> duckdb.DuckDBPyRelation:
+        try:
+            return self.connection.sql(query)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise self._problem(error, kinds or {}) from error
+
+    def _fetched(self, relation: duckdb.DuckDBPyRelation, kinds: Mapping[str, str]) -> dict[str, Any]:
+        try:
+            return relation.fetchnumpy()
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise self._problem(error, kinds) from error
+
+    def _problem(self, error: duckdb.Error, kinds: Mapping[str, str]) -> Problem:
+        said = str(error)
+        if self.kinds and self.where is not None and isinstance(error, _OF_THE_QUERY):
+            return Problem(f"--where {self.where!r} cannot be understood: {_first_line(said)}", USAGE)
+        if isinstance(error, duckdb.ConversionException) and kinds:
+            return self._wrong_value(said)
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return Problem(f"{self.name} does not fit into memory. Read fewer rows: --where.", DATA)
+        if self.files.form == "csv":
+            trouble = csv_trouble(self.files, said)
+            if trouble is not None:
+                return Problem(trouble, DATA)
+        return Problem(f"{self.name} cannot be read as {self.files.form.upper()}: {_first_line(said)}", DATA)
+
+    def _wrong_value(self, said: str) -> Problem:
+        value = re.search(
+            r"""[Cc]ould not convert string ["'](.*?)["'] to|field value out of range: ["'](.*?)["']""", said
+        )
+        line = re.search(r"on Line: (\d+)", said)
+        column = re.search(r'converting column "(.*?)"', said)
+        which = f"Column {column[1]!r}" if column else "A column"
+        place = f" in line {line[1]}" if line else ""
+        held = f" {value[1] or value[2]!r}" if value else " a value"
+        kind = f" {_PLURALS[self._kind_in(said)]}" if self._kind_in(said) else " another kind of value"
+        return Problem(
+            f"{which} of {self.name} holds{held}{place}; it held{kind} in the table that the model was fitted to. "
+            "Correct the value, or leave it empty.",
+            DATA,
+        )
+
+    @staticmethod
+    def _kind_in(said: str) -> str:
+        return next((kind for kind, cast in _CASTS.items() if f"'{cast}'" in said or f" {cast}" in said), "")
+
+
+_OF_THE_QUERY = (
+    duckdb.BinderException,
+    duckdb.ParserException,
+    duckdb.CatalogException,
+    duckdb.ConversionException,
+)
+
+
+def _kind_of(type_: str) -> str:
+    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION")):
+        return "other"
+    for kind, starts in _KINDS:
+        if type_.startswith(starts):
+            return kind
+    return "number" if type_.endswith(("INT", "INTEGER")) else "other"
+
+
+def _without_mask(values: Any) -> AnyArray:
+    """Holes as NaN, NaT or None; whole numbers with holes become floats."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values)
+    held, holes = values.data, np.ma.getmaskarray(values)
+    if held.dtype.kind in "mM":
+        return np.where(holes, np.array("NaT", dtype=held.dtype), held)
+    if held.dtype.kind in "iuf":
+        return np.where(holes, np.nan, held.astype(np.float64))
+    plain = held.astype(object)
+    plain[holes] = None
+    return np.asarray(plain)
+
+
+def _first_line(said: str) -> str:
+    """What duckdb says first, without the name of the error.
+
+    Examples
+    --------
+    >>> _first_line("Binder Error: Referenced column x not found!\\nLINE 1: ...")
+    'Referenced column x not found!'
+    """
+    return re.sub(r"^[A-Z][\w ]*Error: ", "", said.strip().splitlines()[0].strip())
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _path_text(path: str) -> str:
+    """A path in which no mark is a pattern."""
+    return _text(re.sub(r"([*?\[])", r"[\1]", path))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _shell(name: str) -> str:
+    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"

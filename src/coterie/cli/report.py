@@ -1,0 +1,56 @@
+"""`coterie report`: what a model is like on the rows of a table, as a page that opens anywhere."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coterie.cli.models import open_model
+from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
+from coterie.cli.reading import opened
+from coterie.cli.verb import verb
+from coterie.cli.voice import Voice
+from coterie.cli.writing import as_json, check_place, placed, print_out
+
+__all__ = ["REPORT_ENDINGS", "report", "write_report"]
+
+REPORT_ENDINGS = (".html", ".txt", ".json")
+
+
+@verb
+def report(
+    voice: Voice,
+    model: ModelArgument,
+    data: DataArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The report: .html, .txt or .json.")] = Path(
+        "report.html"
+    ),
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column with the truth; default: as in the fit.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
+    where: WhereOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a report on a model and rows that it has not seen: one file, no network."""
+    check_place(output, "--output", REPORT_ENDINGS)
+    own = open_model(model)
+    with opened(data, where) as table:
+        name = own.target_in(table, target)
+        truth = own.truth(table, name)
+        X = own.features(table, {name})
+        source = table.name
+    with voice.progress("writing the report"):
+        made = write_report(own.model, X, truth, output, title=title or f"{name} in {source}")
+    if json:
+        print_out(as_json(made.to_dict()))
+    voice.note(f"The report is in {output}.")
+
+
+def write_report(model: Any, X: Any, y: Any, path: Path, *, title: str) -> Any:
+    """Build a report and store it; the file is replaced whole or not at all."""
+    made = import_module("coterie.report").build(model, X, y, title=title)
+    with placed(path) as part:
+        made.save(part)
+    return made

@@ -1,0 +1,82 @@
+"""What a verb leaves behind: files that appear whole or not at all, and results on the standard output."""
+
+import json
+import math
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.cli.problems import STDOUT, USAGE, Problem, nearest, writing
+
+__all__ = ["as_json", "check_place", "placed", "print_out"]
+
+
+def check_place(path: Path, option: str, endings: tuple[str, ...] = ()) -> None:
+    """Refuse a file that cannot be written, before the work begins."""
+    if endings and path.suffix.lower() not in endings:
+        raise Problem(f"{option} {path}: expected a name that ends in {' or '.join(endings)}.", USAGE)
+    if path.is_dir():
+        raise Problem(f"{option} {path} is a folder; give the name of a file in it.", USAGE)
+    if path.exists() and not path.is_file():
+        raise Problem(f"{option} {path} is no ordinary file, so it cannot be replaced by one.", USAGE)
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        beside = [own.name for own in folder.parent.iterdir()] if folder.parent.is_dir() else []
+        guess = nearest(folder.name, beside)
+        raise Problem(f"{option} {path}: there is no folder '{folder}'.{guess or ' Make it first.'}", USAGE)
+    if not os.access(folder, os.W_OK):
+        raise Problem(f"{option} {path}: you may not write into the folder '{folder}'.", USAGE)
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """A file beside `path` to be written; it takes its place when all went well, and goes away otherwise."""
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}.part{target.suffix}")
+    try:
+        with writing(path):
+            yield part
+            with open(part, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def print_out(text: str) -> None:
+    """A result on the standard output."""
+    with writing(STDOUT):
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+
+
+def as_json(value: Any, *, indent: int | None = 2) -> str:
+    """JSON of results: arrays are lists, and what is no number is null.
+
+    Examples
+    --------
+    >>> as_json({"score": np.float64(0.5), "error": float("nan"), "names": ("a",)}, indent=None)
+    '{"score": 0.5, "error": null, "names": ["a"]}'
+    """
+    return json.dumps(_plain(value), indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(own) for key, own in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(own) for own in value]
+    if isinstance(value, np.ndarray):
+        return [_plain(own) for own in value.tolist()]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | bool) or value is None else str(value)

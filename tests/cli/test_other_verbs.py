@@ -1,0 +1,128 @@
+"""`compare`, `inspect`, `export`, `doctor`, and the program itself."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import treelite
+
+import coterie as library
+from coterie.cli import doctor as doctor_module
+from tests.cli.command import answer, coterie, done, failed
+
+FEW = ("--models", "dummy,tree", "--cv", "2", "--seed", "0")
+
+
+def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
+    result = coterie("compare", data, "-t", "rent", "--drop", "dear", *FEW)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["tree", "dummy"]
+    assert "tree is" in lines[-1]
+    assert "dummy, -" in result.stderr
+    assert "s left" in result.stderr
+
+
+def test_a_comparison_as_json(data: Path) -> None:
+    shown = answer("compare", data, "-t", "dear", "--drop", "rent", *FEW)
+    assert {row["name"] for row in shown["models"]} == {"tree", "dummy"}
+    assert shown["scoring"] == "neg_log_loss"
+    assert shown["conclusion"].startswith(f"{shown['models'][0]['name']} is")
+
+
+def test_a_wrong_model_is_guessed(data: Path) -> None:
+    assert "Did you mean 'tree'?" in failed(2, "compare", data, "-t", "rent", "--models", "dummy,tre")
+
+
+def test_a_file_is_described_without_loading_it(classifier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coterie.files.model_files.Reader", None)
+    text = done("inspect", classifier)
+    assert text.startswith("CommitteeClassifier, ")
+    assert "features: 4 (area, town, let, lift)" in text
+    assert "classes: 2 (no, yes)" in text
+    assert "target: dear" in text
+    shown = answer("inspect", classifier)
+    assert shown["notes"]["target"] == "dear"
+    assert shown["feature_names"] == ["area", "town", "let", "lift"]
+
+
+def test_what_is_no_model_file_is_refused(data: Path, tmp_path: Path) -> None:
+    assert "is no model of coterie.save" in failed(5, "inspect", data)
+    assert "There is no file" in failed(5, "inspect", tmp_path / "m.coterie")
+
+
+@pytest.fixture
+def forest(tmp_path: Path) -> Path:
+    X = {"area": np.arange(30.0), "age": np.arange(30.0)[::-1].copy()}
+    library.save(library.RandomForestRegressor(5, random_state=0).fit(X, X["area"]), tmp_path / "forest")
+    return tmp_path / "forest"
+
+
+def test_a_model_of_trees_is_exported(forest: Path, tmp_path: Path) -> None:
+    shown = answer("export", forest, "--to", "onnx", "-o", tmp_path / "m.onnx")
+    assert shown["bytes"] == (tmp_path / "m.onnx").stat().st_size
+    onnx.checker.check_model(onnx.load(tmp_path / "m.onnx"))
+    done("export", forest, "--to", "treelite", "-o", tmp_path / "m.tl")
+    assert treelite.Model.deserialize(tmp_path / "m.tl").num_tree == 5
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_committee_is_distilled_before_it_is_exported(regressor: Path, data: Path, tmp_path: Path) -> None:
+    arguments = ("export", regressor, "--to", "onnx", "-o", tmp_path / "m.onnx")
+    assert "Distil it to one model first, with a table that has its columns: --distil DATA" in failed(
+        2, *arguments
+    )
+    assert answer(*arguments, "--distil", data)["model"] == "GradientBoostingRegressor"
+    onnx.checker.check_model(onnx.load(tmp_path / "m.onnx"))
+
+
+def test_exports_that_cannot_be_are_refused(forest: Path, data: Path, tmp_path: Path) -> None:
+    assert "expected onnx or treelite" in failed(2, "export", forest, "--to", "pmml", "-o", tmp_path / "m")
+    arguments = ("export", forest, "--to", "onnx", "-o", tmp_path / "m", "--distil", data)
+    assert "--distil is for committees" in failed(2, *arguments)
+
+
+def test_the_doctor_looks_at_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_module, "_version", lambda name: None if name in ("shap", "polars") else "1.0")
+    text = done("doctor")
+    assert "engine: " in text
+    assert "shap        not installed: pip install 'coterie[explain]'" in text
+    assert "polars      not installed: pip install 'polars'" in text
+    assert text.endswith("A small fit, saved and loaded: works.\n")
+    assert answer("doctor")["works"] is True
+
+
+def test_the_doctor_says_what_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise OSError("no such library")
+
+    monkeypatch.setattr(doctor_module, "save", broken)
+    result = coterie("doctor")
+    assert result.exit_code == 1
+    assert "FAILED: OSError: no such library." in result.stdout
+
+
+def test_a_verb_that_is_not_there_is_a_wrong_use() -> None:
+    assert "No such command 'fot'" in failed(2, "fot")
+
+
+def test_the_program_knows_its_version() -> None:
+    assert done("--version") == f"coterie {doctor_module.version('coterie')}\n"
+
+
+def test_help_names_every_verb_and_exit_code() -> None:
+    text = done("--help")
+    for word in (
+        "fit",
+        "predict",
+        "evaluate",
+        "compare",
+        "report",
+        "inspect",
+        "export",
+        "doctor",
+        "4 quality gate",
+    ):
+        assert word in text
