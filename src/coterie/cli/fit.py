@@ -43,7 +43,9 @@ def fit(
     data: DataArgument,
     target: TargetOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.coterie"),
-    report: Annotated[Path | None, typer.Option("--report", help="A report: .html, .txt or .json.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="A report: .html, .txt, .md or .json.")
+    ] = None,
     task: TaskOption = "auto",
     time_limit: Annotated[float, typer.Option(min=0, help="Seconds for the fit; 0: no limit.")] = 60,
     scoring: ScoringOption = None,
@@ -107,7 +109,7 @@ def fit(
         raise typer.Exit(INTERRUPTED)
     if report is not None:
         with voice.progress("writing the report"):
-            write_report(model, training.X, training.y, report, title=f"{target} in {name}")
+            write_report(model, training.X, training.y, report, title=f"{target} in {name}", seen=True)
         voice.note(f"The report is in {report}.")
 
 

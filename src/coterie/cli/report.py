@@ -15,7 +15,7 @@ from coterie.cli.writing import as_json, check_place, placed, print_out
 
 __all__ = ["REPORT_ENDINGS", "report", "write_report"]
 
-REPORT_ENDINGS = (".html", ".txt", ".json")
+REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 
 
 @verb
@@ -23,9 +23,9 @@ def report(
     voice: Voice,
     model: ModelArgument,
     data: DataArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The report: .html, .txt or .json.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The report: .html, .txt, .md or .json.")
+    ] = Path("report.html"),
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="The column with the truth; default: as in the fit.")
     ] = None,
@@ -48,9 +48,9 @@ def report(
     voice.note(f"The report is in {output}.")
 
 
-def write_report(model: Any, X: Any, y: Any, path: Path, *, title: str) -> Any:
-    """Build a report and store it; the file is replaced whole or not at all."""
-    made = import_module("coterie.report").build(model, X, y, title=title)
+def write_report(model: Any, X: Any, y: Any, path: Path, *, title: str, seen: bool | None = None) -> Any:
+    """Build a report and store it; the file is replaced whole or not at all. `seen`: fit saw these rows."""
+    made = import_module("coterie.report").build(model, X, y, title=title, seen=seen)
     with placed(path) as part:
         made.save(part)
     return made
