@@ -80,9 +80,9 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike) and bool(os.fspath(value))
 
 
-def checkpoint_of(given: Any) -> Checkpoint:
-    """The checkpoint that a parameter stands for."""
-    return given if isinstance(given, Checkpoint) else Checkpoint(given)
+def checkpoint_of(given: Any, every: int | None = None) -> Checkpoint:
+    """The checkpoint that a parameter stands for; `every` goes with a path."""
+    return given if isinstance(given, Checkpoint) else Checkpoint(given, every)
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
 from coterie.ensembles._answers import Question, method_of
+from coterie.ensembles._journal import Journal
 from coterie.ensembles._members import Member, Task, dropped_members, fit_all, weight_params
 from coterie.ensembles._out_of_fold import Fold
 from coterie.ensembles._watchers import current_watch
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.errors import InvalidParameter, InvalidType
+from coterie.errors import InvalidParameter, InvalidType, ModelFileError
 
 __all__ = ["Gathered", "Gathering", "Limits", "Training"]
 
@@ -85,6 +86,7 @@ class Gathered:
     predict_time : seconds for a thousand rows, answered by the models of all folds
     n_rows : rows that the model of a fold was fitted to, at most
     stopped : whether the time limit ended rounds of boosting early
+    forecast : what was known of times when it was complete, see `Forecast`
     """
 
     entry: Entry
@@ -95,6 +97,7 @@ class Gathered:
     predict_time: float
     n_rows: int
     stopped: bool
+    forecast: tuple[float, float, list[float]] = field(default_factory=lambda: (0.0, 0.0, []))
 
 
 @dataclass
@@ -110,14 +113,23 @@ class Gathering:
     errors: dict[str, Exception] = field(default_factory=dict)
     interrupted: bool = False
     reserve: float = 0.0  # seconds that the weights will take
+    journal: Journal | None = None
     _forecast: Forecast = field(default_factory=Forecast)
     _kept: float = 0.0  # megabytes of models
+    _n_written: int = 0  # members that are in the journal
 
     def run(self, entries: Sequence[Entry], after_each: Any) -> None:
         """Fit members in their order; `after_each(gathering)` is called when one is complete."""
         seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
+        known = self._known_members()
         try:
             for place, entry in enumerate(entries):
+                if entry.name in known:
+                    self._take_up(entry, known[entry.name])
+                    after_each(self)
+                    continue
+                if entry.name in self.skipped:
+                    continue
                 why = self._reason_to_skip(entry)
                 if why is not None:
                     self.skipped[entry.name] = why
@@ -125,6 +137,8 @@ class Gathering:
                 self._gather(entry, None if seeds is None else int(seeds[place]))
                 if self.found and self.found[-1].entry is entry:
                     after_each(self)
+                    if self.journal is not None:
+                        self.journal.look(len(self.found) - self._n_written)
         except KeyboardInterrupt:
             if not self.found:
                 raise
@@ -137,6 +151,63 @@ class Gathering:
         dropped_members(
             [*self.errors, *(own.entry.name for own in self.found)], self.errors, self.limits.owner
         )
+
+    def _known_members(self) -> dict[str, dict[str, Any]]:
+        """Members that the journal knows, by name; what was skipped before the last of them stays so."""
+        parts = [] if self.journal is None else self.journal.known
+        members = {held["name"]: held for part in parts for held in part["members"]}
+        if parts:
+            self.skipped |= parts[-1]["skipped"]
+            self._n_written = len(members)
+        return members
+
+    def _take_up(self, entry: Entry, held: dict[str, Any]) -> None:
+        """A member that was complete before the fit was interrupted."""
+        answers, n_folds = held["answers"], len(self.training.folds)
+        if len(held["models"]) != n_folds or answers.shape != (
+            self.training.n_rows,
+            self.training.shape.n_outputs,
+        ):
+            raise ModelFileError(f"The checkpoint holds another {entry.name!r} than the one of this table.")
+        shape = self._shape_for(entry)
+        self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        self._forecast = Forecast(*held["forecast"])
+        self.found.append(
+            Gathered(
+                entry,
+                self._question(entry),
+                held["models"],
+                answers,
+                held["fit_time"],
+                held["predict_time"],
+                held["n_rows"],
+                held["stopped"],
+                held["forecast"],
+            )
+        )
+
+    def collect(self) -> tuple[int, Any, Any]:
+        """What a part of the journal shall hold; it is not new after that."""
+        new, self._n_written = self.found[self._n_written :], max(self._n_written, len(self.found))
+        members = [
+            {
+                "name": own.entry.name,
+                "models": own.models,
+                "answers": own.answers,
+                "fit_time": own.fit_time,
+                "predict_time": own.predict_time,
+                "n_rows": own.n_rows,
+                "stopped": own.stopped,
+                "forecast": own.forecast,
+            }
+            for own in new
+        ]
+        content = {
+            "members": members,
+            "skipped": {} if self.interrupted else dict(self.skipped),
+            "elapsed": self.clock.elapsed,
+        }
+        return len(new), content, None
 
     def _reason_to_skip(self, entry: Entry) -> str | None:
         limits = self.limits
@@ -220,6 +291,8 @@ class Gathering:
             done.answers = sums / coverage[:, None]
         done.predict_time = 1000 * n_folds * asked / max(1.0, coverage.sum())
         self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        forecast = self._forecast
+        done.forecast = (forecast.thought, forecast.taken, list(forecast.unknown))
         self.found.append(done)
 
     def _fitted(

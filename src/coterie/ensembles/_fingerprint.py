@@ -15,6 +15,7 @@ from scipy import sparse
 
 from coterie._params import in_short
 from coterie.data.prepare import TrainingData
+from coterie.data.table import read_table
 from coterie.ensembles._eval_set import EvalSet
 
 __all__ = ["about_data", "about_fit", "differences", "digest_of"]
@@ -48,12 +49,10 @@ def about_data(train: TrainingData, **others: Any) -> dict[str, str]:
     }
     for name, value in others.items():
         if isinstance(value, EvalSet):
-            value = [
-                digest_of(value.X) if value.encoded.n_features == 0 else value.encoded,
-                value.target,
-                value.weight,
-                value.offset,
-            ]
+            X: Any = value.encoded
+            if value.encoded.n_features == 0:  # learners see it as it is
+                X = value.X if sparse.issparse(value.X) else read_table(value.X)
+            value = [X, value.target, value.weight, value.offset]
         about[name] = digest_of(value)
     return about
 
@@ -127,8 +126,7 @@ def _pieces_of_object(value: Any) -> Iterator[bytes | memoryview]:
         yield from _pieces([value.func, value.args, value.keywords])
     elif callable(value) and hasattr(value, "__qualname__"):
         yield f"{value.__module__}.{value.__qualname__}".encode()
-    elif hasattr(value, "to_numpy") and hasattr(value, "columns"):
-        yield from _pieces([str(name) for name in value.columns])
+    elif hasattr(value, "__array__"):
         yield from _pieces(np.asarray(value))
     elif getattr(value, "__dict__", None):
         yield from _pieces(vars(value))

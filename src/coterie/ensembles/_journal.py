@@ -47,13 +47,20 @@ def check_resume(estimator: Any, resume: Any) -> None:
 
 
 def opened_journal(
-    estimator: Any, about: Mapping[str, str], seed: int, *, resume: bool, learner: Any = None
+    estimator: Any,
+    about: Mapping[str, str],
+    seed: int,
+    *,
+    resume: bool,
+    learner: Any = None,
+    every: int | None = None,
 ) -> "Journal":
     """The journal of a fit whose `checkpoint` is not None, with what is known if the fit goes on.
 
-    `learner` is what members are copies of, to find out now whether they can be stored.
+    `learner` is what members are copies of, to find out now whether they can be stored. `every` is how often to write if
+    the user gave a path only.
     """
-    checkpoint = checkpoint_of(estimator.checkpoint)
+    checkpoint = checkpoint_of(estimator.checkpoint, every)
     folder = folder_at(checkpoint.path)
     if learner is not None:
         folder.check(learner)
@@ -85,6 +92,7 @@ class Journal:
         self._collect: Callable[[], tuple[int, Any, Any]] | None = None
         self._written_at = time.monotonic()
         self._n_parts = 0
+        self._pending: tuple[int, Any, Any] | None = None  # was collected, and is not written
 
     # Reading
 
@@ -173,7 +181,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._write()
+            self.write()
         except Exception:
             if error is None:
                 raise
@@ -183,7 +191,7 @@ class Journal:
         every, seconds = self._checkpoint.every, self._checkpoint.seconds
         late = seconds is not None and time.monotonic() - self._written_at >= seconds
         if n_new and (late or (every is not None and n_new >= every)):
-            self._write()
+            self.write()
 
     @property
     def seconds_left(self) -> float | None:
@@ -195,11 +203,28 @@ class Journal:
     def every(self) -> int | None:
         return self._checkpoint.every
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write what is new, and before it what could not be written the last time."""
         assert self._collect is not None
-        n_new, content, state = self._collect()
-        if n_new == 0:
-            return
+        self._written_at = time.monotonic()
+        while True:
+            if self._pending is None:
+                self._pending = self._collect()
+            if self._pending[0] > 0:
+                try:
+                    self._write_part(*self._pending[1:])
+                except OSError as error:
+                    warnings.warn(
+                        f"{self._where}: the checkpoint could not be written, and will be tried again: {error}",
+                        UserWarning,
+                        stacklevel=2,
+                    )
+                    return
+            done, self._pending = self._pending[0] == 0, None
+            if done:
+                return
+
+    def _write_part(self, content: Any, state: Any) -> None:
         self._make_room()
         number = self._n_parts + 1
         of = digest_of([self._run, self._about, self.seed])
@@ -209,10 +234,9 @@ class Journal:
         if state is not None:  # first, so that no part is there without
             self._folder.write(FoundPart(self._run, number, "state"), {"of": of, "state": state})
         self._folder.write(FoundPart(self._run, number, "part"), held)
+        self._n_parts = number
         if number > _STATES:
             self._folder.remove([FoundPart(self._run, number - _STATES, "state")])
-        self._n_parts = number
-        self._written_at = time.monotonic()
 
     def _make_room(self) -> None:
         """Remove what this run replaces; refuse to write between the parts of another that is going on."""
