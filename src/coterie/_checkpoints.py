@@ -13,7 +13,15 @@ from typing import Any, Protocol
 from coterie._params import Real, Whole, in_short
 from coterie.errors import InvalidParameter
 
-__all__ = ["Checkpoint", "CheckpointLike", "Folder", "FoundPart", "checkpoint_of", "folder_at", "provide_folders"]
+__all__ = [
+    "Checkpoint",
+    "CheckpointLike",
+    "Folder",
+    "FoundPart",
+    "checkpoint_of",
+    "folder_at",
+    "provide_folders",
+]
 
 _SECONDS = 30.0
 

@@ -296,9 +296,7 @@ class BoostingBase(Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         task = Task(X, train, own_offset, plan, seed, n_threads, journal)
         parts = divide_rows(self, train, plan, seed, groups=own_groups, has_eval_set=judged)
         n_outputs = max(1, self._n_outputs())
-        known = (
-            known_rounds(before, n_outputs) if before else kept_rounds(journal, 0, len(parts), n_outputs)
-        )
+        known = known_rounds(before, n_outputs) if before else kept_rounds(journal, 0, len(parts), n_outputs)
         crew = self._crew(task, parts, known)
         if plan.stops_early or judged:
             own_weight = None if self.scoring is None else read_weight(sample_weight, n_rows)
@@ -319,7 +317,7 @@ class BoostingBase(Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         return plan if self.scoring is None else replace(plan, least_progress=0.0)
 
     def _crew(self, task: Task, parts: list[Part], in_order: list[list[list[Any]]]) -> Crew:
-        """Boosters in squads; those of an earlier fit, in the order of its crew, begin with the rounds that they had."""
+        """Boosters in squads; those of an earlier fit, in the order of the crew, begin with the rounds they had."""
         n_squads = len(task.plan.policies)
         # Squad by squad, as the crew and its forest have them.
         order = [number for place in range(n_squads) for number in range(place, len(parts), n_squads)]
@@ -404,9 +402,7 @@ class BoostingBase(Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator
             return None
         return RoundScorer(self, X, self._users_target(target), weight)
 
-    def _grow(
-        self, crew: Crew, task: Task, watchers: RoundWatchers, known: list[list[list[Any]]]
-    ) -> None:
+    def _grow(self, crew: Crew, task: Task, watchers: RoundWatchers, known: list[list[list[Any]]]) -> None:
         n_outputs = crew.boosters[0].loss.n_outputs
         so_far = _engine.Forest(crew.boosters[0].encoded.n_features, max(1, n_outputs))
         alike = np.full(self.n_bags_, 1 / self.n_bags_)

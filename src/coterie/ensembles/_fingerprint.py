@@ -121,7 +121,7 @@ def _pieces_of_object(value: Any) -> Iterator[bytes | memoryview]:
     kind = type(value)
     yield f"{kind.__module__}.{kind.__qualname__}".encode()
     if hasattr(value, "get_params") and not isinstance(value, type):
-        yield from _pieces({name: held for name, held in sorted(value.get_params(deep=False).items())})
+        yield from _pieces(dict(sorted(value.get_params(deep=False).items())))
     elif isinstance(value, functools.partial):
         yield from _pieces([value.func, value.args, value.keywords])
     elif callable(value) and hasattr(value, "__qualname__"):

@@ -9,8 +9,8 @@ Words
 A fit that goes on does what was done again, from what the parts hold, and then does the rest. As everything that is
 drawn follows from the seed, which the first part knows too, it ends with the bits of a fit that was never killed.
 
-Each part is written once, so a fit of n rounds writes n rounds, however often it writes. A part that cannot be read ends
-the journal: what was done after it is done again.
+Each part is written once, so a fit of n rounds writes n rounds, however often it writes. A part that cannot be read
+ends the journal: what was done after it is done again.
 """
 
 import secrets
@@ -57,8 +57,8 @@ def opened_journal(
 ) -> "Journal":
     """The journal of a fit whose `checkpoint` is not None, with what is known if the fit goes on.
 
-    `learner` is what members are copies of, to find out now whether they can be stored. `every` is how often to write if
-    the user gave a path only.
+    `learner` is what members are copies of, to find out now whether they can be stored. `every` is how often to write
+    if the user gave a path only.
     """
     checkpoint = checkpoint_of(estimator.checkpoint, every)
     folder = folder_at(checkpoint.path)
@@ -114,8 +114,8 @@ class Journal:
         if different:
             raise InvalidInput(
                 f"{self._where} is the checkpoint of another fit: {'; '.join(different)}. Go on with the data, the "
-                "parameters and the versions of that fit, choose another folder, or begin anew with resume=False, which "
-                "replaces it."
+                "parameters and the versions of that fit, choose another folder, or begin anew with resume=False, "
+                "which replaces it."
             )
         [self._run], self.seed = runs, first["seed"]
         held, self.state = self._with_state(held, trusted)
@@ -141,9 +141,7 @@ class Journal:
             held.append(each)
         return held
 
-    def _with_state(
-        self, held: list[dict[str, Any]], trusted: list[str]
-    ) -> tuple[list[dict[str, Any]], Any]:
+    def _with_state(self, held: list[dict[str, Any]], trusted: list[str]) -> tuple[list[dict[str, Any]], Any]:
         """The parts up to the last whose state can be read, and the state; parts without states need none."""
         for number in range(len(held), 0, -1):
             if not held[number - 1].get("has_state"):
@@ -240,13 +238,11 @@ class Journal:
 
     def _make_room(self) -> None:
         """Remove what this run replaces; refuse to write between the parts of another that is going on."""
-        strangers = [
-            part for part in self._folder.found() if part.run != self._run and part not in self._old
-        ]
+        strangers = [part for part in self._folder.found() if part.run != self._run and part not in self._old]
         if strangers:
             raise InvalidInput(
-                f"{self._where}: another fit writes its checkpoints here, too. Give each fit a folder of its own; copies "
-                "of an estimator, as in cross-validation, have the same folder."
+                f"{self._where}: another fit writes its checkpoints here, too. Give each fit a folder of its own; "
+                "copies of an estimator, as in cross-validation, have the same folder."
             )
         self._folder.remove(self._old)
         self._old = []
@@ -258,5 +254,7 @@ class Journal:
 
 def _types_in(estimator: Any) -> list[str]:
     """The names of the types of all learners that the user gave: what they are made of is trusted."""
-    kinds = {type(value) for value in estimator.get_params(deep=True).values() if hasattr(value, "get_params")}
+    kinds = {
+        type(value) for value in estimator.get_params(deep=True).values() if hasattr(value, "get_params")
+    }
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)

@@ -12,7 +12,8 @@ __all__ = ["KeptLists", "kept_lists"]
 class KeptLists:
     """Gathers what lists have grown by since the last part.
 
-    The first `n_known` entries are in the journal already. An entry counts once every list has it: a fit may be interrupted between two of them.
+    The first `n_known` entries are in the journal already. An entry counts once every list has it: a fit may be
+    interrupted between two of them.
     """
 
     def __init__(self, journal: Journal, lists: Mapping[str, list[Any]], n_known: int) -> None:

@@ -30,7 +30,7 @@ class KeptRounds:
         for content in journal.known:
             if content["stage"] == stage and content["start"] != self._start:
                 raise InvalidInput(
-                    "The fit cannot go on from its checkpoint: the scores before the first round are others. What init= "
+                    "The fit cannot go on from its checkpoint: the scores before the first round are others. What init "
                     "learns has to be the same each time; give it a random_state."
                 )
 
@@ -62,7 +62,9 @@ class KeptRounds:
             self._seen[place] = max(self._seen[place], len(booster.rounds))
 
 
-def kept_rounds(journal: Journal | None, stage: int, n_boosters: int, n_outputs: int) -> list[list[list[Any]]]:
+def kept_rounds(
+    journal: Journal | None, stage: int, n_boosters: int, n_outputs: int
+) -> list[list[list[Any]]]:
     """The rounds of each booster of a crew, in its order, that the parts of a journal hold; empty if there are none."""
     held = [] if journal is None else [content for content in journal.known if content["stage"] == stage]
     if not held:

@@ -1,6 +1,7 @@
 """Trees of a forest as the parts of a journal hold them, and how many to grow before looking again."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,10 @@ class KeptTrees:
             sums, counts, errors, totals = (state[name] for name in ("sums", "counts", "errors", "totals"))
             self._training.resume_out_of_bag(sums.ravel(), counts.ravel(), errors, totals)
 
-    def grow(self, most: int) -> None:
+    def grow(self, most: int, grow: Callable[[int], None] | None = None) -> None:
         """Grow some trees, as many as there is time for until the next part, and write that if it is time."""
         n_trees, begun = min(most, self._at_once(most)), time.monotonic()
-        self._training.grow(n_trees)
+        (grow or self._training.grow)(n_trees)
         self._seconds_per_tree = (time.monotonic() - begun) / n_trees
         self.look()
 

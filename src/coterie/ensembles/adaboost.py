@@ -241,7 +241,9 @@ class AdaBoostClassifier(AnswersByVote):
             journal = opened_journal(self, about, seed, resume=resume, learner=self.estimator)
             seed = journal.seed
             log = self._kept_log(journal, has_examiner=examined is not None)
-            kept = KeptLists(journal, self._lists_of(log, has_examiner=examined is not None), len(log.members))
+            kept = KeptLists(
+                journal, self._lists_of(log, has_examiner=examined is not None), len(log.members)
+            )
         watchers = RoundWatchers(self, X, y, max_rounds=int(self.n_estimators))
         row_weights = np.zeros(train.encoded.n_rows)
         if self.n_classes_ == 1:
@@ -266,7 +268,9 @@ class AdaBoostClassifier(AnswersByVote):
 
     def _kept_log(self, journal: Journal, *, has_examiner: bool) -> Log:
         """What the parts of a journal know; stumps have our classes and encoder again, and no copies of them."""
-        log = Log(**kept_lists(journal, *self._lists_of(Log(), has_examiner=has_examiner)))
+        log = Log()
+        for name, held in kept_lists(journal, *self._lists_of(log, has_examiner=has_examiner)).items():
+            setattr(log, name, held)
         if log.vote_rows:
             log.votes = log.vote_rows[-1].tolist()
         for member in log.members if self._by_stumps else []:

@@ -173,8 +173,8 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
             journal = opened_journal(self, about, seed, resume=resume, learner=learner)
         target, weight = train.target.values, train.weight
         if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            X, target, weight = rows_of(X, kept), target[kept], weight[kept]
+            rows = np.flatnonzero(weight)
+            X, target, weight = rows_of(X, rows), target[rows], weight[rows]
         weight = np.ones(len(target)) if weight is None else weight
         members: list[Any] = []
         if journal is None:
