@@ -104,8 +104,9 @@ class Journal:
                 f"{self._where} holds the checkpoints of {len(runs)} fits, which wrote to it at the same time. Give "
                 "each fit a folder of its own, and empty this one."
             )
-        held = self._sound_parts(trusted)
+        held, why = self._sound_parts(trusted)
         if not held:
+            self._warn(why, 0)
             return
         first = held[0]
         if not isinstance(first.get("about"), dict) or type(first.get("seed")) is not int:
@@ -118,44 +119,47 @@ class Journal:
                 "which replaces it."
             )
         [self._run], self.seed = runs, first["seed"]
-        held, self.state = self._with_state(held, trusted)
+        held, self.state, missing = self._with_state(held, trusted)
+        self._warn(why or missing, len(held))
         self.known, self._n_parts = [each["content"] for each in held], len(held)
         kept = {(kind, number) for kind in ("part", "state") for number in range(1, len(held) + 1)}
         self._old = [part for part in self._old if (part.kind, part.number) not in kept]
 
-    def _sound_parts(self, trusted: list[str]) -> list[dict[str, Any]]:
-        """What the parts hold, up to the first that cannot be used."""
+    def _sound_parts(self, trusted: list[str]) -> tuple[list[dict[str, Any]], str | None]:
+        """What the parts hold, up to the first that cannot be used, and why it cannot."""
         held: list[dict[str, Any]] = []
-        of = None
         for part in (part for part in self._old if part.kind == "part"):
             try:
                 each = self._folder.read(part, trusted)
                 if part.number != len(held) + 1:
                     raise ModelFileError(f"part {len(held) + 1} is missing.")
-                of = of or each.get("of")
-                if "content" not in each or each.get("of") != of:
+                if "content" not in each or each.get("of") != (held[0] if held else each).get("of"):
                     raise ModelFileError(f"part {part.number} belongs to another fit.")
             except (ModelFileError, OSError) as error:
-                self._warn(f"{error}", len(held))
-                break
+                return held, str(error)
             held.append(each)
-        return held
+        return held, None
 
-    def _with_state(self, held: list[dict[str, Any]], trusted: list[str]) -> tuple[list[dict[str, Any]], Any]:
-        """The parts up to the last whose state can be read, and the state; parts without states need none."""
+    def _with_state(
+        self, held: list[dict[str, Any]], trusted: list[str]
+    ) -> tuple[list[dict[str, Any]], Any, str | None]:
+        """The parts up to the last whose state can be read, the state, and why it is not that of the last part."""
+        why = None
         for number in range(len(held), 0, -1):
             if not held[number - 1].get("has_state"):
-                return held[:number], None
+                return held[:number], None, why
             try:
                 beside = self._folder.read(FoundPart(self._run, number, "state"), trusted)
                 if beside.get("of") != held[0]["of"] or "state" not in beside:
                     raise ModelFileError(f"state {number} belongs to another fit.")
-                return held[:number], beside["state"]
+                return held[:number], beside["state"], why
             except (ModelFileError, OSError) as error:
-                self._warn(f"{error}", number - 1)
-        return [], None
+                why = why or str(error)
+        return [], None, why
 
-    def _warn(self, why: str, n_sound: int) -> None:
+    def _warn(self, why: str | None, n_sound: int) -> None:
+        if why is None:
+            return
         rest = f"goes on from part {n_sound}" if n_sound else "begins anew"
         warnings.warn(
             f"{self._where}: a file cannot be used, so the fit {rest}. {why}", UserWarning, stacklevel=2

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 import coterie._engine as _engine
 from coterie.ensembles._crew import Crew
 from coterie.ensembles._fingerprint import digest_of
@@ -26,7 +28,9 @@ class KeptRounds:
         self._journal = journal
         self._seen = [len(rounds) for rounds in known] or [0] * len(crew.boosters)
         self._new: list[list[list[Any]]] = [[] for _ in crew.boosters]
-        self._start = digest_of([booster.loss.scores for booster in crew.boosters])
+        self._start = digest_of(
+            [booster.loss.first_scores(np.arange(booster.encoded.n_rows)) for booster in crew.boosters]
+        )
         for content in journal.known:
             if content["stage"] == stage and content["start"] != self._start:
                 raise InvalidInput(
