@@ -127,6 +127,9 @@ class Folder(Protocol):
     def check(self, held: Any) -> None:
         """Raise ModelFileError if a file could not hold this."""
 
+    def can_keep(self, held: Any, trusted: Sequence[str]) -> bool:
+        """Whether a file could hold this, and could be read with these types trusted."""
+
 
 _MAKERS: list[Callable[[Path], Folder]] = []
 

@@ -116,7 +116,7 @@ class Gathering:
     journal: Journal | None = None
     _forecast: Forecast = field(default_factory=Forecast)
     _kept: float = 0.0  # megabytes of models
-    _n_written: int = 0  # members that are in the journal
+    _written: set[str] = field(default_factory=set)  # members that are in the journal, or cannot be
 
     def run(self, entries: Sequence[Entry], after_each: Any) -> None:
         """Fit members in their order; `after_each(gathering)` is called when one is complete."""
@@ -138,7 +138,7 @@ class Gathering:
                 if self.found and self.found[-1].entry is entry:
                     after_each(self)
                     if self.journal is not None:
-                        self.journal.look(len(self.found) - self._n_written)
+                        self.journal.look(len(self.found) - len(self._written))
         except KeyboardInterrupt:
             if not self.found:
                 raise
@@ -158,7 +158,7 @@ class Gathering:
         members = {held["name"]: held for part in parts for held in part["members"]}
         if parts:
             self.skipped |= parts[-1]["skipped"]
-            self._n_written = len(members)
+            self._written = set(members)
         return members
 
     def _take_up(self, entry: Entry, held: dict[str, Any]) -> None:
@@ -187,8 +187,13 @@ class Gathering:
         )
 
     def collect(self) -> tuple[int, Any, Any]:
-        """What a part of the journal shall hold; it is not new after that."""
-        new, self._n_written = self.found[self._n_written :], max(self._n_written, len(self.found))
+        """What a part of the journal shall hold; it is not new after that.
+
+        A member that no file can hold, or that could not be read safely, is left out, and fitted again if need be.
+        """
+        assert self.journal is not None
+        new = [own for own in self.found if own.entry.name not in self._written]
+        self._written |= {own.entry.name for own in new}
         members = [
             {
                 "name": own.entry.name,
@@ -201,13 +206,14 @@ class Gathering:
                 "forecast": own.forecast,
             }
             for own in new
+            if self.journal.can_keep(own.models)
         ]
         content = {
             "members": members,
             "skipped": {} if self.interrupted else dict(self.skipped),
             "elapsed": self.clock.elapsed,
         }
-        return len(new), content, None
+        return len(members), content, None
 
     def _reason_to_skip(self, entry: Entry) -> str | None:
         limits = self.limits

@@ -64,9 +64,10 @@ def opened_journal(
     folder = folder_at(checkpoint.path)
     if learner is not None:
         folder.check(learner)
-    journal = Journal(checkpoint, folder, dict(about), seed)
+    trusted = [*checkpoint.trusted, *_types_in(estimator)]
+    journal = Journal(checkpoint, folder, dict(about), seed, trusted)
     if resume:
-        journal.read([*checkpoint.trusted, *_types_in(estimator)])
+        journal.read()
     return journal
 
 
@@ -80,13 +81,16 @@ class Journal:
     state : what was written beside the last of them
     """
 
-    def __init__(self, checkpoint: Checkpoint, folder: Folder, about: dict[str, str], seed: int) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, folder: Folder, about: dict[str, str], seed: int, trusted: list[str]
+    ) -> None:
         self.seed = seed
         self.known: list[Any] = []
         self.state: Any = None
         self._checkpoint = checkpoint
         self._folder = folder
         self._about = about
+        self._trusted = trusted
         self._run = secrets.token_hex(4)
         self._old = folder.found()  # are replaced by the first part of this run
         self._collect: Callable[[], tuple[int, Any, Any]] | None = None
@@ -96,7 +100,7 @@ class Journal:
 
     # Reading
 
-    def read(self, trusted: list[str]) -> None:
+    def read(self) -> None:
         """Learn what the folder holds, if it is the journal of this fit."""
         runs = sorted({part.run for part in self._old})
         if len(runs) > 1:
@@ -104,7 +108,7 @@ class Journal:
                 f"{self._where} holds the checkpoints of {len(runs)} fits, which wrote to it at the same time. Give "
                 "each fit a folder of its own, and empty this one."
             )
-        held, why = self._sound_parts(trusted)
+        held, why = self._sound_parts()
         if not held:
             self._warn(why, 0)
             return
@@ -119,18 +123,18 @@ class Journal:
                 "which replaces it."
             )
         [self._run], self.seed = runs, first["seed"]
-        held, self.state, missing = self._with_state(held, trusted)
+        held, self.state, missing = self._with_state(held)
         self._warn(why or missing, len(held))
         self.known, self._n_parts = [each["content"] for each in held], len(held)
         kept = {(kind, number) for kind in ("part", "state") for number in range(1, len(held) + 1)}
         self._old = [part for part in self._old if (part.kind, part.number) not in kept]
 
-    def _sound_parts(self, trusted: list[str]) -> tuple[list[dict[str, Any]], str | None]:
+    def _sound_parts(self) -> tuple[list[dict[str, Any]], str | None]:
         """What the parts hold, up to the first that cannot be used, and why it cannot."""
         held: list[dict[str, Any]] = []
         for part in (part for part in self._old if part.kind == "part"):
             try:
-                each = self._folder.read(part, trusted)
+                each = self._folder.read(part, self._trusted)
                 if part.number != len(held) + 1:
                     raise ModelFileError(f"part {len(held) + 1} is missing.")
                 if "content" not in each or each.get("of") != (held[0] if held else each).get("of"):
@@ -140,16 +144,14 @@ class Journal:
             held.append(each)
         return held, None
 
-    def _with_state(
-        self, held: list[dict[str, Any]], trusted: list[str]
-    ) -> tuple[list[dict[str, Any]], Any, str | None]:
+    def _with_state(self, held: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], Any, str | None]:
         """The parts up to the last whose state can be read, the state, and why it is not that of the last part."""
         why = None
         for number in range(len(held), 0, -1):
             if not held[number - 1].get("has_state"):
                 return held[:number], None, why
             try:
-                beside = self._folder.read(FoundPart(self._run, number, "state"), trusted)
+                beside = self._folder.read(FoundPart(self._run, number, "state"), self._trusted)
                 if beside.get("of") != held[0]["of"] or "state" not in beside:
                     raise ModelFileError(f"state {number} belongs to another fit.")
                 return held[:number], beside["state"], why
@@ -187,6 +189,10 @@ class Journal:
         except Exception:
             if error is None:
                 raise
+
+    def can_keep(self, held: Any) -> bool:
+        """Whether a part could hold this, and this fit could read it."""
+        return self._folder.can_keep(held, self._trusted)
 
     def look(self, n_new: int) -> None:
         """Write what is new if it is time."""

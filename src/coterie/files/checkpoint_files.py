@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie._checkpoints import FoundPart
-from coterie.errors import InvalidParameter, ModelFileError
+from coterie.errors import InvalidParameter, MissingPackage, ModelFileError
 from coterie.files.container import Container, chunks_of
-from coterie.files.foreign import Untrusted
+from coterie.files.foreign import Untrusted, untrusted_types
 from coterie.files.json_text import canonical, parsed
 from coterie.files.kinds import ANY, TEXT, dict_of
 from coterie.files.reader import Reader
@@ -85,6 +85,14 @@ class CheckpointFolder:
 
     def check(self, held: Any) -> None:
         _written({"held": held})
+
+    def can_keep(self, held: Any, trusted: Sequence[str]) -> bool:
+        try:
+            writer = _written({"held": held})
+        except (ModelFileError, MissingPackage):
+            return False
+        foreign = [writer.tensors[node["skops"]] for node in writer.nodes if "skops" in node]
+        return not any(untrusted_types(data, list(trusted)) for data in foreign)
 
     def _file(self, part: FoundPart) -> Path:
         return self._path / f"fit-{part.run}-{part.number:06d}.{part.kind}"
