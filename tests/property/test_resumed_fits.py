@@ -14,7 +14,7 @@ from coterie import Checkpoint
 from tests.ensembles.checkpoints import bits, killed_after
 
 QUICK = settings(
-    max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 SEEDS = st.integers(0, 999)
 MOMENTS = st.integers(0, 7)

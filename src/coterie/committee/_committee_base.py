@@ -34,7 +34,7 @@ from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.ensembles._fingerprint import about_fit, digest_of
 from coterie.ensembles._fold_models import FoldModels
-from coterie.ensembles._journal import Journal, check_resume, opened_journal
+from coterie.ensembles._journal import Journal, check_resume, opened_journal, taken_up
 from coterie.ensembles._members import in_parallel
 from coterie.ensembles._out_of_fold import Fold, Splitter
 from coterie.ensembles._scoring import ScorerName
@@ -89,8 +89,9 @@ class CommitteeBase(TakesAnyTable, CallbackSupportMixin, BaseEstimator):
         journal = None
         if self.checkpoint is not None:
             journal = self._journal(X, y, sample_weight, groups, seed, resume=resume)
-            seed, spent = journal.seed, max((part["elapsed"] for part in journal.known), default=0.0)
-            clock = Clock(self._now, clock.begun - spent, self.time_limit)
+            with taken_up():
+                spent = max((float(part["elapsed"]) for part in journal.known), default=0.0)
+            seed, clock = journal.seed, Clock(self._now, clock.begun - spent, self.time_limit)
         training, target = self._training(X, y, sample_weight, groups, seed)
         self._take_target(target)
         truth = Rows(

@@ -22,7 +22,7 @@ from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
 from coterie.ensembles._answers import Question, method_of
-from coterie.ensembles._journal import Journal
+from coterie.ensembles._journal import Journal, taken_up
 from coterie.ensembles._members import Member, Task, dropped_members, fit_all, weight_params
 from coterie.ensembles._out_of_fold import Fold
 from coterie.ensembles._watchers import current_watch
@@ -121,11 +121,13 @@ class Gathering:
     def run(self, entries: Sequence[Entry], after_each: Any) -> None:
         """Fit members in their order; `after_each(gathering)` is called when one is complete."""
         seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
-        known = self._known_members()
+        with taken_up():
+            known = self._known_members()
         try:
             for place, entry in enumerate(entries):
                 if entry.name in known:
-                    self._take_up(entry, known[entry.name])
+                    with taken_up():
+                        self._take_up(entry, known[entry.name])
                     after_each(self)
                     continue
                 if entry.name in self.skipped:

@@ -43,10 +43,10 @@ from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
 from coterie.ensembles._fingerprint import about_data, about_fit
 from coterie.ensembles._journal import Journal, check_resume, opened_journal
-from coterie.ensembles._kept_lists import KeptLists, kept_lists
+from coterie.ensembles._kept_lists import KeptLists, check_numbers, kept_lists
 from coterie.ensembles._warm_start import check_same_data, check_same_settings, left_as_it_was, trace_of
 from coterie.ensembles._watchers import RoundWatchers
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
 from coterie.losses import BoostingLoss, Origin
 from coterie.losses.row_losses import RowLoss
 
@@ -149,6 +149,9 @@ class AnyBoostBase(CallbackSupportMixin, BaseEstimator):
         if self._has_work():
             descent = self._descent(X, train, judged, seed)
             kept = kept_lists(journal, "members", "steps")
+            check_numbers(kept["steps"])
+            if not all(type(own) is list and len(own) == len(self.baseline_) for own in kept["members"]):
+                raise ModelFileError("The checkpoint holds rounds with another number of members.")
             known = list(zip(kept["members"], kept["steps"], strict=True))
             if before:
                 known = list(zip(before["estimators_"], before["estimator_weights_"], strict=True))

@@ -16,16 +16,17 @@ ends the journal: what was done after it is done again.
 import secrets
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
 from coterie._checkpoints import Checkpoint, Folder, FoundPart, checkpoint_of, folder_at
 from coterie._params import Flag, in_short
 from coterie.ensembles._fingerprint import differences, digest_of
-from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFileError
 
-__all__ = ["Journal", "check_resume", "opened_journal"]
+__all__ = ["Journal", "check_resume", "opened_journal", "taken_up"]
 
 _STATES = 2
 
@@ -69,6 +70,17 @@ def opened_journal(
     if resume:
         journal.read()
     return journal
+
+
+@contextmanager
+def taken_up() -> Iterator[None]:
+    """What a part holds is input: whatever is wrong with it, the error says that it is the checkpoint."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (CoterieError, AttributeError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        raise ModelFileError(f"The checkpoint does not hold what such a fit keeps: {error}.") from error
 
 
 class Journal:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from coterie.ensembles._journal import Journal
+from coterie.ensembles._journal import Journal, taken_up
 from coterie.errors import ModelFileError
 
-__all__ = ["KeptLists", "kept_lists"]
+__all__ = ["KeptLists", "check_numbers", "kept_lists"]
 
 
 class KeptLists:
@@ -36,13 +36,20 @@ class KeptLists:
         return self._kept - first, content, None
 
 
+def check_numbers(*lists: list[Any]) -> None:
+    """Refuse lists of a journal that hold anything but numbers."""
+    if not all(isinstance(value, float) for held in lists for value in held):
+        raise ModelFileError("The checkpoint holds something else where a number is expected.")
+
+
 def kept_lists(journal: Journal | None, *names: str) -> dict[str, list[Any]]:
     """The lists that the parts of a journal hold, from their first entries."""
     lists: dict[str, list[Any]] = {name: [] for name in names}
     for content in [] if journal is None else journal.known:
-        same = set(content) == set(names) and len({len(held) for held in content.values()}) == 1
-        if not same:
-            raise ModelFileError("The checkpoint holds other lists than those of such a fit.")
-        for name in names:
-            lists[name] += content[name]
+        with taken_up():
+            same = set(content) == set(names) and len({len(held) for held in content.values()}) == 1
+            if not same or not all(type(held) is list for held in content.values()):
+                raise ModelFileError("The checkpoint holds other lists than those of such a fit.")
+            for name in names:
+                lists[name] += content[name]
     return lists

@@ -7,7 +7,7 @@ import numpy as np
 import coterie._engine as _engine
 from coterie.ensembles._crew import Crew
 from coterie.ensembles._fingerprint import digest_of
-from coterie.ensembles._journal import Journal
+from coterie.ensembles._journal import Journal, taken_up
 from coterie.errors import InvalidInput, ModelFileError
 
 __all__ = ["KeptRounds", "kept_rounds"]
@@ -32,7 +32,9 @@ class KeptRounds:
             [booster.loss.first_scores(np.arange(booster.encoded.n_rows)) for booster in crew.boosters]
         )
         for content in journal.known:
-            if content["stage"] == stage and content["start"] != self._start:
+            with taken_up():
+                begins_here = bool(content["stage"] != stage or content["start"] == self._start)
+            if not begins_here:
                 raise InvalidInput(
                     "The fit cannot go on from its checkpoint: the scores before the first round are others. What init "
                     "learns has to be the same each time; give it a random_state."
@@ -70,9 +72,16 @@ def kept_rounds(
     journal: Journal | None, stage: int, n_boosters: int, n_outputs: int
 ) -> list[list[list[Any]]]:
     """The rounds of each booster of a crew, in its order, that the parts of a journal hold; empty if there are none."""
-    held = [] if journal is None else [content for content in journal.known if content["stage"] == stage]
-    if not held:
+    if journal is None:
         return []
+    with taken_up():
+        if not all(type(content["stage"]) is int and 0 <= content["stage"] <= 1 for content in journal.known):
+            raise ModelFileError("The checkpoint holds rounds of a stage that there is not.")
+        held = [content for content in journal.known if content["stage"] == stage]
+        return _rounds_in(held, n_boosters, n_outputs) if held else []
+
+
+def _rounds_in(held: list[Any], n_boosters: int, n_outputs: int) -> list[list[list[Any]]]:
     boosters: list[list[list[Any]]] = [[] for _ in range(n_boosters)]
     for content in held:
         if len(content["rounds"]) != n_boosters:

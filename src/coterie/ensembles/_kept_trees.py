@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import coterie._engine as _engine
-from coterie.ensembles._journal import Journal
+from coterie.ensembles._journal import Journal, taken_up
 from coterie.errors import ModelFileError
 
 __all__ = ["KeptTrees"]
@@ -27,7 +27,8 @@ class KeptTrees:
         self._follow = follow
         self._n_threads = n_threads
         self._seconds_per_tree: float | None = None
-        self._give_known()
+        with taken_up():
+            self._give_known()
         self._kept = len(training)
 
     def _give_known(self) -> None:
@@ -47,6 +48,8 @@ class KeptTrees:
             raise ModelFileError("The checkpoint does not hold what such a fit knows out of bag.")
         if state is not None:
             sums, counts, errors, totals = (state[name] for name in ("sums", "counts", "errors", "totals"))
+            if totals is None or len(errors) != len(self._training):
+                raise ModelFileError("The checkpoint knows other trees out of bag than it holds.")
             self._training.resume_out_of_bag(sums.ravel(), counts.ravel(), errors, totals)
 
     def grow(self, most: int, grow: Callable[[int], None] | None = None) -> None:

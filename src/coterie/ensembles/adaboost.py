@@ -26,7 +26,7 @@ from coterie.ensembles._adaboost_rounds import scores_of_shares
 from coterie.ensembles._eval_set import read_eval_set
 from coterie.ensembles._fingerprint import about_data, about_fit
 from coterie.ensembles._journal import Journal, check_resume, opened_journal
-from coterie.ensembles._kept_lists import KeptLists, kept_lists
+from coterie.ensembles._kept_lists import KeptLists, check_numbers, kept_lists
 from coterie.ensembles._learner_rows import checked_rows, prepare_rows
 from coterie.ensembles._stumps import Stump, stump_shares, table_of
 from coterie.ensembles._warm_start import check_same_data, left_as_it_was, trace_of
@@ -271,13 +271,26 @@ class AdaBoostClassifier(AnswersByVote):
         log = Log()
         for name, held in kept_lists(journal, *self._lists_of(log, has_examiner=has_examiner)).items():
             setattr(log, name, held)
-        if log.vote_rows:
-            log.votes = log.vote_rows[-1].tolist()
+        for place, votes in enumerate(log.vote_rows, start=1):
+            if not isinstance(votes, np.ndarray) or votes.dtype != np.float64 or votes.shape != (place,):
+                raise ModelFileError("The checkpoint holds votes of other members than its own.")
+            log.votes = votes.tolist()
+        check_numbers(
+            log.votes, log.errors, log.normalizers, log.losses, log.train_errors, log.validation_errors
+        )
         for member in log.members if self._by_stumps else []:
-            if not isinstance(member, Stump) or member.n_features_in_ != self.n_features_in_:
+            if not self._is_stump_of_mine(member):
                 raise ModelFileError("The checkpoint holds members that are no stumps of this table.")
             member.classes_, member.schema_, member.encoder_ = self.classes_, self.schema_, self.encoder_
         return log
+
+    def _is_stump_of_mine(self, member: Any) -> bool:
+        if not isinstance(member, Stump) or member.proba.shape != (2, self.n_classes_):
+            return False
+        if not -1 <= member.feature < self.n_features_in_:
+            return False
+        n_levels = self.encoder_.n_levels[member.feature] if member.feature >= 0 else 0
+        return len(() if member.right_codes is None else member.right_codes) == n_levels
 
     def _check_continued(self, before: dict[str, Any], trace: Any, settings: SettingsOf) -> None:
         if self.n_estimators < before["n_estimators_"]:
