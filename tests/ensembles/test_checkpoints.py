@@ -334,3 +334,18 @@ def test_logistic_regression_as_a_member_of_bagging(tmp_path: Path) -> None:
         bagging(checkpoint=Checkpoint(tmp_path, every=1)).fit(X_filled, y)
     resumed = bagging(checkpoint=tmp_path).fit(X_filled, y, resume=True)
     assert bits(resumed) == bits(bagging().fit(X_filled, y))
+
+
+def test_a_member_that_ends_a_fit_ends_it_again(tmp_path: Path) -> None:
+    def adaboost(**more: Any) -> Any:
+        return coterie.AdaBoostClassifier(
+            coterie.DecisionTreeClassifier(), n_estimators=5, random_state=0, **more
+        )
+
+    whole = adaboost().fit(X, Y["classes"])
+    adaboost(checkpoint=tmp_path).fit(X, Y["classes"])
+    resumed = adaboost(checkpoint=tmp_path).fit(X, Y["classes"], resume=True)
+
+    assert whole.n_estimators_ == 1
+    assert resumed.stopped_because_ == whole.stopped_because_
+    assert bits(resumed) == bits(whole)
