@@ -1,10 +1,13 @@
 // bindings/bind_forest_training.cpp: growing a forest, and the rows it remembers.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "arrays.hpp"
@@ -230,11 +233,30 @@ void bind_forest_training(nb::module_& m) {
         .def(
             "resume_out_of_bag",
             [](ForestTraining& self, const Column<double>& sums, const Column<std::uint32_t>& counts,
-               const Column<double>& errors) {
-                self.out_of_bag().resume(self.rows(), look(sums), look(counts), look(errors));
+               const Column<double>& errors, const std::optional<Column<double>>& totals) {
+                self.out_of_bag().resume(self.rows(), look(sums), look(counts), look(errors),
+                                         totals ? look(*totals) : std::span<const double>());
             },
             nb::arg("sums").noconvert(), nb::arg("counts").noconvert(), nb::arg("errors").noconvert(),
-            "Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows.")
+            nb::arg("totals").noconvert() = nb::none(),
+            "Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows; "
+            "with "
+            "its oob_totals, to the last bit.")
+        .def(
+            "grown_since",
+            [](const ForestTraining& self, std::size_t first) {
+                const nb::gil_scoped_release unlock;
+                auto forest = std::make_shared<PackedForest>(self.rows().n_levels, self.rows().n_columns());
+                forest->groves.push_back(self.grown_since(first));
+                return forest;
+            },
+            nb::arg("first"), "A forest of the trees from this number on; growth goes on.")
+        .def(
+            "take",
+            [](ForestTraining& self, const PackedForest& known, const Column<double>& importances,
+               const Column<double>& oob_importances) { self.take(known, look(importances), look(oob_importances)); },
+            nb::arg("known"), nb::arg("importances").noconvert(), nb::arg("oob_importances").noconvert(),
+            "Takes trees, and their importances (flat), that an earlier training on the same rows had grown.")
         .def(
             "finish",
             [](ForestTraining& self) {
@@ -257,6 +279,9 @@ void bind_forest_training(nb::module_& m) {
             "oob_errors",
             [](const ForestTraining& self) { return give(std::vector<double>(self.out_of_bag().errors())); },
             "After each tree: the share of wrong classes, or the mean squared error.", nb::rv_policy::move)
+        .def_prop_ro(
+            "oob_totals", [](const ForestTraining& self) { return give(self.out_of_bag().totals()); },
+            "The loss and the weight of all rows that some tree did not see.", nb::rv_policy::move)
         .def_prop_ro(
             "importances",
             [](const ForestTraining& self) {

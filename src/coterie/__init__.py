@@ -1,5 +1,6 @@
 """Every ensemble method, one engine."""
 
+from coterie._checkpoints import Checkpoint
 from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
 from coterie.ensembles import (
     AdaBoostClassifier,
@@ -37,6 +38,7 @@ __all__ = [
     "BaggingRegressor",
     "BlendingClassifier",
     "BlendingRegressor",
+    "Checkpoint",
     "CommitteeClassifier",
     "CommitteeRegressor",
     "DecisionTreeClassifier",

@@ -513,9 +513,17 @@ class ForestTraining:
         What the rows count in a tree that drew them, beside their weight, which says how they are drawn.
         """
 
-    def resume_out_of_bag(self, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def resume_out_of_bag(self, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows.
+        Goes on from the out-of-bag sums (flat, row-major), counts and errors of an earlier fit to these rows; with its oob_totals, to the last bit.
+        """
+
+    def grown_since(self, first: int) -> PackedForest:
+        """A forest of the trees from this number on; growth goes on."""
+
+    def take(self, known: PackedForest, importances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], oob_importances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Takes trees, and their importances (flat), that an earlier training on the same rows had grown.
         """
 
     def finish(self) -> PackedForest:
@@ -539,6 +547,10 @@ class ForestTraining:
         """
         After each tree: the share of wrong classes, or the mean squared error.
         """
+
+    @property
+    def oob_totals(self) -> NDArray[numpy.float64]:
+        """The loss and the weight of all rows that some tree did not see."""
 
     @property
     def importances(self) -> NDArray[numpy.float64]: ...

@@ -338,46 +338,121 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
     }
 }
 
-Grove ForestTraining::finish() {
-    ForestRows& rows = memory_->rows;
-    Grove grove;
-    grove.thresholds.resize(rows.n_features());
-    std::vector<std::vector<std::uint16_t>> recode(rows.n_features());  // old code to new, per feature
+// What becomes of the codes of numbers if only those are kept that some trees compare with.
+struct ForestTraining::Recoding {
+    std::vector<std::vector<double>> thresholds;   // per feature
+    std::vector<std::vector<std::uint16_t>> code;  // old code to new, per feature; empty for nominal ones
+
+    void apply(PackedTree& tree) const {
+        for (PackedNode& node : tree.nodes)
+            if (!node.is_leaf() && !node.is_nominal()) node.code = code[node.feature()][node.code];
+    }
+};
+
+double ForestTraining::threshold_above(std::size_t feature, std::uint32_t code) const {
+    const RankedFeature& ranks = memory_->rows.table.features[feature];
+    if (code + 1 == ranks.n_codes) return std::numeric_limits<double>::infinity();
+    return between(ranks.highest(static_cast<Code>(code)), ranks.lowest(static_cast<Code>(code + 1)));
+}
+
+ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const {
+    const ForestRows& rows = memory_->rows;
+    Recoding recoding{.thresholds = std::vector<std::vector<double>>(rows.n_features()),
+                      .code = std::vector<std::vector<std::uint16_t>>(rows.n_features())};
     std::vector<std::vector<std::uint8_t>> used(rows.n_features());
     for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
         if (rows.n_levels[feature] == 0) used[feature].assign(rows.table.features[feature].n_codes, 0);
-    for (const auto& tree : trees_)
-        for (const PackedNode& node : tree->nodes)
+    for (std::size_t tree = first; tree < trees_.size(); ++tree)
+        for (const PackedNode& node : trees_[tree]->nodes)
             if (!node.is_leaf() && !node.is_nominal()) used[node.feature()][node.code] = 1;
     for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
         if (rows.n_levels[feature] > 0) continue;
-        RankedFeature& ranks = rows.table.features[feature];
-        recode[feature].assign(ranks.n_codes, 0);
+        const std::uint32_t n_codes = rows.table.features[feature].n_codes;
+        recoding.code[feature].assign(n_codes, 0);
         std::uint16_t next = 1;
-        for (std::uint32_t code = 1; code < ranks.n_codes; ++code) {
-            recode[feature][code] = next;
+        for (std::uint32_t code = 1; code < n_codes; ++code) {
+            recoding.code[feature][code] = next;
             if (!used[feature][code]) continue;
             ++next;
-            const bool last = code + 1 == ranks.n_codes;
-            grove.thresholds[feature].push_back(
-                last ? std::numeric_limits<double>::infinity()
-                     : between(ranks.highest(static_cast<Code>(code)), ranks.lowest(static_cast<Code>(code + 1))));
+            recoding.thresholds[feature].push_back(threshold_above(feature, code));
         }
-        ranks.lowest_value.clear();
-        ranks.highest_value.clear();
     }
-    for (const auto& tree : trees_)
-        for (PackedNode& node : tree->nodes)
-            if (!node.is_leaf() && !node.is_nominal()) node.code = recode[node.feature()][node.code];
+    return recoding;
+}
+
+Grove ForestTraining::grown_since(std::size_t first) const {
+    require(first <= trees_.size(), "There are fewer trees than that.");
+    Recoding recoding = recoding_from(first);
+    Grove grove;
+    for (std::size_t tree = first; tree < trees_.size(); ++tree) {
+        auto copy = std::make_shared<PackedTree>(*trees_[tree]);
+        recoding.apply(*copy);
+        grove.trees.push_back(std::move(copy));
+    }
+    grove.thresholds = std::move(recoding.thresholds);
+    return grove;
+}
+
+void ForestTraining::take(const PackedForest& known, std::span<const double> importances,
+                          std::span<const double> out_importances) {
+    const ForestRows& rows = memory_->rows;
+    require(known.n_levels == rows.n_levels && known.n_columns == shape_.n_columns,
+            "The trees to go on from are those of another table.");
+    const std::size_t n_known = known.n_trees() * rows.n_features();
+    require(importances.size() == n_known && out_importances.size() == n_known,
+            "Each tree to go on from needs an importance of each feature.");
+    require(trees_.empty(), "Trees to go on from come before the first that is grown.");
+    for (const Grove& grove : known.groves) {
+        std::vector<std::vector<Code>> code(rows.n_features());  // of each threshold
+        for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
+            const std::uint32_t n_codes = rows.table.features[feature].n_codes;
+            std::uint32_t at = 1;
+            code[feature].push_back(0);
+            require(rows.n_levels[feature] == 0 || grove.thresholds[feature].empty(),
+                    "The trees to go on from are those of another table.");
+            for (const double threshold : grove.thresholds[feature]) {
+                while (at < n_codes && threshold_above(feature, at) < threshold) ++at;
+                require(at < n_codes && threshold_above(feature, at) == threshold,
+                        "The trees to go on from compare with values that these rows do not have.");
+                code[feature].push_back(static_cast<Code>(at));
+            }
+        }
+        for (const auto& tree : grove.trees) {
+            auto copy = std::make_shared<PackedTree>(*tree);
+            for (PackedNode& node : copy->nodes) {
+                if (node.is_leaf() || node.is_nominal()) continue;
+                const std::vector<Code>& own = code[node.feature()];
+                require(node.code < own.size(),
+                        "A tree to go on from compares with a threshold that it does not have.");
+                node.code = own[node.code];
+            }
+            trees_.push_back(std::move(copy));
+        }
+    }
+    importances_.insert(importances_.end(), importances.begin(), importances.end());
+    out_importances_.insert(out_importances_.end(), out_importances.begin(), out_importances.end());
+}
+
+Grove ForestTraining::finish() {
+    ForestRows& rows = memory_->rows;
+    Recoding recoding = recoding_from(0);
+    for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
+        if (rows.n_levels[feature] > 0) continue;
+        rows.table.features[feature].lowest_value.clear();
+        rows.table.features[feature].highest_value.clear();
+    }
+    for (const auto& tree : trees_) recoding.apply(*tree);
     parallel_ranges(rows.n_places(), 16'384, options_.n_threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
             if (rows.n_levels[feature] > 0) continue;
             for (std::size_t place = begin; place < end; ++place) {
                 Code& code = rows.table.codes[place * rows.table.row_stride + feature * rows.table.feature_stride];
-                code = recode[feature][code];
+                code = recoding.code[feature][code];
             }
         }
     });
+    Grove grove;
+    grove.thresholds = std::move(recoding.thresholds);
     for (const auto& tree : trees_) grove.trees.push_back(tree);
     growers_.clear();
     return grove;

@@ -59,6 +59,14 @@ public:
     /// bag may hold more than the table does, with the copies of its rows.
     void grow_given(std::span<const std::uint16_t> counts, StopRequest stop = {});
 
+    /// The trees from number `first` on, as a grove of their own; growth goes on.
+    Grove grown_since(std::size_t first) const;
+
+    /// Takes trees that an earlier training on the same rows had grown, before any is grown here: those that follow are
+    /// those that would have followed there. Importances are n_features per tree. Throws InvalidInput if a tree
+    /// compares with a threshold that these rows do not have.
+    void take(const PackedForest& known, std::span<const double> importances, std::span<const double> out_importances);
+
     std::size_t n_trees() const { return trees_.size(); }
     const ForestRows& rows() const { return memory_->rows; }
     const OutOfBag& out_of_bag() const { return out_of_bag_; }
@@ -74,6 +82,9 @@ public:
 
 private:
     struct Grown;
+    struct Recoding;
+    Recoding recoding_from(std::size_t first) const;
+    double threshold_above(std::size_t feature, std::uint32_t code) const;
     void grow_some(std::size_t n_trees, std::span<const std::uint16_t> given, StopRequest& stop);
     Bag draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given) const;
     void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, SumTreeGrower* grower, Patience& patience,

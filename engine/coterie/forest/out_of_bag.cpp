@@ -118,7 +118,8 @@ void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std
 }
 
 void OutOfBag::resume(const ForestRows& rows, std::span<const double> sums, std::span<const std::uint32_t> counts,
-                      std::span<const double> errors) {
+                      std::span<const double> errors, std::span<const double> totals) {
+    require(totals.empty() || totals.size() == 2, "Out-of-bag totals are a loss and a weight.");
     require(errors_.empty(), "Out-of-bag sums are resumed before the first tree.");
     require(sums.size() == rows.n_table_rows * n_columns_ && counts.size() == rows.n_table_rows,
             "Out-of-bag sums are resumed for other rows.");
@@ -131,6 +132,10 @@ void OutOfBag::resume(const ForestRows& rows, std::span<const double> sums, std:
         loss_[place] = loss_of(rows, place, sums_.data() + place * n_columns_, counts_[place]);
         total_loss_ += rows.targets.weight[place] * loss_[place];
         total_weight_ += rows.targets.weight[place];
+    }
+    if (!totals.empty()) {
+        total_loss_ = totals[0];
+        total_weight_ = totals[1];
     }
     errors_.assign(errors.begin(), errors.end());
 }

@@ -18,10 +18,13 @@ public:
     void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
              const std::vector<double>& value, int n_threads);
 
-    /// Goes on from what an earlier fit to the same rows added up; sums and counts are by row of the table.
+    /// Goes on from what an earlier fit to the same rows added up; sums and counts are by row of the table. `totals`
+    /// are those of the earlier fit, which were rounded tree by tree; without them they are found anew.
     void resume(const ForestRows& rows, std::span<const double> sums, std::span<const std::uint32_t> counts,
-                std::span<const double> errors);
+                std::span<const double> errors, std::span<const double> totals = {});
 
+    /// The loss and the weight of all rows that some tree did not see.
+    std::vector<double> totals() const { return {total_loss_, total_weight_}; }
     const std::vector<double>& sums() const { return sums_; }             // n_columns per place
     const std::vector<std::uint32_t>& counts() const { return counts_; }  // trees per place
     const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered

@@ -66,9 +66,7 @@ struct Grown {
     }
 };
 
-inline Grown grow(const Lesson& lesson, const ForestOptions& options, std::vector<std::size_t> calls = {5}) {
-    ForestTraining training(lesson.table.view(), lesson.view(), options);
-    for (const std::size_t n_trees : calls) training.grow(n_trees);
+inline Grown finished(ForestTraining& training, const Lesson& lesson) {
     Grown grown{.ranked = training.rows(),
                 .forest = PackedForest(lesson.table.n_levels, training.rows().n_columns()),
                 .memory = nullptr,
@@ -79,6 +77,12 @@ inline Grown grow(const Lesson& lesson, const ForestOptions& options, std::vecto
     grown.memory = training.memory();
     validate(grown.forest);
     return grown;
+}
+
+inline Grown grow(const Lesson& lesson, const ForestOptions& options, std::vector<std::size_t> calls = {5}) {
+    ForestTraining training(lesson.table.view(), lesson.view(), options);
+    for (const std::size_t n_trees : calls) training.grow(n_trees);
+    return finished(training, lesson);
 }
 
 inline void check_same_forest(const Grown& a, const Grown& b,

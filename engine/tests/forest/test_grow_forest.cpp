@@ -66,6 +66,78 @@ const Test continued("trees of a later fit are those that one fit would have gro
     }
 });
 
+/// What a training that was ended would have to be given to go on: by row of the table, as files keep it.
+struct Kept {
+    PackedForest forest;
+    std::vector<double> importances, out_importances, sums;
+    std::vector<std::uint32_t> counts;
+    std::vector<double> errors, totals;
+};
+
+Kept keep(const ForestTraining& training, std::size_t first) {
+    const ForestRows& rows = training.rows();
+    const std::size_t k = rows.n_columns();
+    Kept kept{.forest = PackedForest(rows.n_levels, rows.n_columns()),
+              .sums = std::vector<double>(rows.n_table_rows * k),
+              .counts = std::vector<std::uint32_t>(rows.n_table_rows),
+              .errors = training.out_of_bag().errors(),
+              .totals = training.out_of_bag().totals()};
+    kept.forest.groves.push_back(training.grown_since(first));
+    validate(kept.forest);
+    const auto from = static_cast<std::ptrdiff_t>(first * rows.n_features());
+    kept.importances.assign(training.importances().begin() + from, training.importances().end());
+    kept.out_importances.assign(training.out_of_bag_importances().begin() + from,
+                                training.out_of_bag_importances().end());
+    for (std::size_t place = 0; place < rows.n_places(); ++place) {
+        kept.counts[rows.order[place]] = training.out_of_bag().counts()[place];
+        for (std::size_t column = 0; column < k; ++column)
+            kept.sums[rows.order[place] * k + column] = training.out_of_bag().sums()[place * k + column];
+    }
+    return kept;
+}
+
+const Test taken("a training that takes the trees of another ends with the bits of one that was never ended", [] {
+    for (auto& [lesson, options] : every_kind()) {
+        for (std::size_t row = 0; row < lesson.target.size(); ++row) lesson.weight.push_back(0.25 * (1 + row % 7));
+        const Grown once = grow(lesson, options, {7});
+        ForestTraining ended(lesson.table.view(), lesson.view(), options);
+        ended.grow(2);
+        const Kept early = keep(ended, 0);
+        ended.grow(1);
+        Kept kept = keep(ended, 2);
+        kept.forest.groves.insert(kept.forest.groves.begin(), early.forest.groves[0]);
+        kept.importances.insert(kept.importances.begin(), early.importances.begin(), early.importances.end());
+        kept.out_importances.insert(kept.out_importances.begin(), early.out_importances.begin(),
+                                    early.out_importances.end());
+        ForestTraining resumed(lesson.table.view(), lesson.view(), options);
+        resumed.take(kept.forest, kept.importances, kept.out_importances);
+        resumed.out_of_bag().resume(resumed.rows(), kept.sums, kept.counts, kept.errors, kept.totals);
+        resumed.grow(4);
+        const Grown other = finished(resumed, lesson);
+        check_same_forest(other, once);
+        check(other.out_of_bag.errors() == once.out_of_bag.errors(), "errors are the same");
+        check(other.rows().table.codes == once.rows().table.codes, "rows are recoded alike");
+    }
+});
+
+const Test strange("trees of other rows are not taken", [] {
+    const Lesson lesson = random_lesson(73, 200, 5, 2);
+    ForestTraining training(lesson.table.view(), lesson.view(), {.seed = 1});
+    training.grow(2);
+    const Kept kept = keep(training, 0);
+    Lesson moved = lesson;
+    for (double& value : moved.table.values[0]) value += 0.01;
+    ForestTraining other(moved.table.view(), moved.view(), {.seed = 1});
+    check_throws<InvalidInput>([&] { other.take(kept.forest, kept.importances, kept.out_importances); },
+                               "values that these rows do not have");
+    ForestTraining grown(lesson.table.view(), lesson.view(), {.seed = 1});
+    grown.grow(1);
+    check_throws<InvalidInput>([&] { grown.take(kept.forest, kept.importances, kept.out_importances); },
+                               "before the first that is grown");
+    ForestTraining fresh(lesson.table.view(), lesson.view(), {.seed = 1});
+    check_throws<InvalidInput>([&] { fresh.take(kept.forest, {}, {}); }, "an importance of each feature");
+});
+
 const Test out_of_bag("sums, counts and errors out of bag are what walking the finished trees gives", [] {
     for (auto& [lesson, options] : every_kind()) {
         const Grown grown = grow(lesson, options);

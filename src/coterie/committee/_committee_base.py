@@ -3,6 +3,7 @@
 import copy
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._checkpoints import CheckpointLike
 from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole, check_params, resolve_n_jobs
 from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
@@ -31,7 +33,9 @@ from coterie.data.schema import Schema
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
+from coterie.ensembles._fingerprint import about_fit, digest_of
 from coterie.ensembles._fold_models import FoldModels
+from coterie.ensembles._journal import Journal, check_resume, opened_journal, taken_up
 from coterie.ensembles._members import in_parallel
 from coterie.ensembles._out_of_fold import Fold, Splitter
 from coterie.ensembles._scoring import ScorerName
@@ -53,6 +57,7 @@ COMMITTEE_PARAMS: Params = {
     "n_jobs": [Whole(), None],
     "random_state": [SeedLike()],
     "verbose": [Whole(0), Flag()],
+    "checkpoint": [CheckpointLike(), None],
 }
 
 
@@ -76,11 +81,18 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         for name in self.PARAMS:
             setattr(self, name, given[name])
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, resume: bool) -> Self:
         clock = Clock(self._now, self._now(), self.time_limit)
         check_params(self)
+        check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
         seed = root_seed(self.random_state)
+        journal = None
+        if self.checkpoint is not None:
+            journal = self._journal(X, y, sample_weight, groups, seed, resume=resume)
+            with taken_up():
+                spent = max((float(part["elapsed"]) for part in journal.known), default=0.0)
+            seed, clock = journal.seed, Clock(self._now, clock.begun - spent, self.time_limit)
         training, target = self._training(X, y, sample_weight, groups, seed)
         self._take_target(target)
         truth = Rows(
@@ -100,10 +112,12 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
             ),
             clock,
             seed,
+            journal=journal,
         )
         goal = self._goal()
         entries = self._entries(training)
-        gathering.run(entries, lambda state: self._look_ahead(state, goal, truth))
+        with nullcontext() if journal is None else journal.keeps(gathering.collect):
+            gathering.run(entries, lambda state: self._look_ahead(state, goal, truth))
         try:
             self._conclude(gathering, goal, truth)
         except KeyboardInterrupt:
@@ -115,6 +129,22 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
             warn_interrupted(gathering)
         self.fit_time_ = clock.elapsed
         return self
+
+    def _journal(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, *, resume: bool
+    ) -> Journal:
+        """What was complete before; a fit that goes on may have another time limit, if both have one."""
+        about = about_fit(self)
+        about["time_limit"] = "None" if self.time_limit is None else "a number"
+        table = read_table(X)
+        given = {
+            "X": table,
+            "y": read_target(y, task=self._task, estimator_name=type(self).__name__, n_rows=table.n_rows),
+            "sample_weight": read_weight(sample_weight, table.n_rows),
+            "groups": None if groups is None else read_groups(groups, table.n_rows),
+        }
+        about |= {name: digest_of(value) for name, value in given.items()}
+        return opened_journal(self, about, seed, resume=resume, every=1)
 
     def _training(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int

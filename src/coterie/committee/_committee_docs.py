@@ -44,6 +44,9 @@ _PARAMETERS = """
         Draws the folds and the members.
     verbose : int
         1 prints a line for each member.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in as soon as they are complete, so that `fit(resume=True)` goes on if the fit is
+        interrupted. Time that was spent before counts towards the time limit.
 
     Attributes
     ----------

@@ -18,84 +18,23 @@ from sklearn.utils.validation import has_fit_parameter
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.committee._clock import Clock, Forecast, StopAt
+from coterie.committee._gathered import Gathered, Limits, Training
 from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
 from coterie.ensembles._answers import Question, method_of
+from coterie.ensembles._journal import Journal, taken_up
 from coterie.ensembles._members import Member, Task, dropped_members, fit_all, weight_params
 from coterie.ensembles._out_of_fold import Fold
 from coterie.ensembles._watchers import current_watch
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.errors import InvalidParameter, InvalidType
+from coterie.errors import InvalidParameter, InvalidType, ModelFileError
 
 __all__ = ["Gathered", "Gathering", "Limits", "Training"]
 
 _STOPPABLE = (GradientBoostingClassifier, GradientBoostingRegressor)
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
-
-
-@dataclass(frozen=True)
-class Training:
-    """The table and all that belongs to it."""
-
-    X: Any
-    y: AnyArray
-    weight: FloatArray | None
-    groups: AnyArray | None
-    classes: AnyArray | None
-    folds: Sequence[Fold]
-    n_columns: int
-    drawn: bool = False  # folds were drawn at random: any other folds would do as well
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.y)
-
-    @property
-    def shape(self) -> Shape:
-        """The largest fold."""
-        return Shape(
-            max(len(fold.train) for fold in self.folds),
-            max(len(fold.test) for fold in self.folds),
-            self.n_columns,
-            1 if self.classes is None else len(self.classes),
-        )
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop: members at most, megabytes at most, and what is left of the time is for the weights."""
-
-    max_members: int | None
-    memory: float | None
-    n_jobs: int | None
-    on_error: str
-    verbose: int
-    owner: str
-
-
-@dataclass
-class Gathered:
-    """A complete member.
-
-    Attributes
-    ----------
-    answers : float array of shape (n_rows, n_columns), NaN where a row was never held out
-    fit_time : seconds for all folds
-    predict_time : seconds for a thousand rows, answered by the models of all folds
-    n_rows : rows that the model of a fold was fitted to, at most
-    stopped : whether the time limit ended rounds of boosting early
-    """
-
-    entry: Entry
-    question: Question
-    models: list[Any]
-    answers: FloatArray
-    fit_time: float
-    predict_time: float
-    n_rows: int
-    stopped: bool
 
 
 @dataclass
@@ -111,14 +50,25 @@ class Gathering:
     errors: dict[str, Exception] = field(default_factory=dict)
     interrupted: bool = False
     reserve: float = 0.0  # seconds that the weights will take
+    journal: Journal | None = None
     _forecast: Forecast = field(default_factory=Forecast)
     _kept: float = 0.0  # megabytes of models
+    _written: set[str] = field(default_factory=set)  # members that are in the journal, or cannot be
 
     def run(self, entries: Sequence[Entry], after_each: Any) -> None:
         """Fit members in their order; `after_each(gathering)` is called when one is complete."""
         seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
+        with taken_up():
+            known = self._known_members()
         try:
             for place, entry in enumerate(entries):
+                if entry.name in known:
+                    with taken_up():
+                        self._take_up(entry, known[entry.name])
+                    after_each(self)
+                    continue
+                if entry.name in self.skipped:
+                    continue
                 why = self._reason_to_skip(entry)
                 if why is not None:
                     self.skipped[entry.name] = why
@@ -126,6 +76,8 @@ class Gathering:
                 self._gather(entry, None if seeds is None else int(seeds[place]))
                 if self.found and self.found[-1].entry is entry:
                     after_each(self)
+                    if self.journal is not None:
+                        self.journal.look(len(self.found) - len(self._written))
         except KeyboardInterrupt:
             if not self.found:
                 raise
@@ -138,6 +90,70 @@ class Gathering:
         dropped_members(
             [*self.errors, *(own.entry.name for own in self.found)], self.errors, self.limits.owner
         )
+
+    def _known_members(self) -> dict[str, dict[str, Any]]:
+        """Members that the journal knows, by name; what was skipped before the last of them stays so."""
+        parts = [] if self.journal is None else self.journal.known
+        members = {held["name"]: held for part in parts for held in part["members"]}
+        if parts:
+            self.skipped |= parts[-1]["skipped"]
+            self._written = set(members)
+        return members
+
+    def _take_up(self, entry: Entry, held: dict[str, Any]) -> None:
+        """A member that was complete before the fit was interrupted."""
+        answers = held["answers"]
+        n_models = 1 if self._leaves_out(entry) else len(self.training.folds)
+        if len(held["models"]) not in (n_models, len(self.training.folds)) or answers.shape != (
+            self.training.n_rows,
+            self.training.shape.n_outputs,
+        ):
+            raise ModelFileError(f"The checkpoint holds another {entry.name!r} than the one of this table.")
+        shape = self._shape_for(entry)
+        self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        self._forecast = Forecast(*held["forecast"])
+        self.found.append(
+            Gathered(
+                entry,
+                self._question(entry),
+                held["models"],
+                answers,
+                held["fit_time"],
+                held["predict_time"],
+                held["n_rows"],
+                held["stopped"],
+                held["forecast"],
+            )
+        )
+
+    def collect(self) -> tuple[int, Any, Any]:
+        """What a part of the journal shall hold; it is not new after that.
+
+        A member that no file can hold, or that could not be read safely, is left out, and fitted again if need be.
+        """
+        assert self.journal is not None
+        new = [own for own in self.found if own.entry.name not in self._written]
+        self._written |= {own.entry.name for own in new}
+        members = [
+            {
+                "name": own.entry.name,
+                "models": own.models,
+                "answers": own.answers,
+                "fit_time": own.fit_time,
+                "predict_time": own.predict_time,
+                "n_rows": own.n_rows,
+                "stopped": own.stopped,
+                "forecast": own.forecast,
+            }
+            for own in new
+            if self.journal.can_keep(own.models)
+        ]
+        content = {
+            "members": members,
+            "skipped": {} if self.interrupted else dict(self.skipped),
+            "elapsed": self.clock.elapsed,
+        }
+        return len(members), content, None
 
     def _reason_to_skip(self, entry: Entry) -> str | None:
         limits = self.limits
@@ -225,8 +241,7 @@ class Gathering:
         done.models = [model]
         done.fit_time, done.predict_time = middle - begun, 1000 / len(some) * (ended - middle)
         self._forecast.learn(entry, shape, (middle - begun) / entry.own_folds)
-        self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
-        self.found.append(done)
+        self._add(done, shape)
         return True
 
     def _gather_by_folds(self, entry: Entry, seed: int | None) -> None:
@@ -264,7 +279,12 @@ class Gathering:
         with np.errstate(invalid="ignore"):
             done.answers = sums / coverage[:, None]
         done.predict_time = 1000 * n_folds * asked / max(1.0, coverage.sum())
-        self._kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        self._add(done, shape)
+
+    def _add(self, done: Gathered, shape: Shape) -> None:
+        self._kept += self._megabytes(done.entry) - 3 * 8e-6 * shape.values
+        forecast = self._forecast
+        done.forecast = (forecast.thought, forecast.taken, list(forecast.unknown))
         self.found.append(done)
 
     def _fitted(

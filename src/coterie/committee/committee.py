@@ -88,11 +88,14 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())
 
     @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
+    ) -> Self:
         """Gather members within the limits, and weigh them.
 
         Parameters
@@ -101,8 +104,9 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         y : labels of any type, one for each row
         sample_weight : how often each row counts; members that cannot take it are skipped
         groups : rows of a group are not parted by folds, nor by what boosting holds out
+        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
         """
-        return self._fit(X, y, sample_weight, groups)
+        return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
@@ -234,11 +238,14 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())
 
     @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
+    ) -> Self:
         """Gather members within the limits, and weigh them.
 
         Parameters
@@ -247,8 +254,9 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
         y : a number for each row
         sample_weight : how often each row counts; members that cannot take it are skipped
         groups : rows of a group are not parted by folds, nor by what boosting holds out
+        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
         """
-        return self._fit(X, y, sample_weight, groups)
+        return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> FloatArray:
         """The weighted mean of what members say."""

@@ -1,11 +1,13 @@
 """One fit of AdaBoost: what its parameters allow, who keeps the weights, and the loop over the rounds."""
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from coterie._checkpoints import CheckpointLike
 from coterie._params import (
     ArrayLike,
     EstimatorLike,
@@ -32,10 +34,11 @@ from coterie.ensembles._adaboost_rounds import (
     chosen_classes,
     scores_of_shares,
 )
-from coterie.ensembles._adaboost_votes import ALGORITHMS, Ballot, judged
+from coterie.ensembles._adaboost_votes import ALGORITHMS, Ballot, Verdict, judged
 from coterie.ensembles._booster import take_rows
 from coterie.ensembles._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
 from coterie.ensembles._eval_set import EvalSet
+from coterie.ensembles._kept_lists import KeptLists
 from coterie.ensembles._learner_rows import as_learners_take_it
 from coterie.ensembles._learners import Learner, WeightedDraws, check_learner, weight_parameter
 from coterie.ensembles._stumps import StumpFitter
@@ -68,6 +71,7 @@ ADABOOST_PARAMS: Params = {
     "warm_start": [Flag()],
     "random_state": [SeedLike()],
     "n_jobs": [Whole(), None],
+    "checkpoint": [CheckpointLike(), None],
 }
 _OF_STUMPS = {"max_bins": 255, "categorical_features": "auto", "unknown_category": "missing"}
 _DEFAULT_NU = 0.1
@@ -193,6 +197,17 @@ class Log:
             self.vote_rows.append(tally.votes)
             self.normalizers.append(tally.loss / before if before > 0 else 1.0)
 
+    def lists(self, *, has_votes: bool, has_examiner: bool) -> dict[str, list[Any]]:
+        """The lists that grow by an entry a round, by name."""
+        names = ["members", "errors", "normalizers", "losses", "train_errors"]
+        names += ["votes" if has_votes else "vote_rows"] + ["validation_errors"] * has_examiner
+        return {name: getattr(self, name) for name in names}
+
+    def first(self, number: int) -> "Log":
+        """The log after so many rounds."""
+        held = {name: value[:number] for name, value in vars(self).items() if isinstance(value, list)}
+        return Log(**(held | {"votes": self.votes_after(number).tolist()}))
+
     def copied(self) -> "Log":
         """The same, with lists of its own."""
         twin = copy(self)
@@ -227,24 +242,43 @@ class Examiner:
         return float(self._weight[chosen_classes(self._scores) != self._target].sum())
 
 
-def boost(estimator: Any, rounds: Rounds, log: Log, seed: int, examiner: Examiner | None, watch: Any) -> None:
+def boost(
+    estimator: Any,
+    rounds: Rounds,
+    log: Log,
+    seed: int,
+    examiner: Examiner | None,
+    watch: Callable[[Log], bool],
+    kept: KeptLists | None = None,
+) -> None:
     """The loop: goes on from the members that the log knows, and writes the others into it.
 
-    `watch` is told of each round and says whether to stop.
+    `watch` is told of each round and says whether to stop. With `kept`, what the log knows are rounds of this very fit,
+    and they are told again.
     """
     n_classes, n_known = len(estimator.classes_), len(log.members)
+
+    def judged_ballot(ballot: Ballot) -> Verdict:
+        return judged(ballot, estimator.algorithm, n_classes, estimator.on_weak)
+
     for number, member in enumerate(log.members, start=1):
-        rounds.recall(member)
+        ballot = rounds.recall(member)
         votes = log.votes_after(number)
         rounds.count(float(votes[-1]), votes if log.vote_rows else None)
         if examiner is not None:
             examiner.error_after(log)
+        if kept is not None:
+            ends = judged_ballot(ballot).ends
+            log.ended = None if ends is None else f"member {number} {ends}"
+            if watch(log.first(number)):
+                log.ended = None
+                return
     if log.ended is not None:
         return
     seeds = spawn_seeds(seed, int(estimator.n_estimators))
     for number in range(n_known, int(estimator.n_estimators)):
         member, ballot = rounds.ask(int(seeds[number]))
-        verdict = judged(ballot, estimator.algorithm, n_classes, estimator.on_weak)
+        verdict = judged_ballot(ballot)
         if not rounds.is_useful():
             log.ended = f"member {number + 1} could not widen the margin"
             return
@@ -258,6 +292,8 @@ def boost(estimator: Any, rounds: Rounds, log: Log, seed: int, examiner: Examine
         log.add(member, vote, ballot, rounds.count(vote, np.zeros(1) if useless else None))
         if examiner is not None:
             log.validation_errors.append(examiner.error_after(log))
+        if kept is not None:
+            kept.look()
         if watch(log):
             log.ended = None
             return

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._checkpoints import CheckpointLike
 from coterie._params import (
     EstimatorLike,
     Flag,
@@ -40,9 +42,12 @@ from coterie.ensembles._base_learner import (
 from coterie.ensembles._descent import Descent, Rows, StepRule
 from coterie.ensembles._early_stopping import EarlyStopping
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
+from coterie.ensembles._fingerprint import about_data, about_fit
+from coterie.ensembles._journal import Journal, check_resume, opened_journal
+from coterie.ensembles._kept_lists import KeptLists, check_numbers, kept_lists
 from coterie.ensembles._warm_start import check_same_data, check_same_settings, left_as_it_was, trace_of
 from coterie.ensembles._watchers import RoundWatchers
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
 from coterie.losses import BoostingLoss, Origin
 from coterie.losses.row_losses import RowLoss
 
@@ -62,6 +67,7 @@ ANYBOOST_PARAMS: Params = {
     "warm_start": [Flag()],
     "random_state": [SeedLike()],
     "n_jobs": [Whole(), None],
+    "checkpoint": [CheckpointLike(), None],
 }
 
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
@@ -97,6 +103,7 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
     warm_start: bool
     random_state: Any
     n_jobs: int | None
+    checkpoint: Any
 
     estimators_: AnyArray
     estimator_weights_: FloatArray
@@ -104,20 +111,28 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
     n_features_in_: int
     _unit: float
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
         check_params(self)
+        check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
         if self.warm_start and hasattr(self, "_trace"):
             with left_as_it_was(self) as before:
                 return self._fit_from(before, X, y, sample_weight, eval_set)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight, eval_set)
+        return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
 
     def _fit_from(
-        self, before: dict[str, Any] | None, X: Any, y: Any, sample_weight: Any, eval_set: Any
+        self,
+        before: dict[str, Any] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        *,
+        resume: bool = False,
     ) -> Self:
-        """Fit anew, or go on from what the estimator held before."""
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
         train = prepare_training(self, X, y, sample_weight, task=self._task)
         self._take_target(train)
         seed = before["_trace"].seed if before else root_seed(self.random_state)
@@ -126,15 +141,27 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
             self._check_continues(before, trace)
         watchers = RoundWatchers(self, X, y, max_rounds=int(self.n_estimators))
         judged = read_eval_set(eval_set, self, train, needs_offset=False)
+        journal = None
+        if self.checkpoint is not None:
+            about = about_fit(self) | about_data(train, eval_set=judged)
+            learner = self._base_learner().model
+            journal = opened_journal(self, about, seed, resume=resume, learner=learner)
+            seed = journal.seed
         if self._has_work():
             descent = self._descent(X, train, judged, seed)
-            known = zip(before["estimators_"], before["estimator_weights_"], strict=True) if before else ()
+            kept = kept_lists(journal, "members", "steps")
+            check_numbers(kept["steps"])
+            if not all(type(own) is list and len(own) == len(self.baseline_) for own in kept["members"]):
+                raise ModelFileError("The checkpoint holds rounds with another number of members.")
+            known = list(zip(kept["members"], kept["steps"], strict=True))
+            if before:
+                known = list(zip(before["estimators_"], before["estimator_weights_"], strict=True))
             self._descend(
-                descent, list(known), seed, watchers, stops_early=self._stops_early(judged is not None)
+                descent, known, seed, watchers, journal, stops_early=self._stops_early(judged is not None)
             )
         else:
             self._learn_nothing("there is one class, and nothing to learn")
-        self._trace = trace
+        self._trace = replace(trace, seed=seed)
         watchers.end()
         return self
 
@@ -209,28 +236,21 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         known: list[Any],
         seed: int,
         watchers: RoundWatchers,
+        journal: Journal | None,
         *,
         stops_early: bool,
     ) -> None:
+        """Rounds that are known are not watched if they are of an earlier fit, and are if a journal knows them."""
         stopping = None
         if stops_early and descent.judged is not None:
             first = descent.judged.mean_loss(descent.loss, descent.judged.scores)
             stopping = EarlyStopping(int(self.n_iter_no_change), float(self.tol), first)
-        why = "all rounds are done"
-        for number, own_seed in enumerate(spawn_seeds(seed, int(self.n_estimators)).tolist()):
-            if number < len(known):
-                descent.repeat(*known[number])
-            else:
-                watchers.begin_round()
-                if not descent.go_on(own_seed):
-                    why = descent.stopped_because
-                    break
-                if watchers.end_round(**self._so_far(descent)):
-                    why = "a callback asked to stop"
-                    break
-            if stopping is not None and stopping.reached(descent.judged_losses[-1]):
-                why = f"the validation loss has not fallen for {stopping.patience} rounds"
-                break
+        if journal is None:
+            why = self._take_rounds(descent, known, seed, watchers, stopping)
+        else:
+            kept = KeptLists(journal, {"members": descent.members, "steps": descent.steps}, len(known))
+            with journal.keeps(kept.collect):
+                why = self._take_rounds(descent, known, seed, watchers, stopping, kept)
         self.__dict__.update(self._so_far(descent, None if stopping is None else stopping.best_round))
         self.stopped_because_ = why
         self.inner_products_ = np.array(descent.inner_products)
@@ -239,6 +259,33 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         self._first_loss = descent.first_loss
         if descent.judged is not None:
             self.validation_losses_ = np.array(descent.judged_losses)
+
+    def _take_rounds(
+        self,
+        descent: Descent,
+        known: list[Any],
+        seed: int,
+        watchers: RoundWatchers,
+        stopping: EarlyStopping | None,
+        kept: KeptLists | None = None,
+    ) -> str:
+        """The loop; says why it ended."""
+        for number, own_seed in enumerate(spawn_seeds(seed, int(self.n_estimators)).tolist()):
+            is_known = number < len(known)
+            is_watched = kept is not None or not is_known
+            if is_watched:
+                watchers.begin_round()
+            if is_known:
+                descent.repeat(*known[number])
+            elif not descent.go_on(own_seed):
+                return descent.stopped_because
+            if kept is not None:
+                kept.look()
+            if is_watched and watchers.end_round(**self._so_far(descent)):
+                return "a callback asked to stop"
+            if stopping is not None and stopping.reached(descent.judged_losses[-1]):
+                return f"the validation loss has not fallen for {stopping.patience} rounds"
+        return "all rounds are done"
 
     def _learn_nothing(self, why: str) -> None:
         self.baseline_ = np.zeros(1)

@@ -36,6 +36,9 @@ _SHARED = """
         The seed of bags, of rows left out, and of members that have a `random_state`.
     n_jobs : int or None
         Threads of members that have such a parameter and leave it at None, as our trees do.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
+        interrupted.
 
     Attributes
     ----------

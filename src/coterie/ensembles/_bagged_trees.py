@@ -5,6 +5,7 @@ member's rows: a forest sorts each column once, for all trees, and takes a middl
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -20,6 +21,8 @@ from coterie.ensembles._forest_base import ForestBase
 from coterie.ensembles._forest_growth import STEP, has_settled
 from coterie.ensembles._forest_oob import OutOfBag
 from coterie.ensembles._forest_plan import BagPlan, is_auto
+from coterie.ensembles._journal import Journal
+from coterie.ensembles._kept_trees import KeptTrees
 from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.errors import CoterieError
@@ -98,6 +101,7 @@ def forest_on_bags(
     known: ForestBase | None,
     follow: bool,
     at_once: int,
+    journal: Journal | None = None,
 ) -> ForestBase:
     """A forest with a tree for each bag; `known` is the forest of the members that are fitted already."""
     make: Callable[..., ForestBase] = _FORESTS[type(learner), learner.splitter]
@@ -105,21 +109,45 @@ def forest_on_bags(
         keep_rows=False, n_jobs=ensemble.n_jobs, **{name: getattr(learner, name) for name in _SHARED}
     )
 
-    def grow(training: _engine.ForestTraining) -> None:
-        first, most = 0 if known is None else len(known.forest_), len(ensemble._seeds)
-        while first < most and not _is_enough(ensemble, training, first):
+    n_known = 0 if known is None else len(known.forest_)
+
+    def grow_some(training: _engine.ForestTraining, n_trees: int) -> None:
+        first = n_known + len(training)
+        numbers = range(first, first + n_trees)
+        counts = np.zeros((n_trees, lesson.n_rows), dtype=np.uint16)
+        for own, number in zip(counts, numbers, strict=True):
+            bag = bags.draw(number, ensemble._seeds)
+            own[bag.rows] = np.minimum(bag.counts, np.iinfo(np.uint16).max)
+        training.grow_given(counts.reshape(-1))
+
+    def grow(training: _engine.ForestTraining, kept: KeptTrees | None = None) -> None:
+        most = len(ensemble._seeds)
+        while (first := n_known + len(training)) < most and not _is_enough(ensemble, training, first):
             step = STEP - first % STEP if is_auto(ensemble.n_estimators) else most
-            numbers = range(first, min(first + min(step, at_once), most))
-            counts = np.zeros((len(numbers), lesson.n_rows), dtype=np.uint16)
-            for own, number in zip(counts, numbers, strict=True):
-                bag = bags.draw(number, ensemble._seeds)
-                own[bag.rows] = np.minimum(bag.counts, np.iinfo(np.uint16).max)
-            training.grow_given(counts.reshape(-1))
-            first = numbers.stop
+            wanted = min(step, at_once, most - first)
+            if kept is None:
+                grow_some(training, wanted)
+            else:
+                kept.grow(wanted, partial(grow_some, training))
+
+    def grow_and_keep(training: _engine.ForestTraining) -> None:
+        if journal is None:
+            grow(training)
+            return
+        kept = KeptTrees(journal, training, forest._threads(), follow=follow)
+        with journal.keeps(kept.collect):
+            grow(training, kept)
 
     plan = BagPlan("all", bags.plan.n_draws, bags.plan.weight)
     forest._fit_to_bags(
-        known, lesson.X, lesson.labels, lesson.weight, ensemble._trace.seed, plan, follow=follow, grow=grow
+        known,
+        lesson.X,
+        lesson.labels,
+        lesson.weight,
+        ensemble._trace.seed,
+        plan,
+        follow=follow,
+        grow=grow_and_keep,
     )
     return forest
 

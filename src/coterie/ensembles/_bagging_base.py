@@ -3,7 +3,8 @@
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from coterie._params import Params, check_params, in_short, resolve_n_jobs
 from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
-from coterie.data.parts import Columns, Outline, cuttable, outline_of
+from coterie.data.parts import Columns, Outline, cuttable, outline_of, rows_of
 from coterie.data.schema import Schema
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
@@ -35,11 +36,14 @@ from coterie.ensembles._bagging_plan import (
     contents_of,
 )
 from coterie.ensembles._bags import Bag, Bags, ColumnDraws
+from coterie.ensembles._fingerprint import about_fit, digest_of
 from coterie.ensembles._forest_base import ForestBase
 from coterie.ensembles._forest_growth import MOST, STEP, has_settled
 from coterie.ensembles._forest_members import Members
 from coterie.ensembles._forest_oob import OutOfBag, oob_score
 from coterie.ensembles._forest_plan import is_auto
+from coterie.ensembles._journal import Journal, check_resume, opened_journal
+from coterie.ensembles._kept_lists import KeptLists, kept_lists
 from coterie.ensembles._members import (
     Budget,
     Member,
@@ -84,12 +88,13 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         for name in self.PARAMS:
             setattr(self, name, given[name])
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
         check_params(self)
+        check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
         with left_as_it_was(self) as before:
             known = before if self.warm_start and "_trace" in before else None
-            return self._fit_from(known, self._read(X, y, sample_weight, others))
+            return self._fit_from(known, self._read(X, y, sample_weight, others), resume=resume)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
         outline = outline_of(X)
@@ -107,8 +112,8 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
         )
 
-    def _fit_from(self, before: dict[str, Any] | None, lesson: Lesson) -> Self:
-        """Fit anew, or go on from what the estimator held before."""
+    def _fit_from(self, before: dict[str, Any] | None, lesson: Lesson, *, resume: bool) -> Self:
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
         learner = self._learner()
         bags = bags_for(self, lesson, learner)
         columns = ColumnDraws.of(self.max_features, lesson.outline, replace=bool(self.bootstrap_features))
@@ -118,6 +123,11 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         trace = Trace.of(seed, lesson, bags.plan, columns, follow=follow)
         if before:
             check_continues(self.n_estimators, before, trace, bags)
+        journal = None
+        if self.checkpoint is not None:
+            about = {"X, y or sample_weight": f"#{trace.data}", "fit_params": digest_of(lesson.params)}
+            journal = opened_journal(self, about_fit(self) | about, seed, resume=resume, learner=learner)
+            seed, trace = journal.seed, replace(trace, seed=journal.seed)
         self._begin(before)
         self._trace, self._bags, self.estimator_ = trace, bags, learner
         self._seeds = spawn_seeds(seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators))
@@ -127,11 +137,11 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         trees = before["_trees"] if before else None
         together = (before is None or trees is not None) and columns is None
         if together and grow_together(self, learner, lesson, bags.plan):
-            self._grow_together(trees, learner, lesson, follow=follow)
+            self._grow_together(trees, learner, lesson, journal, follow=follow)
         else:
             if follow and not isinstance(self._oob, OobSums):
                 self._oob = OobSums(self._truth(lesson.target), lesson.row_weight, self._n_columns())
-            self._grow(learner, lesson, columns)
+            self._grow(learner, lesson, columns, journal)
         if self._oob is not None:
             known, weight = self._oob.known, lesson.weight
             score = oob_score(self, lesson.X, lesson.labels, weight, known, members="members")
@@ -156,24 +166,61 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
                 stacklevel=5,
             )
 
-    def _grow(self, learner: Any, lesson: Lesson, draws: ColumnDraws | None) -> None:
+    def _grow(self, learner: Any, lesson: Lesson, draws: ColumnDraws | None, journal: Journal | None) -> None:
+        """Fit members, and keep a journal if there is one; members that it knows are not fitted again."""
+        if journal is None:
+            self._fit_enough(learner, lesson, draws)
+            return
+        assert isinstance(self.estimators_, list)
+        held = kept_lists(journal, "numbers", "members")
+        known = dict(zip(held["numbers"], held["members"], strict=True))
+        kept = KeptLists(journal, {"numbers": self._numbers, "members": self.estimators_}, len(known))
+        with journal.keeps(kept.collect):
+            self._fit_enough(learner, lesson, draws, known, kept)
+
+    def _fit_enough(
+        self,
+        learner: Any,
+        lesson: Lesson,
+        draws: ColumnDraws | None,
+        known: Mapping[int, Any] = MappingProxyType({}),
+        kept: KeptLists | None = None,
+    ) -> None:
         """Fit members until there are enough, or until more would not help."""
         errors: dict[str, Exception] = {}
         first, most = self._n_tried, len(self._seeds)
         while self._n_tried < most and not self._is_enough():
             step = STEP - self._n_tried % STEP if is_auto(self.n_estimators) else most
-            end = self._n_tried + min(step, self._at_once(lesson.n_rows))
-            numbers = range(self._n_tried, min(end, most))
-            errors |= self._fit_members(numbers, learner, lesson, draws)
+            at_once = self._at_once(lesson.n_rows) if kept is None else self._workers()
+            numbers = range(self._n_tried, min(self._n_tried + min(step, at_once), most))
+            errors |= self._fit_members(numbers, learner, lesson, draws, known)
             self._n_tried = numbers.stop
+            if kept is not None:
+                kept.look()
         names = [_name(number) for number in range(first, self._n_tried)]
         self.dropped_ |= dropped_members(names, errors, type(self).__name__)
         self.n_estimators_ = len(self.estimators_)
 
-    def _grow_together(self, known: ForestBase | None, learner: Any, lesson: Lesson, *, follow: bool) -> None:
+    def _grow_together(
+        self,
+        known: ForestBase | None,
+        learner: Any,
+        lesson: Lesson,
+        journal: Journal | None,
+        *,
+        follow: bool,
+    ) -> None:
         """Let the engine grow all members, which are trees."""
-        at_once = self._at_once(lesson.n_rows)
-        trees = forest_on_bags(self, learner, lesson, self._bags, known=known, follow=follow, at_once=at_once)
+        trees = forest_on_bags(
+            self,
+            learner,
+            lesson,
+            self._bags,
+            known=known,
+            follow=follow,
+            at_once=self._at_once(lesson.n_rows),
+            journal=journal,
+        )
         self._trees, self.estimators_ = trees, Members(trees)
         self._oob = KnownOob(trees._oob) if trees._oob is not None else None
         n_members = len(self.estimators_)
@@ -189,11 +236,18 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         return has_settled(np.array(self._oob.errors)) or (self._n_tried > 0 and not self.estimators_)
 
     def _at_once(self, n_rows: int) -> int:
-        workers = Budget.of(self.n_jobs, _MOST_AT_ONCE).workers
-        return max(workers, min(_MOST_AT_ONCE, _ROWS_AT_ONCE // n_rows))
+        return max(self._workers(), min(_MOST_AT_ONCE, _ROWS_AT_ONCE // n_rows))
+
+    def _workers(self) -> int:
+        return Budget.of(self.n_jobs, _MOST_AT_ONCE).workers
 
     def _fit_members(
-        self, numbers: range, learner: Any, lesson: Lesson, draws: ColumnDraws | None
+        self,
+        numbers: range,
+        learner: Any,
+        lesson: Lesson,
+        draws: ColumnDraws | None,
+        known: Mapping[int, Any],
     ) -> dict[str, Exception]:
         bags = [self._bags.draw(number, self._seeds) for number in numbers]
         columns = [None if draws is None else draws.draw(number, self._seeds) for number in numbers]
@@ -201,9 +255,13 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             self._fit_task(number, learner, lesson, bag, own)
             for number, bag, own in zip(numbers, bags, columns, strict=True)
         ]
-        outcomes: list[Outcome] = fit_all(
-            tasks, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=_Asker(self._question)
-        )
+        ask = _Asker(self._question)
+        new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
+        fitted = iter(fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=ask))
+        outcomes = [
+            _known_outcome(task, known[number], lesson.X, ask) if number in known else next(fitted)
+            for number, task in zip(numbers, tasks, strict=True)
+        ]
         errors = {}
         assert isinstance(self.estimators_, list)
         assert not isinstance(self._oob, KnownOob)
@@ -405,6 +463,13 @@ class _Asker:
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
         return self.question.ask(member.name, model, member.part_of(X))
+
+
+def _known_outcome(task: FitTask, model: Any, X: Any, ask: _Asker) -> Outcome:
+    """What became of a task before the fit was interrupted; the member is asked again."""
+    if task.asked is None:
+        return Outcome(model)
+    return Outcome(model, ask(task.member, model, rows_of(X, task.asked)))
 
 
 def _name(number: int) -> str:

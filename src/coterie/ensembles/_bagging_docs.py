@@ -38,7 +38,10 @@ _PARAMETERS = """
 {n_jobs}    random_state : int, RandomState, Generator or None
         The seed of what is drawn, and of members whose own random_state is None. Draws depend on what rows hold, not on
         their order.
-{verbose}
+{verbose}    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
+        interrupted.
+
     Attributes
     ----------
     estimator_ : the learner

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie._checkpoints import CheckpointLike
 from coterie._params import (
     ArrayLike,
     EstimatorLike,
@@ -52,6 +53,7 @@ BAGGING_PARAMS: Params = {
     "n_jobs": [Whole(), None],
     "random_state": [SeedLike()],
     "verbose": [Whole(0), Flag()],
+    "checkpoint": [CheckpointLike(), None],
 }
 
 _BEGIN_ANEW = "To begin anew, set warm_start=False."

@@ -16,6 +16,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
+from coterie._checkpoints import CheckpointLike
 from coterie._params import (
     ArrayLike,
     EstimatorLike,
@@ -47,11 +48,14 @@ from coterie.ensembles._boosting_plan import Plan, Policy, is_auto, plan_of
 from coterie.ensembles._crew import Crew, Squad
 from coterie.ensembles._dropout import DroppingBooster, check_dropout, check_staged
 from coterie.ensembles._eval_set import EvalSet, read_eval_set
+from coterie.ensembles._fingerprint import about_data, about_fit
 from coterie.ensembles._first_trees import check_n_trees
 from coterie.ensembles._holdouts import Part, all_rows, divide_rows
 from coterie.ensembles._init_estimator import fitted_init
 from coterie.ensembles._interactions import interaction_sets, with_made_features
+from coterie.ensembles._journal import Journal, check_resume, opened_journal
 from coterie.ensembles._judges import EvalSetJudge, Judge, LeftOutJudge
+from coterie.ensembles._kept_rounds import KeptRounds, kept_rounds
 from coterie.ensembles._known_rounds import KnownRounds
 from coterie.ensembles._row_sampling import sampling_of
 from coterie.ensembles._scoring import RoundScorer, ScorerName
@@ -115,6 +119,7 @@ BOOSTING_PARAMS: Params = {
     "warm_start": [Flag()],
     "random_state": [SeedLike()],
     "n_jobs": [Whole(), None],
+    "checkpoint": [CheckpointLike(), None],
 }
 
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
@@ -143,6 +148,7 @@ class Task:
     plan: Plan
     seed: int
     n_threads: int
+    journal: Journal | None
 
 
 class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
@@ -195,6 +201,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -237,16 +244,20 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, eval_set: Any, groups: Any) -> Self:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, eval_set: Any, groups: Any, resume: bool
+    ) -> Self:
         check_params(self)
         check_warm_start(self)
+        check_resume(self, resume)
         if self.warm_start and hasattr(self, "_trace"):
             with left_as_it_was(self) as before:
                 return self._fit_from(before, X, y, sample_weight, offset, eval_set, groups)
         for name in _OF_SOME_FITS:
             self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight, offset, eval_set, groups)
+        return self._fit_from(None, X, y, sample_weight, offset, eval_set, groups, resume=resume)
 
     def _fit_from(
         self,
@@ -257,8 +268,10 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         offset: Any,
         eval_set: Any,
         groups: Any,
+        *,
+        resume: bool = False,
     ) -> Self:
-        """Fit anew, or go on from what the estimator held before."""
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
         n_threads = _engine.usable_threads(resolve_n_jobs(self.n_jobs))
         several = self._task == "regression" and takes_several_targets(self, y)
         train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=several)
@@ -275,19 +288,26 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         self.statistics_ = learned_statistics(
             plan.target_statistics, train, len(getattr(self, "classes_", ()))
         )
-        task = Task(X, train, own_offset, plan, seed, n_threads)
-        parts = divide_rows(self, train, plan, seed, groups=own_groups, has_eval_set=judged)
         own_eval_set = read_eval_set(eval_set, self, train, needs_offset=offset is not None)
-        crew = self._crew(task, parts, before)
+        journal = None
+        if self.checkpoint is not None:
+            about = about_data(train, offset=own_offset, groups=own_groups, eval_set=own_eval_set)
+            journal = opened_journal(self, about_fit(self) | about, seed, resume=resume)
+            seed = journal.seed
+        task = Task(X, train, own_offset, plan, seed, n_threads, journal)
+        parts = divide_rows(self, train, plan, seed, groups=own_groups, has_eval_set=judged)
+        n_outputs = max(1, self._n_outputs())
+        known = known_rounds(before, n_outputs) if before else kept_rounds(journal, 0, len(parts), n_outputs)
+        crew = self._crew(task, parts, known)
         if plan.stops_early or judged:
             own_weight = None if self.scoring is None else read_weight(sample_weight, n_rows)
             self._appoint_judges(crew, task, own_weight, own_eval_set)
-        self._grow(crew, plan, RoundWatchers(self, X, y, max_rounds=plan.max_rounds))
+        self._grow(crew, task, RoundWatchers(self, X, y, max_rounds=plan.max_rounds), known)
         if any(len(part.left_out) for part in parts):
             self._keep_left_out(crew.boosters, train, n_threads)
             if self.refit:
                 self._grow_on_all_rows(crew, task)
-        self._trace = trace
+        self._trace = replace(trace, seed=seed)
         return self
 
     def _plan(self, n_rows: int, judged: bool, *, several_targets: bool) -> Plan:
@@ -297,12 +317,12 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         # Scores have their own scale, on which a thousandth of the score may be far.
         return plan if self.scoring is None else replace(plan, least_progress=0.0)
 
-    def _crew(self, task: Task, parts: list[Part], before: dict[str, Any] | None = None) -> Crew:
-        """Boosters in squads; those of an earlier fit begin with the rounds that they had."""
+    def _crew(self, task: Task, parts: list[Part], in_order: list[list[list[Any]]]) -> Crew:
+        """Boosters in squads; those of an earlier fit, in the order of the crew, begin with the rounds they had."""
         n_squads = len(task.plan.policies)
         # Squad by squad, as the crew and its forest have them.
         order = [number for place in range(n_squads) for number in range(place, len(parts), n_squads)]
-        known = dict(zip(order, known_rounds(before, self._n_outputs()), strict=True)) if before else {}
+        known = dict(zip(order, in_order, strict=True)) if in_order else {}
         boosters = self._boosters(task, parts, known)
         self.n_bags_ = len(boosters)
         return Crew([Squad(boosters[place::n_squads]) for place in range(n_squads)], task.n_threads)
@@ -383,7 +403,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
             return None
         return RoundScorer(self, X, self._users_target(target), weight)
 
-    def _grow(self, crew: Crew, plan: Plan, watchers: RoundWatchers) -> None:
+    def _grow(self, crew: Crew, task: Task, watchers: RoundWatchers, known: list[list[list[Any]]]) -> None:
         n_outputs = crew.boosters[0].loss.n_outputs
         so_far = _engine.Forest(crew.boosters[0].encoded.n_features, max(1, n_outputs))
         alike = np.full(self.n_bags_, 1 / self.n_bags_)
@@ -397,13 +417,37 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
                 so_far.add(tree.scaled(alike[0]), output)
             return watchers.end_round(forest_=so_far, baseline_=crew.mean_start(alike))
 
-        crew.grow(plan.max_rounds if n_outputs else 0, after_round if watchers.listening else None)
+        self._grow_crew(
+            crew,
+            task.plan.max_rounds if n_outputs else 0,
+            task.journal,
+            known,
+            after_round=after_round if watchers.listening else None,
+        )
         self._take_trees(crew, crew.weights())
         if crew.is_judged:
             self.validation_losses_ = crew.mean_losses()
             if self.scoring is not None:
                 self.validation_scores_ = crew.mean_scores()
         watchers.end()
+
+    def _grow_crew(
+        self,
+        crew: Crew,
+        n_rounds: int,
+        journal: Journal | None,
+        known: list[list[list[Any]]],
+        *,
+        stage: int = 0,
+        after_round: Callable[[list[tuple[int, Any]]], bool] | None = None,
+    ) -> None:
+        """Grow, and keep a journal if there is one."""
+        if journal is None:
+            crew.grow(n_rounds, after_round)
+            return
+        kept = KeptRounds(crew, stage, journal, known)
+        with journal.keeps(kept.collect):
+            crew.grow(n_rounds, after_round, kept.look)
 
     def _take_trees(self, crew: Crew, weights: FloatArray) -> None:
         for booster in crew.boosters:
@@ -425,10 +469,12 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
 
     def _grow_on_all_rows(self, found: Crew, task: Task) -> None:
         """The same boosters once more, with no row left out, as many rounds as were found."""
-        crew = self._crew(task, [all_rows(task.train)] * self.n_bags_)
+        n_outputs = max(1, self._n_outputs())
+        known = kept_rounds(task.journal, 1, self.n_bags_, n_outputs)
+        crew = self._crew(task, [all_rows(task.train)] * self.n_bags_, known)
         for squad, before in zip(crew.squads, found.squads, strict=True):
             squad.grow_to(len(before.boosters[0].rounds))
-        crew.grow(self.n_estimators_)
+        self._grow_crew(crew, self.n_estimators_, task.journal, known, stage=1)
         self._take_trees(crew, self.bag_weights_)
 
     def _keep_left_out(self, boosters: list[Booster], train: TrainingData, n_threads: int) -> None:

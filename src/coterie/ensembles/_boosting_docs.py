@@ -97,6 +97,8 @@ _SHARED = """
         One number gives one model, for any number of threads.
     n_jobs : int or None
         Threads. None: every core that the process may use, or `COTERIE_NUM_THREADS`.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep rounds in while they are grown, so that `fit(resume=True)` goes on if the fit is interrupted.
 
     Attributes
     ----------

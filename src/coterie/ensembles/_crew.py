@@ -101,20 +101,26 @@ class Crew:
         self._n_threads = min(n_threads, len(self.boosters))
 
     def grow(
-        self, max_rounds: int, after_round: Callable[[list[tuple[int, Any]]], bool] | None = None
+        self,
+        max_rounds: int,
+        after_round: Callable[[list[tuple[int, Any]]], bool] | None = None,
+        after_meeting: Callable[[], None] | None = None,
     ) -> None:
         """Grow until every squad is done, or `after_round`, told of the new trees of each round, asks to stop.
 
         Boosters grow some rounds before they meet again; rounds beyond the last one that counts are dropped. If nobody
-        looks on, they meet once.
+        looks on, they meet once. `after_meeting` is called each time that they have met.
         """
-        if after_round is None and not any(squad.is_watched for squad in self.squads):
+        looked_at = after_round is not None or after_meeting is not None
+        if not looked_at and not any(squad.is_watched for squad in self.squads):
             self._advance(max_rounds)
             return
         done = 0
         while done < max_rounds and not all(squad.done for squad in self.squads):
             at_once = 1 if len(self.boosters) == 1 else min(_ROUNDS_AT_ONCE, max_rounds - done)
             self._advance(at_once)
+            if after_meeting is not None:
+                after_meeting()
             for number in range(done + 1, done + at_once + 1):
                 live = [squad for squad in self.squads if not squad.done]
                 stop = after_round is not None and after_round(

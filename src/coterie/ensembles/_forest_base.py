@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.ensembles._fingerprint import about_data, about_fit
 from coterie.ensembles._first_trees import check_n_trees
 from coterie.ensembles._forest_growth import grow_trees
 from coterie.ensembles._forest_memory import RememberedRows
@@ -31,6 +33,8 @@ from coterie.ensembles._forest_plan import (
     is_auto,
     options_of,
 )
+from coterie.ensembles._journal import check_resume, opened_journal
+from coterie.ensembles._kept_trees import KeptTrees
 from coterie.ensembles._warm_start import check_same_data, left_as_it_was, trace_of
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain.explained import Explained
@@ -83,18 +87,21 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         for name in self.PARAMS:
             setattr(self, name, given[name])
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, resume: bool) -> Self:
         check_params(self)
+        check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
         if self.warm_start and hasattr(self, "_trace"):
             with left_as_it_was(self) as before:
                 return self._fit_from(before, X, y, sample_weight)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight)
+        return self._fit_from(None, X, y, sample_weight, resume=resume)
 
-    def _fit_from(self, before: dict[str, Any] | None, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit anew, or go on from what the estimator held before."""
+    def _fit_from(
+        self, before: dict[str, Any] | None, X: Any, y: Any, sample_weight: Any, *, resume: bool = False
+    ) -> Self:
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
         train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
         if self.criterion == "poisson":
             refuse_impossible_counts(train.target.values)
@@ -113,19 +120,26 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
                 )
             if not self._wants_more_than(before["n_estimators_"]):
                 return self
-        follow = bag.leaves_rows_out and (
-            self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators)
+        journal = None
+        if self.checkpoint is not None:
+            journal = opened_journal(self, about_fit(self) | about_data(train), seed, resume=resume)
+            seed = journal.seed
+        follow = bool(
+            bag.leaves_rows_out
+            and (self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators))
         )
-        training = self._training(before, train, rows, bag, seed, follow=bool(follow))
+        training = self._training(before, train, rows, bag, seed, follow=follow)
         known = before["n_estimators_"] if before else 0
-        grow_trees(
-            training,
-            None if is_auto(self.n_estimators) else self.n_estimators - known,
-            verbose=int(self.verbose),
-        )
-        self._take_trees(before, training, follow=bool(follow))
+        n_trees = None if is_auto(self.n_estimators) else self.n_estimators - known
+        if journal is None:
+            grow_trees(training, n_trees, verbose=int(self.verbose))
+        else:
+            kept = KeptTrees(journal, training, self._threads(), follow=follow)
+            with journal.keeps(kept.collect):
+                grow_trees(training, n_trees, verbose=int(self.verbose), kept=kept)
+        self._take_trees(before, training, follow=follow)
         self._saw_missing = features_with_missing(train.encoded)
-        self._trace, self._bag = trace, bag
+        self._trace, self._bag = replace(trace, seed=seed), bag
         self.__dict__.pop("oob_score_", None)
         if self._oob is not None:
             score = oob_score(self, X, self._users_target(train.target.values), rows.weight, self._oob)

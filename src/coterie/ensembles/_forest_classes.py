@@ -32,7 +32,7 @@ class ForestOfClasses(ClassifierMixin, Forest):
         "class_weight": [OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), None],
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
         """Grow the trees.
 
         Parameters
@@ -41,8 +41,10 @@ class ForestOfClasses(ClassifierMixin, Forest):
         y : labels of any type, of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_trees`: ask only the first trees."""

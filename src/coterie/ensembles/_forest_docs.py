@@ -58,6 +58,8 @@ _SHARED = """
         Columns that are split into sets. "auto": text and categories.
     unknown_category : {"missing", "error"}
         What predict does with a category that fit did not see.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep trees in while others grow, so that `fit(resume=True)` goes on if the fit is interrupted.
 
     Attributes
     ----------

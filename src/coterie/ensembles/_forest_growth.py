@@ -7,6 +7,7 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import FloatArray
+from coterie.ensembles._kept_trees import KeptTrees
 
 __all__ = ["grow_trees", "has_settled"]
 
@@ -14,17 +15,25 @@ STEP, LEAST, MOST = 25, 50, 1000
 LEAST_GAIN = 0.005
 
 
-def grow_trees(training: _engine.ForestTraining, n_trees: int | None, *, verbose: int) -> None:
-    """Grow so many trees, or, for None, until the out-of-bag error has settled."""
-    if n_trees is None:
-        while len(training) < MOST and not has_settled(training.oob_errors):
-            training.grow(STEP)
-            _say(training, MOST, verbose)
-        return
-    step = n_trees if verbose == 0 else 1 if verbose > 1 else max(1, n_trees // 10)
-    while len(training) < n_trees:
-        training.grow(min(step, n_trees - len(training)))
-        _say(training, n_trees, verbose)
+def grow_trees(
+    training: _engine.ForestTraining, n_trees: int | None, *, verbose: int, kept: KeptTrees | None = None
+) -> None:
+    """Grow so many trees, or, for None, until the out-of-bag error has settled; `kept` keeps them in a journal."""
+    most = MOST if n_trees is None else n_trees
+    step = STEP if n_trees is None else most if verbose == 0 else 1 if verbose > 1 else max(1, most // 10)
+    while len(training) < most and not (n_trees is None and _is_enough(training)):
+        wanted = min(step - len(training) % step, most - len(training))
+        if kept is None:
+            training.grow(wanted)
+        else:
+            kept.grow(wanted)
+        if kept is None or len(training) % step == 0 or len(training) == most:
+            _say(training, most, verbose)
+
+
+def _is_enough(training: _engine.ForestTraining) -> bool:
+    """Looked at after every 25 trees."""
+    return len(training) % STEP == 0 and has_settled(training.oob_errors)
 
 
 def has_settled(errors: FloatArray) -> bool:

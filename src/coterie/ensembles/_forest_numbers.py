@@ -30,7 +30,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
         "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
         """Grow the trees.
 
         Parameters
@@ -39,8 +39,10 @@ class ForestOfNumbers(RegressorMixin, Forest):
         y : numbers of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
         """The mean answer of the trees.

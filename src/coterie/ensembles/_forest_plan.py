@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import coterie._engine as _engine
+from coterie._checkpoints import CheckpointLike
 from coterie._params import (
     ArrayLike,
     Flag,
@@ -71,6 +72,7 @@ FOREST_PARAMS: Params = {
     "keep_rows": [Flag()],
     "categorical_features": [OneOf("auto"), ArrayLike(), None],
     "unknown_category": [OneOf("missing", "error")],
+    "checkpoint": [CheckpointLike(), None],
 }
 
 _MOST_COPIES = 64  # as the engine has it

@@ -1,5 +1,7 @@
 """AdaBoost: each member learns from the rows that those before it got wrong, and votes as well as it does."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,11 +24,14 @@ from coterie.ensembles._adaboost_fit import (
 )
 from coterie.ensembles._adaboost_rounds import scores_of_shares
 from coterie.ensembles._eval_set import read_eval_set
+from coterie.ensembles._fingerprint import about_data, about_fit
+from coterie.ensembles._journal import Journal, check_resume, opened_journal
+from coterie.ensembles._kept_lists import KeptLists, check_numbers, kept_lists
 from coterie.ensembles._learner_rows import checked_rows, prepare_rows
-from coterie.ensembles._stumps import stump_shares, table_of
+from coterie.ensembles._stumps import Stump, stump_shares, table_of
 from coterie.ensembles._warm_start import check_same_data, left_as_it_was, trace_of
 from coterie.ensembles._watchers import RoundWatchers
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidParameter, ModelFileError
 
 __all__ = ["AdaBoostClassifier"]
 
@@ -86,6 +91,9 @@ class AdaBoostClassifier(AnswersByVote):
     n_jobs : int or None
         Threads that find stumps, and in which members predict. None: every core that the process may use, or
         `COTERIE_NUM_THREADS`. The model is the same for any number.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
+        interrupted.
 
     Attributes
     ----------
@@ -147,6 +155,7 @@ class AdaBoostClassifier(AnswersByVote):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -163,9 +172,12 @@ class AdaBoostClassifier(AnswersByVote):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
         """Boost.
 
         Parameters
@@ -177,8 +189,11 @@ class AdaBoostClassifier(AnswersByVote):
             How often each row counts: 2 is the row twice, 0 is no row.
         eval_set : tuple (X, y) or (X, y, weight), default=None
             Rows to measure on after each round: `validation_errors_`.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         check_params(self)
+        check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
         check_together(self)
         if self.warm_start and hasattr(self, "_trace"):
@@ -186,12 +201,19 @@ class AdaBoostClassifier(AnswersByVote):
                 return self._fit_from(before, X, y, sample_weight, eval_set)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight, eval_set)
+        return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
 
     def _fit_from(
-        self, before: dict[str, Any] | None, X: Any, y: Any, sample_weight: Any, eval_set: Any
+        self,
+        before: dict[str, Any] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        *,
+        resume: bool = False,
     ) -> Self:
-        """Fit anew, or go on from what the estimator held before."""
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
         if self.estimator is None:
             train = prepare_training(self, X, y, sample_weight, task="classification")
         else:
@@ -213,6 +235,15 @@ class AdaBoostClassifier(AnswersByVote):
             needs_offset=False,
             encode=prepare_prediction if self._by_stumps else checked_rows,
         )
+        kept = None
+        if self.checkpoint is not None:
+            about = about_fit(self) | about_data(train, eval_set=examined)
+            journal = opened_journal(self, about, seed, resume=resume, learner=self.estimator)
+            seed = journal.seed
+            log = self._kept_log(journal, has_examiner=examined is not None)
+            kept = KeptLists(
+                journal, self._lists_of(log, has_examiner=examined is not None), len(log.members)
+            )
         watchers = RoundWatchers(self, X, y, max_rounds=int(self.n_estimators))
         row_weights = np.zeros(train.encoded.n_rows)
         if self.n_classes_ == 1:
@@ -223,13 +254,43 @@ class AdaBoostClassifier(AnswersByVote):
             if examined is not None:
                 examiner = Examiner(examined, self._shares_on(examined.X, examined.encoded), self.n_classes_)
             rounds, rows = rounds_for(self, X, train, sample_weight, seed, self._threads())
-            boost(self, rounds, log, seed, examiner, self._watch_with(watchers))
+            with nullcontext() if kept is None else journal.keeps(kept.collect):
+                boost(self, rounds, log, seed, examiner, self._watch_with(watchers), kept)
             row_weights[rows] = rounds.row_weights()
         self.row_weights_: FloatArray = row_weights
         self._take(log, examined is not None)
-        self._trace, self._settings = trace, settings
+        self._trace, self._settings = replace(trace, seed=seed), settings
         watchers.end()
         return self
+
+    def _lists_of(self, log: Log, *, has_examiner: bool) -> dict[str, list[Any]]:
+        return log.lists(has_votes=self.corrective is None, has_examiner=has_examiner)
+
+    def _kept_log(self, journal: Journal, *, has_examiner: bool) -> Log:
+        """What the parts of a journal know; stumps have our classes and encoder again, and no copies of them."""
+        log = Log()
+        for name, held in kept_lists(journal, *self._lists_of(log, has_examiner=has_examiner)).items():
+            setattr(log, name, held)
+        for place, votes in enumerate(log.vote_rows, start=1):
+            if not isinstance(votes, np.ndarray) or votes.dtype != np.float64 or votes.shape != (place,):
+                raise ModelFileError("The checkpoint holds votes of other members than its own.")
+            log.votes = votes.tolist()
+        check_numbers(
+            log.votes, log.errors, log.normalizers, log.losses, log.train_errors, log.validation_errors
+        )
+        for member in log.members if self._by_stumps else []:
+            if not self._is_stump_of_mine(member):
+                raise ModelFileError("The checkpoint holds members that are no stumps of this table.")
+            member.classes_, member.schema_, member.encoder_ = self.classes_, self.schema_, self.encoder_
+        return log
+
+    def _is_stump_of_mine(self, member: Any) -> bool:
+        if not isinstance(member, Stump) or member.proba.shape != (2, self.n_classes_):
+            return False
+        if not -1 <= member.feature < self.n_features_in_:
+            return False
+        n_levels = self.encoder_.n_levels[member.feature] if member.feature >= 0 else 0
+        return len(() if member.right_codes is None else member.right_codes) == n_levels
 
     def _check_continued(self, before: dict[str, Any], trace: Any, settings: SettingsOf) -> None:
         if self.n_estimators < before["n_estimators_"]:

@@ -1,6 +1,6 @@
 """AdaBoost.R2: members that look at the rows which the members before them got wrong, and a weighted median."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._checkpoints import CheckpointLike
 from coterie._params import (
     EstimatorLike,
     OneOf,
@@ -31,6 +32,9 @@ from coterie.ensembles._base_learner import (
     new_table,
     tags_of_learner,
 )
+from coterie.ensembles._fingerprint import about_data, about_fit
+from coterie.ensembles._journal import check_resume, opened_journal
+from coterie.ensembles._kept_lists import KeptLists, kept_lists
 from coterie.errors import InvalidParameter
 from coterie.losses.base import power_of_two_above
 
@@ -80,6 +84,9 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         The seed of drawn rows, and of members that have a `random_state`.
     n_jobs : int or None
         Threads of members that have such a parameter and leave it at None, as our trees do.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
+        interrupted.
 
     Attributes
     ----------
@@ -119,6 +126,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         "method": [OneOf("reweight", "resample")],
         "random_state": [SeedRule()],
         "n_jobs": [Whole(), None],
+        "checkpoint": [CheckpointLike(), None],
     }
 
     def __init__(
@@ -131,6 +139,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         method: str = "reweight",
         random_state: SeedLike = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -139,8 +148,9 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         self.method = method
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
         """Fit the members, one after the other.
 
         Parameters
@@ -149,29 +159,54 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         y : numbers of shape (n_rows,)
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts at the start; rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         check_params(self)
+        check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
         self.__dict__.pop("estimators_", None)
         train = prepare_training(self, X, y, sample_weight, task="regression")
+        seed, journal = root_seed(self.random_state), None
+        if self.checkpoint is not None:
+            learner = self._base_learner().model
+            about = about_fit(self) | about_data(train)
+            journal = opened_journal(self, about, seed, resume=resume, learner=learner)
         target, weight = train.target.values, train.weight
         if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            X, target, weight = rows_of(X, kept), target[kept], weight[kept]
-        self._take_rounds(X, target, np.ones(len(target)) if weight is None else weight)
+            rows = np.flatnonzero(weight)
+            X, target, weight = rows_of(X, rows), target[rows], weight[rows]
+        weight = np.ones(len(target)) if weight is None else weight
+        members: list[Any] = []
+        if journal is None:
+            self._take_rounds(X, target, weight, seed, members)
+            return self
+        known = kept_lists(journal, "members")["members"]
+        kept = KeptLists(journal, {"members": members}, len(known))
+        with journal.keeps(kept.collect):
+            self._take_rounds(X, target, weight, journal.seed, members, known, kept)
         return self
 
-    def _take_rounds(self, X: Any, y: FloatArray, weight: FloatArray) -> None:
+    def _take_rounds(
+        self,
+        X: Any,
+        y: FloatArray,
+        weight: FloatArray,
+        root: int,
+        members: list[Any],
+        known: Sequence[Any] = (),
+        kept: KeptLists | None = None,
+    ) -> None:
+        """The loop, which adds to `members`; those that are known need not be fitted again."""
         learner = self._base_learner()
         total, log_weight = weight.sum(), np.log(weight)
-        members: list[Any] = []
         rounds: list[_Round] = []
         why = "all rounds are done"
-        for seed in spawn_seeds(root_seed(self.random_state), int(self.n_estimators)).tolist():
+        for number, seed in enumerate(spawn_seeds(root, int(self.n_estimators)).tolist()):
             parts = _shares(log_weight)
             # Members are weighed only if weights differ: a learner that takes none need not draw at first.
             given = parts * total if self._weighs(parts) else None
-            member = learner.fitted(X, y, given, seed)
+            member = known[number] if number < len(known) else learner.fitted(X, y, given, seed)
             judged = self._judge(learner.answers(member, X, len(y)), y, parts, log_weight)
             if judged.loss >= 0.5:
                 why = f"the loss of a member is {judged.loss:.3g}, and half would be had by chance"
@@ -180,6 +215,8 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
             members.append(member)
             rounds.append(judged)
             log_weight = judged.log_weight
+            if kept is not None:
+                kept.look()
             if judged.loss == 0:
                 why = "the last member makes no error"
             if judged.loss == 0 or judged.loss >= 0.5:

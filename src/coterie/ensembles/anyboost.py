@@ -84,6 +84,7 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
         warm_start: bool = False,
         random_state: SeedLike = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -99,9 +100,12 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
         """Fit to a table and its target.
 
         Parameters
@@ -112,8 +116,10 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
             How often each row counts; rows of weight 0 are left out.
         eval_set : tuple (X, y) or (X, y, weight), default=None
             Rows that are measured after each round and say when to stop.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        return self._fit(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set, resume)
 
     def predict(self, X: Any) -> FloatArray:
         """The predicted number of each row; with several quantiles, which ascend, a column for each."""
@@ -191,6 +197,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
         warm_start: bool = False,
         random_state: SeedLike = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -207,9 +214,12 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
         """Fit to a table and its labels.
 
         Parameters
@@ -220,8 +230,10 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
             How often each row counts; rows of weight 0 are left out.
         eval_set : tuple (X, y) or (X, y, weight), default=None
             Rows that are measured after each round and say when to stop.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        return self._fit(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set, resume)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class."""

@@ -83,11 +83,14 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())
 
     @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
+    ) -> Self:
         """Fit the members.
 
         Parameters
@@ -96,9 +99,11 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
         y : labels of any type, one for each row
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
         """
-        return self._fit(X, y, sample_weight, fit_params)
+        return self._fit(X, y, sample_weight, fit_params, resume)
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row: the most probable, or the one with most votes; on a tie, the first of them."""
@@ -208,11 +213,14 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())
 
     @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
+    ) -> Self:
         """Fit the members.
 
         Parameters
@@ -221,9 +229,11 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
         y : a number for each row, or several where the learner can learn several
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
         **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
         """
-        return self._fit(X, y, sample_weight, fit_params)
+        return self._fit(X, y, sample_weight, fit_params, resume)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean answer of the members.

@@ -65,6 +65,7 @@ class ExtraTreesClassifier(ForestOfClasses):
         keep_rows: bool = True,
         categorical_features: CategoricalFeatures = "auto",
         unknown_category: UnknownCategory = "missing",
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())
 
@@ -122,5 +123,6 @@ class ExtraTreesRegressor(ForestOfNumbers):
         keep_rows: bool = True,
         categorical_features: CategoricalFeatures = "auto",
         unknown_category: UnknownCategory = "missing",
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())

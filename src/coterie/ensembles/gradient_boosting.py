@@ -114,6 +114,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         super().__init__(**shared_parameters(locals()))
         self.loss = loss
@@ -129,14 +130,16 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         offset: Any = None,
         eval_set: Any = None,
         groups: Any = None,
+        resume: bool = False,
     ) -> Self:
         """Fit to a table and its target, or a table of targets, one in each column.
 
         A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
         weight) or (X, y, weight, offset), is measured after each round and says when to stop; no row of the table is
         left out then. Rows of one of `groups` are left out together or not at all.
+        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        return self._fit(X, y, sample_weight, offset, eval_set, groups)
+        return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
 
     def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
         """The predicted number of each row; of several targets or quantiles, which ascend, a column for each.
@@ -276,6 +279,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         super().__init__(**shared_parameters(locals()))
         self.loss = loss
@@ -291,13 +295,15 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         offset: Any = None,
         eval_set: Any = None,
         groups: Any = None,
+        resume: bool = False,
     ) -> Self:
         """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from.
 
         `eval_set`, a tuple (X, y), (X, y, weight) or (X, y, weight, offset), is measured after each round and says when
         to stop; no row of the table is left out then. Rows of one of `groups` are left out together or not at all.
+        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        return self._fit(X, y, sample_weight, offset, eval_set, groups)
+        return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
 
     def decision_function(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.

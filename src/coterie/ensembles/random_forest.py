@@ -68,6 +68,7 @@ class RandomForestClassifier(ForestOfClasses):
         keep_rows: bool = True,
         categorical_features: CategoricalFeatures = "auto",
         unknown_category: UnknownCategory = "missing",
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())
 
@@ -129,5 +130,6 @@ class RandomForestRegressor(ForestOfNumbers):
         keep_rows: bool = True,
         categorical_features: CategoricalFeatures = "auto",
         unknown_category: UnknownCategory = "missing",
+        checkpoint: Any = None,
     ) -> None:
         self._store(locals())

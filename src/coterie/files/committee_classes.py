@@ -183,7 +183,7 @@ COMMITTEE_CLASSES = [
             cls,
             _COMMITTEE,
             optional=None,
-            dropped=frozenset({"_skl_callbacks", "_parent_callback_ctx"}),
+            dropped=frozenset({"_skl_callbacks", "_parent_callback_ctx", "checkpoint"}),
             has_params=True,
             verify=_check_committee,
             param_names=frozenset(cls._get_param_names()),

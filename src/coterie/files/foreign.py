@@ -18,7 +18,7 @@ from coterie._optional import need
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 
-__all__ = ["foreign_bytes", "made_foreign", "untrusted_types"]
+__all__ = ["Untrusted", "foreign_bytes", "made_foreign", "untrusted_types"]
 
 _PURPOSE = "A model file with members of other libraries"
 _SPLITTERS = tuple(
@@ -40,6 +40,14 @@ _SPLITTERS = tuple(
     )
 )
 _MOST_NESTED = 200
+
+
+class Untrusted(ModelFileError):
+    """A file is sound, and holds types that somebody has to trust first."""
+
+    def __init__(self, message: str, types: Sequence[str]) -> None:
+        super().__init__(message)
+        self.types = list(types)
 
 
 def foreign_bytes(held: Any, where: str) -> AnyArray:

@@ -80,8 +80,8 @@ __all__ = ["MODEL_CLASSES"]
 
 _Attributes = Mapping[str, Kind]
 _NUMBERS = array("f", 1)
-# Found again when it is needed; those who watch a fit, and have no part in what it learned.
-_NOT_STORED = frozenset({"_leaf_targets", "_skl_callbacks", "_parent_callback_ctx"})
+# Found again when it is needed; those who watch a fit, and where it keeps checkpoints, have no part in what it learned.
+_NOT_STORED = frozenset({"_leaf_targets", "_skl_callbacks", "_parent_callback_ctx", "checkpoint"})
 _CLASSES: _Attributes = {"classes_": LABELS | list_of(LABELS), "n_classes_": WHOLE | list_of(WHOLE) | ROWS}
 # What scikit-learn itself sets on any estimator, and the path of `coterie.prune`.
 _ALL: _Attributes = {

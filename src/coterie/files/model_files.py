@@ -142,6 +142,11 @@ def _opened_model(source: Source) -> tuple[Container, Any]:
     container = Container(source)
     written = _format_of(container, source.name)
     container.read_hashes()
+    if "model" not in container.metadata and "checkpoint" in container.metadata:
+        raise ModelFileError(
+            f"{source.name} is a part of a checkpoint and no model: the fit that wrote it goes on from it with "
+            "resume=True."
+        )
     model = parsed(container.metadata.get("model", "").encode(), f"{source.name}: the model")
     if not isinstance(model, dict) or set(model) != {"nodes"}:
         raise ModelFileError(f"{source.name}: the model has no list of nodes.")

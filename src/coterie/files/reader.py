@@ -15,7 +15,7 @@ from coterie._typing import AnyArray
 from coterie.errors import MissingPackage, ModelFileError
 from coterie.files.arrays import made_array
 from coterie.files.container import Container
-from coterie.files.foreign import made_foreign, untrusted_types
+from coterie.files.foreign import Untrusted, made_foreign, untrusted_types
 from coterie.files.labels import UNPACKED
 from coterie.files.registry import spec_named
 from coterie.files.requests import set_requests
@@ -73,9 +73,10 @@ class Reader:
             except ModelFileError as error:
                 raise ModelFileError(f"{self._name}: the member in {name!r} {error}") from None
         if unknown:
-            raise ModelFileError(
+            raise Untrusted(
                 f"{self._name} holds members of types that skops does not trust. If you know where the file comes "
-                f"from, load it with trusted={sorted(unknown)}."
+                f"from, load it with trusted={sorted(unknown)}.",
+                sorted(unknown),
             )
 
     def _check_all_used(self) -> None:

@@ -11,6 +11,7 @@ __all__ = ["spec_named", "spec_of"]
 @cache
 def _specs() -> tuple[Spec, ...]:
     """All of them, when the first file is opened: readers of other libraries' models have much behind them."""
+    from coterie.files.checkpoint_files import CHECKPOINT_CLASSES
     from coterie.files.committee_classes import COMMITTEE_CLASSES
     from coterie.files.data_classes import DATA_CLASSES
     from coterie.files.engine_forests import FOREST_CLASSES
@@ -31,6 +32,7 @@ def _specs() -> tuple[Spec, ...]:
         *MODEL_CLASSES,
         *IMPORTED_CLASSES,
         *COMMITTEE_CLASSES,
+        *CHECKPOINT_CLASSES,
     )
 
 
