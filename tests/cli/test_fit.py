@@ -153,6 +153,21 @@ def test_a_full_disk_is_explained_and_leaves_the_old_file(
     assert [own.name for own in tmp_path.iterdir()] == ["m.coterie"]
 
 
+def test_a_fit_that_was_killed_goes_on_from_its_checkpoint(data: Path, tmp_path: Path) -> None:
+    folder, settings = tmp_path / "kept", ("--members", "linear,forest", "--cv", "2", "--seed", "0")
+    fit = ("fit", data, "-t", "rent", "-o", tmp_path / "m", "--checkpoint", folder, *settings)
+    first = answer(*fit)
+    written = {part.name: part.stat().st_mtime_ns for part in folder.iterdir()}
+
+    again = answer(*fit)
+
+    assert len(written) > 1
+    assert {part.name: part.stat().st_mtime_ns for part in folder.iterdir()} == written
+    assert again["score"] == first["score"]
+    said = failed(3, "fit", data, "-t", "dear", *fit[4:])
+    assert "is the checkpoint of another fit" in said
+
+
 def test_a_fit_writes_a_report(data: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     done("fit", data, "-t", "rent", "-o", tmp_path / "m", "--report", page, *QUICK)

@@ -60,6 +60,10 @@ def fit(
     ] = None,
     max_members: Annotated[int | None, typer.Option(min=1, help="Members at most.")] = None,
     memory_limit: Annotated[float | None, typer.Option(min=0, help="Megabytes for models and work.")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="A folder for members as they are complete: the same command goes on from there."),
+    ] = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
     json: JsonOption = False,
@@ -92,12 +96,15 @@ def fit(
         portfolio=portfolio,
         max_members=max_members,
         memory_limit=memory_limit,
+        checkpoint=checkpoint,
         n_jobs=jobs,
         random_state=seed,
         verbose=1,
     )
     with voice.progress("fitting", seconds=limit):
-        model.fit(training.X, training.y, training.weight, groups=training.groups)
+        model.fit(
+            training.X, training.y, training.weight, groups=training.groups, resume=checkpoint is not None
+        )
     model.set_params(verbose=0)
     with writing(output):
         save(model, output, notes=training.notes())
