@@ -22,7 +22,7 @@ from coterie.files.writer import Writer
 __all__ = ["inspect_file", "load", "save"]
 
 
-def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO, *, compact: bool = True) -> None:
     """Store a model in one file that `coterie.load` reads, and that holds data only.
 
     The file has the layout of safetensors: tensors, and a header of JSON with a checksum for each of them. The same
@@ -33,6 +33,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     model : an estimator of coterie, fitted or not
         Members of other libraries are stored by skops: `pip install 'coterie[export]'`.
     path : str, path, or an object that is open for writing bytes
+    compact : bool
+        Whether arrays are coded in fewer bytes, which loses nothing. False stores forests as they are in memory: the
+        file is several times as large, and `coterie.load(path, mmap=True)` opens it without reading it.
 
     Raises
     ------
@@ -50,8 +53,11 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     >>> coterie.load(file).predict([[2]])
     array([4.])
     """
-    writer = Writer()
+    writer = Writer(bool(compact))
     writer.write(model)
+    if not writer.is_in_proportion():  # next to nothing, thousands of times over
+        writer = Writer(compact=False)
+        writer.write(model)
     metadata = {
         "coterie_format": str(FORMAT),
         "coterie_version": version("coterie"),
@@ -71,7 +77,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         )
 
 
-def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
+def load(
+    path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = (), mmap: bool = False
+) -> Any:
     """The model of a file that `coterie.save` wrote. Nothing in the file is run.
 
     Parameters
@@ -80,6 +88,12 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     trusted : list of str
         Types of other libraries' members that skops does not trust by itself. The message of the error lists those
         that a file needs; name them only if you know where the file comes from.
+    mmap : bool
+        Whether large arrays stay in the file until they are used. A forest of any size that was saved with
+        `compact=False` is there at once, and processes that load it share its memory. Its trees are checked when they
+        are first used, so a hostile file does no harm, but the checksums of large arrays are not: a flipped bit can
+        change an answer. The file must not be changed or cut off while the model is in use; replacing it, as `save`
+        does, is fine.
 
     Returns
     -------
@@ -98,7 +112,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
         raise InvalidType(f"trusted={in_short(trusted)}: expected a list of names of types.")
     with opened(path) as source:
-        container, nodes = _opened_model(source)
+        container, nodes = _opened_model(source, bool(mmap))
         return Reader(container, nodes, source.name, list(trusted)).read()
 
 
@@ -130,8 +144,8 @@ def inspect_file(path: str | os.PathLike[str] | BinaryIO) -> FileSummary:
         return summary_of(container, nodes, source.name)
 
 
-def _opened_model(source: Source) -> tuple[Container, Any]:
-    container = Container(source)
+def _opened_model(source: Source, mapped: bool = False) -> tuple[Container, Any]:
+    container = Container(source, mapped)
     written = _format_of(container, source.name)
     container.read_hashes()
     model = parsed(container.metadata.get("model", "").encode(), f"{source.name}: the model")
