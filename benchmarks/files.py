@@ -1,8 +1,8 @@
 """Size and load time of model files, beside LightGBM, XGBoost and scikit-learn: `python benchmarks/files.py`.
 
-Two models: boosting with 500 trees of 255 leaves, and a forest of 100 unpruned trees, both on 200,000 rows of 20 numbers.
-Each library stores its own model in its own way. Loading is the median of several, one after the other, with the file in
-the cache of the system. Libraries that are not installed are left out; `--rows 20000` makes it quick.
+Two models: boosting with 500 trees of 255 leaves, and a forest of 100 unpruned trees, both on 200,000 rows of 20
+numbers. Each library stores its own model in its own way. Loading is the median of several, one after the other, with
+the file in the cache of the system. Libraries that are not installed are left out; `--rows 20000` makes it quick.
 """
 
 import argparse
@@ -52,7 +52,14 @@ def forest(X: Any, y: Any) -> Iterator[Entry]:
     yield "coterie, keep_rows=False", lambda path: coterie.save(bare, path), coterie.load
     if find_spec("xgboost"):
         yield _xgboost(
-            "XGBoost, UBJ", X, y, "XGBRFClassifier", n_estimators=100, max_leaves=0, min_child_weight=0, reg_lambda=0
+            "XGBoost, UBJ",
+            X,
+            y,
+            "XGBRFClassifier",
+            n_estimators=100,
+            max_leaves=0,
+            min_child_weight=0,
+            reg_lambda=0,
         )
     from sklearn.ensemble import RandomForestClassifier
 
@@ -62,7 +69,9 @@ def forest(X: Any, y: Any) -> Iterator[Entry]:
 def _xgboost(name: str, X: Any, y: Any, kind: str, **options: Any) -> Entry:
     import xgboost
 
-    own = getattr(xgboost, kind)(max_depth=0, grow_policy="lossguide", tree_method="hist", **options).fit(X, y)
+    own = getattr(xgboost, kind)(max_depth=0, grow_policy="lossguide", tree_method="hist", **options).fit(
+        X, y
+    )
 
     def load(path: Path) -> Any:
         booster = xgboost.Booster()
@@ -93,18 +102,22 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repeats", type=int, default=7)
     given = parser.parse_args()
-    X, y = make_classification(
-        given.rows, 20, n_informative=12, n_redundant=4, flip_y=0.05, random_state=0
-    )
+    X, y = make_classification(given.rows, 20, n_informative=12, n_redundant=4, flip_y=0.05, random_state=0)
     with tempfile.TemporaryDirectory() as folder:
-        for title, entries in (("boosting, 500 trees of 255 leaves", boosting), ("forest, 100 unpruned trees", forest)):
+        for title, entries in (
+            ("boosting, 500 trees of 255 leaves", boosting),
+            ("forest, 100 unpruned trees", forest),
+        ):
             print(f"\n{title}\n\n| | file | load | save |\n|---|---|---|---|")
             for name, save, load in entries(X, y):
                 path = Path(folder) / "model.ubj"
                 saving = seconds(lambda save=save, path=path: save(path), 1)  # type: ignore[misc]
                 loading = seconds(lambda load=load, path=path: load(path), given.repeats)  # type: ignore[misc]
                 size = path.stat().st_size / 1e6
-                print(f"| {name} | {size:.1f} MB | {1000 * loading:.1f} ms | {1000 * saving:.0f} ms |", flush=True)
+                print(
+                    f"| {name} | {size:.1f} MB | {1000 * loading:.1f} ms | {1000 * saving:.0f} ms |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

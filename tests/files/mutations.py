@@ -59,7 +59,7 @@ def stored(model: Any, **options: Any) -> bytes:
 
 def stored_plainly(model: Any) -> bytes:
     """As files were written in format 1: every array of every tree as it is."""
-    with mock.patch("coterie.files.engine_trees.forest_streams", lambda forest: None):
+    with mock.patch("coterie.files.engine_trees.forest_streams", return_value=None):
         return stored(model, compact=False)
 
 

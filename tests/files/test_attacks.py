@@ -84,7 +84,11 @@ def test_children_that_are_parents_or_nowhere(files: dict[str, bytes], child: in
 
 @pytest.mark.parametrize("pair", [10**6, 2**31, 2**32 - 1])
 def test_pairs_of_children_that_are_nowhere(streams: dict[str, bytes], pair: int) -> None:
-    for name, spec in (("boosting", "engine.Forest"), ("tree", "engine.Tree"), ("forest", "engine.PackedForest")):
+    for name, spec in (
+        ("boosting", "engine.Forest"),
+        ("tree", "engine.Tree"),
+        ("forest", "engine.PackedForest"),
+    ):
         opened = Opened(streams[name])
         state = opened.node(spec)["state"]
         n_splits = int(np.count_nonzero(opened.tensors[opened.tensor_of(spec, "is_split")]))
@@ -102,7 +106,11 @@ def test_pairs_of_children_that_are_nowhere(streams: dict[str, bytes], pair: int
 
 
 def test_splits_that_make_no_tree(streams: dict[str, bytes]) -> None:
-    for name, spec in (("boosting", "engine.Forest"), ("tree", "engine.Tree"), ("forest", "engine.PackedForest")):
+    for name, spec in (
+        ("boosting", "engine.Forest"),
+        ("tree", "engine.Tree"),
+        ("forest", "engine.PackedForest"),
+    ):
         for change in (put(0, 0), put(-1, 1), put(slice(None), 1)):
             refused(changed(streams[name], spec, "is_split", change), "refused by the engine: ")
 
@@ -115,7 +123,9 @@ def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
     refused(changed(streams["forest"], "engine.PackedForest", "code", put(0, 60_000)), "a code that does not")
     refused(changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9")
     refused(changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names an answer")
-    refused(changed(streams["forest"], "engine.PackedForest", "answer", lambda own: own[1:]), "differ in length")
+    refused(
+        changed(streams["forest"], "engine.PackedForest", "answer", lambda own: own[1:]), "differ in length"
+    )
 
 
 def test_nodes_in_two_forms(files: dict[str, bytes], streams: dict[str, bytes]) -> None:
@@ -132,7 +142,11 @@ def test_a_short_file_that_is_a_long_array() -> None:
     for shape in ([2**40], [2**20, 2**20], [2**24] * 2):
         opened = Opened(stored(coterie.GradientBoostingRegressor(n_estimators=1).fit(X, X[:, 0])))
         name = str(opened.nodes[opened.nodes[-1]["state"]["baseline_"]["ref"]]["array"])
-        opened.nodes[opened.nodes[-1]["state"]["baseline_"]["ref"]] = {"coded": name, "dtype": "F64", "shape": shape}
+        opened.nodes[opened.nodes[-1]["state"]["baseline_"]["ref"]] = {
+            "coded": name,
+            "dtype": "F64",
+            "shape": shape,
+        }
         opened.tensors[name] = few
         refused(opened.data(), "would be an array of")
 
@@ -225,7 +239,9 @@ def test_thresholds_that_are_no_numbers(files: dict[str, bytes]) -> None:
 @pytest.mark.parametrize("length", [2**31, 2**31 - 1, 2**32 - 1])
 def test_lengths_of_two_to_the_31(files: dict[str, bytes], length: int) -> None:
     refused(changed(files["boosting"], "engine.Forest", "n_feature", put(0, length)), "entries in")
-    refused(changed(files["forest"], "engine.PackedForest", "n_nodes", put(0, length)), "nodes that are not there")
+    refused(
+        changed(files["forest"], "engine.PackedForest", "n_nodes", put(0, length)), "nodes that are not there"
+    )
     opened = Opened(files["forest"])
     opened.node("engine.PackedForest")["state"]["n_columns"] = length
     refused(opened.data(), "refused by the engine|other answers")
@@ -444,7 +460,9 @@ def test_code_in_the_place_of_a_model_is_not_run(tmp_path: Any, monkeypatch: pyt
 
 
 def test_a_tree_of_30_000_levels_can_be_asked_and_explained() -> None:
-    data = stored_plainly(coterie.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1).fit(X, X[:, 0]))
+    data = stored_plainly(
+        coterie.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1).fit(X, X[:, 0])
+    )
     opened = Opened(data)
     n = 60_001
     is_split = (np.arange(n) % 2 == 0) & (np.arange(n) < n - 1)  # each has a leaf and the next split below it

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace coterie {
@@ -17,14 +18,26 @@ double rounded_to_digits(double value, int digits) {
     return std::strtod(text, nullptr);
 }
 
-// The largest number that both are multiples of, as far as their last bits can tell.
-double common_part(double a, double b, double least) {
-    while (b > least) {
-        a = std::fmod(a, b);
-        if (b - a < a && b - a < least) a = 0.0;  // a multiple that was rounded down
-        std::swap(a, b);
+// The denominator of the simplest fraction that a number could be, as far as its last bits can tell.
+double denominator_of(double value) {
+    constexpr double kNear = 0x1.0p-50;
+    constexpr double kMost = 0x1.0p31;
+    double rest = value;
+    double above = 1.0;  // the last two convergents of the continued fraction
+    double below = 0.0;
+    double above_before = 0.0;
+    double below_before = 1.0;
+    for (int step = 0; step < 64; ++step) {
+        const double whole = std::floor(rest);
+        const double next_above = whole * above + above_before;
+        const double next_below = whole * below + below_before;
+        if (next_below > kMost) break;
+        above_before = std::exchange(above, next_above);
+        below_before = std::exchange(below, next_below);
+        if (std::fabs(above / below - value) <= kNear * value || rest == whole) return below;
+        rest = 1.0 / (rest - whole);
     }
-    return a;
+    return 1.0;
 }
 
 // Covers are whole numbers times one over a float (growth/rounded_pairs), or the weights of rows.
@@ -36,9 +49,8 @@ double find_unit(const Tree& tree) {
         covers.push_back(tree.cover[node]);
     }
     std::ranges::sort(covers);
-    const double least = covers.back() * 0x1.0p-33;
     double unit = covers[0];
-    for (std::size_t i = 1; i < std::min(kFew, covers.size()); ++i) unit = common_part(covers[i], unit, least);
+    for (std::size_t i = 1; i < std::min(kFew, covers.size()); ++i) unit /= denominator_of(covers[i] / unit);
     for (const double cover : covers) unit = cover / std::max(1.0, std::nearbyint(cover / unit));
     const auto scale = static_cast<float>(1.0 / unit);
     for (const float near : {scale, std::nextafter(scale, 0.0f), std::nextafter(scale, INFINITY)}) {

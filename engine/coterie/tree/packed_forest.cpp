@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "coterie/base/error.hpp"
@@ -13,34 +14,50 @@ namespace {
 
 constexpr double kWhole = 65535.0;
 
+/// What the nodes of a grove may say, beside one another for a loop over millions of them.
+struct Limits {
+    std::size_t n_answers = 0;
+    std::size_t n_nodes = 0;
+    std::vector<std::uint32_t> most_code;  // per feature
+    std::vector<std::uint32_t> kind;       // per feature: the flag of nominal ones
+
+    Limits(const PackedForest& forest, const Grove& grove) {
+        for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
+            const auto n_levels = static_cast<std::uint32_t>(forest.n_levels[feature]);
+            kind.push_back(n_levels > 0 ? PackedNode::kNominal : 0);
+            most_code.push_back(n_levels > 0 ? n_levels : static_cast<std::uint32_t>(grove.thresholds[feature].size()));
+        }
+    }
+};
+
 // The first reason why a node cannot be followed, or nothing.
-const char* fault_of(const PackedForest& forest, const Grove& grove, const PackedTree& tree, std::size_t index) {
-    const PackedNode& node = tree.nodes[index];
+const char* fault_of(const Limits& limits, const PackedNode& node, std::size_t index) {
     if (node.is_leaf()) {
-        if ((std::size_t{node.left} + 1) * forest.n_columns > tree.answers.size())
-            return "names an answer that the tree does not have.";
+        if (node.left >= limits.n_answers) return "names an answer that the tree does not have.";
         return node.what == PackedNode::kLeafFlag ? nullptr : "is a leaf that asks for a feature.";
     }
-    if (node.left <= index || std::size_t{node.left} + 1 >= tree.nodes.size())
+    if (node.left <= index || std::size_t{node.left} + 1 >= limits.n_nodes)
         return "has children that do not come after it.";
     const FeatureIndex feature = node.feature();
-    if (feature >= forest.n_features) return "asks for a feature that does not exist.";
-    if (node.is_nominal() != (forest.n_levels[feature] > 0)) return "mistakes the kind of its feature.";
-    const std::size_t most =
-        node.is_nominal() ? static_cast<std::size_t>(forest.n_levels[feature]) : grove.thresholds[feature].size();
-    if (node.code > most || (!node.is_nominal() && node.code == 0)) return "compares with a code that does not exist.";
+    if (feature >= limits.kind.size()) return "asks for a feature that does not exist.";
+    if ((node.what & PackedNode::kNominal) != limits.kind[feature]) return "mistakes the kind of its feature.";
+    if (node.code > limits.most_code[feature] || (node.code == 0 && !node.is_nominal()))
+        return "compares with a code that does not exist.";
     return nullptr;
 }
 
 // Children come after their parents, so one parent for each node makes it a tree.
-void validate_nodes(const PackedForest& forest, const Grove& grove, const PackedTree& tree, std::size_t number) {
+void validate_nodes(const PackedForest& forest, Limits& limits, const PackedTree& tree, std::size_t number) {
     const auto refuse = [&](std::size_t index, const std::string& why) {
         throw InvalidInput("Node " + std::to_string(index) + " of tree " + std::to_string(number) + " " + why);
     };
-    std::vector<std::uint8_t> has_parent(tree.nodes.size(), 0);
-    for (std::size_t index = 0; index < tree.nodes.size(); ++index) {
-        if (const char* const fault = fault_of(forest, grove, tree, index); fault != nullptr) refuse(index, fault);
-        const PackedNode& node = tree.nodes[index];
+    const std::span<const PackedNode> nodes = tree.nodes.view();
+    limits.n_nodes = nodes.size();
+    limits.n_answers = tree.answers.size() / forest.n_columns;
+    std::vector<std::uint8_t> has_parent(nodes.size(), 0);
+    for (std::size_t index = 0; index < nodes.size(); ++index) {
+        const PackedNode& node = nodes[index];
+        if (const char* const fault = fault_of(limits, node, index); fault != nullptr) refuse(index, fault);
         if (node.is_leaf()) continue;
         if (has_parent[node.left] || has_parent[node.left + 1]) refuse(index, "shares a child with another node.");
         has_parent[node.left] = has_parent[node.left + 1] = 1;
@@ -138,13 +155,15 @@ void validate(const PackedForest& forest) {
     std::size_t number = 0;
     for (const Grove& grove : forest.groves) {
         validate_thresholds(forest, grove);
-        for (const auto& tree : grove.trees) validate_nodes(forest, grove, *tree, number++);
+        Limits limits(forest, grove);
+        for (const auto& tree : grove.trees) validate_nodes(forest, limits, *tree, number++);
     }
 }
 
 void require_sound(const PackedForest& forest, TreeRange trees) {
     std::size_t number = 0;
-    for (const Grove& grove : forest.groves)
+    for (const Grove& grove : forest.groves) {
+        std::optional<Limits> limits;
         for (const auto& tree : grove.trees) {
             const std::size_t own = number++;
             if (tree->sound.is_set() || own < trees.begin || own >= trees.end) continue;
@@ -152,9 +171,11 @@ void require_sound(const PackedForest& forest, TreeRange trees) {
                 validate_thresholds(forest, grove);
                 grove.sound.set();
             }
-            validate_nodes(forest, grove, *tree, own);
+            if (!limits) limits.emplace(forest, grove);
+            validate_nodes(forest, *limits, *tree, own);
             tree->sound.set();
         }
+    }
 }
 
 Tree unpack(const PackedForest& forest, std::size_t index) {

@@ -1,8 +1,8 @@
 """Arrays as nodes of a file: numbers as a tensor, short lists of text and objects as JSON, long ones as tensors.
 
 A node is a dict. `{"array": tensor}` is the tensor itself, "order" says that its axes were turned round to be
-stored, and "as" what its bytes stand for (dates, text). `{"coded": tensor, ...}` is the same in fewer bytes (`coded.py`).
-`{"items": [...]}` are objects, one by one.
+stored, and "as" what its bytes stand for (dates, text). `{"coded": tensor, ...}` is the same in fewer bytes
+(`coded.py`). `{"items": [...]}` are objects, one by one.
 `{"words": [tensor, tensor]}` is a long list of text: all letters, and where each text ends.
 """
 

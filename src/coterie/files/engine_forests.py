@@ -1,7 +1,7 @@
-"""Packed forests, and the rows that they remember, as a few arrays. The engine checks them, and keeps those that are large.
+"""Packed forests, and the rows that they remember, as a few arrays, which the engine checks.
 
-Nodes are three words each, as the engine has them in its memory, or streams that become short (`storage/node_streams.hpp`).
-Trees of a file that is mapped are checked when they are first used.
+Nodes are three words each, as the engine has them in its memory, or streams that become short
+(`engine/coterie/storage/node_streams.hpp`). Trees of a file that is mapped are checked when they are first used.
 """
 
 from typing import Any

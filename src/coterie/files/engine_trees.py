@@ -1,7 +1,7 @@
 """The engine's trees and forests as a few arrays. The engine checks every tree that it makes of them.
 
-Streams are what arrays of trees become to be short (`engine/coterie/storage/forest_streams.hpp`). Trees in which a leaf holds
-what only splits need, and those of files of format 1, are plain: every array of every tree as it is.
+Streams are what arrays of trees become to be short (`engine/coterie/storage/forest_streams.hpp`). Trees in which a leaf
+holds what only splits need, and those of files of format 1, are plain: every array of every tree as it is.
 """
 
 from typing import Any

@@ -77,9 +77,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO, *, compact: bool =
         )
 
 
-def load(
-    path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = (), mmap: bool = False
-) -> Any:
+def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = (), mmap: bool = False) -> Any:
     """The model of a file that `coterie.save` wrote. Nothing in the file is run.
 
     Parameters

@@ -60,7 +60,7 @@ class Writer:
             for node in self.nodes
             if "coded" in node
         )
-        return coded <= most_decoded(sum(array.nbytes for array in self.tensors.values()))
+        return bool(coded <= most_decoded(sum(array.nbytes for array in self.tensors.values())))
 
     def write(self, model: Any) -> None:
         """Add a model with all that it holds."""
