@@ -324,8 +324,10 @@ void add_answers(const PackedForest& forest, const TableView& table, std::span<d
     require(sums.size() == table.n_rows * k, "The sums must have one number for each row and column.");
     for_blocks(forest, table, n_threads, stop,
                [&](std::size_t, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
+                   const PackedNode* const nodes = tree.nodes.data();
+                   const double* const answers = tree.answers.data();
                    for (std::size_t i = 0; i < n; ++i) {
-                       const double* const answer = tree.answers.data() + tree.nodes[leaves[i]].left * k;
+                       const double* const answer = answers + nodes[leaves[i]].left * k;
                        double* const sum = sums.data() + (first + i) * k;
                        for (std::size_t column = 0; column < k; ++column) sum[column] += answer[column];
                    }
@@ -351,8 +353,9 @@ void list_answers(const PackedForest& forest, const TableView& table, std::span<
     for_blocks(
         forest, table, n_threads, stop,
         [&](std::size_t number, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
+            const PackedNode* const nodes = tree.nodes.data();
             for (std::size_t i = 0; i < n; ++i)
-                std::copy_n(tree.answers.data() + tree.nodes[leaves[i]].left * k, k,
+                std::copy_n(tree.answers.data() + nodes[leaves[i]].left * k, k,
                             answers.data() + ((first + i) * n_trees + number) * k);
         });
 }
