@@ -4,11 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "coterie/base/array.hpp"
 #include "coterie/base/column_view.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/base/progress.hpp"
@@ -45,6 +47,30 @@ template <class T, class Allocator>
 auto give(std::vector<T, Allocator>&& values) {
     const std::size_t size = values.size();
     return give(std::move(values), {size});
+}
+
+/// Holds on to a Python object, from whatever thread it is let go.
+inline std::shared_ptr<const void> keep(nb::object object) {
+    auto* owner = new nb::object(std::move(object));
+    return {owner, [](const void* memory) {
+                const nb::gil_scoped_acquire hold;
+                delete static_cast<const nb::object*>(memory);
+            }};
+}
+
+/// An array of a dict, of exactly this type.
+template <class T>
+Column<T> column_of(const nb::dict& arrays, const char* name) {
+    Column<T> column;
+    require(arrays.contains(name), std::string("There is no array '") + name + "'.");
+    require(nb::try_cast(arrays[name], column), std::string("The array '") + name + "' is of another type or shape.");
+    return column;
+}
+
+template <class T>
+std::vector<T> copy_of(const nb::dict& arrays, const char* name) {
+    const Column<T> column = column_of<T>(arrays, name);
+    return {column.data(), column.data() + column.shape(0)};
 }
 
 /// Has Ctrl-C been pressed? Takes the interpreter lock for the question.

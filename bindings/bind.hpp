@@ -15,6 +15,7 @@ void bind_forest_training(nanobind::module_& m);
 void bind_loss(nanobind::module_& m);
 void bind_stumps(nanobind::module_& m);
 void bind_explain(nanobind::module_& m);
+void bind_storage(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
 
 }  // namespace coterie::python

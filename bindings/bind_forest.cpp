@@ -33,12 +33,6 @@ auto linear_array(nb::handle self) {
     return array_of(self, values, {values.size()});
 }
 
-template <class T>
-std::vector<T> copy_of(const nb::dict& state, const char* name) {
-    const auto column = nb::cast<Column<T>>(state[name]);
-    return {column.data(), column.data() + column.shape(0)};
-}
-
 nb::dict state_of_tree(nb::handle self) {
     const Tree& tree = nb::cast<const Tree&>(self);
     nb::dict state;

@@ -93,7 +93,8 @@ void read_array(const nb::dict& state, const char* name, Values& out) {
 ForestMemory memory_of_state(const nb::dict& state) {
     ForestMemory memory;
     ForestRows& rows = memory.rows;
-    read_array<Code>(state, "codes", rows.table.codes);
+    // The largest part, which may lie in a mapped file, stays where it is.
+    rows.table.codes = {look(column_of<Code>(state, "codes")), keep(nb::borrow(state["codes"]))};
     rows.table.row_stride = nb::cast<std::size_t>(state["row_stride"]);
     rows.table.feature_stride = nb::cast<std::size_t>(state["feature_stride"]);
     read_array<RowIndex>(state, "order", rows.order);
@@ -124,6 +125,14 @@ void bind_memory(nb::module_& m) {
              [](ForestMemory& self, const nb::dict& state) { new (&self) ForestMemory(memory_of_state(state)); })
         .def_prop_ro("n_places", [](const ForestMemory& self) { return self.rows.n_places(); })
         .def_prop_ro("n_table_rows", [](const ForestMemory& self) { return self.rows.n_table_rows; })
+        .def_prop_ro("n_outputs", [](const ForestMemory& self) { return self.rows.targets.n_outputs; })
+        .def_prop_ro(
+            "n_classes",
+            [](const ForestMemory& self) { return give(std::vector<std::uint32_t>(self.rows.targets.n_classes)); },
+            "Of each output; empty if targets are numbers.", nb::rv_policy::move)
+        .def_prop_ro(
+            "n_levels", [](const ForestMemory& self) { return give(std::vector<std::int32_t>(self.rows.n_levels)); },
+            "Of each feature, 0 if it is numeric.", nb::rv_policy::move)
         .def_prop_ro("first_tree", [](const ForestMemory& self) { return self.first_tree; })
         .def_prop_ro("n_bytes",
                      [](const ForestMemory& self) {

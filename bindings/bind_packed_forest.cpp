@@ -16,17 +16,11 @@ namespace coterie::python {
 namespace {
 
 template <class T>
-nb::object copy_of(const std::vector<T>& values) {
-    return nb::cast(give(std::vector<T>(values)));
+nb::object copied(std::span<const T> values) {
+    return nb::cast(give(std::vector<T>(values.begin(), values.end())));
 }
 
-template <class T>
-std::vector<T> read(const nb::dict& state, const char* name) {
-    const auto array = nb::cast<Column<T>>(state[name]);
-    return {array.data(), array.data() + array.shape(0)};
-}
-
-nb::object bytes_of(const std::vector<PackedNode>& nodes) {
+nb::object bytes_of(std::span<const PackedNode> nodes) {
     std::vector<std::uint32_t> words(nodes.size() * 3);
     std::memcpy(words.data(), nodes.data(), nodes.size() * sizeof(PackedNode));
     return nb::cast(give(std::move(words), {nodes.size(), 3}));
@@ -34,9 +28,9 @@ nb::object bytes_of(const std::vector<PackedNode>& nodes) {
 
 nb::dict state_of_tree(const PackedTree& tree) {
     nb::dict state;
-    state["nodes"] = bytes_of(tree.nodes);
-    state["answers"] = copy_of(tree.answers);
-    state["ranks"] = copy_of(tree.ranks);
+    state["nodes"] = bytes_of(tree.nodes.view());
+    state["answers"] = copied(tree.answers.view());
+    state["ranks"] = copied(tree.ranks.view());
     state["weight"] = tree.weight;
     state["n_rows"] = tree.n_rows;
     return state;
@@ -46,11 +40,11 @@ std::shared_ptr<PackedTree> tree_of_state(const nb::dict& state) {
     auto tree = std::make_shared<PackedTree>();
     const auto words =
         nb::cast<nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>>(state["nodes"]);
-    tree->nodes.resize(words.shape(0));
-    if (!tree->nodes.empty())
-        std::memcpy(static_cast<void*>(tree->nodes.data()), words.data(), tree->nodes.size() * sizeof(PackedNode));
-    tree->answers = read<double>(state, "answers");
-    tree->ranks = read<std::uint16_t>(state, "ranks");
+    std::vector<PackedNode> nodes(words.shape(0));
+    if (!nodes.empty()) std::memcpy(static_cast<void*>(nodes.data()), words.data(), nodes.size() * sizeof(PackedNode));
+    tree->nodes = std::move(nodes);
+    tree->answers = copy_of<double>(state, "answers");
+    tree->ranks = copy_of<std::uint16_t>(state, "ranks");
     tree->weight = nb::cast<double>(state["weight"]);
     tree->n_rows = nb::cast<std::uint32_t>(state["n_rows"]);
     return tree;
@@ -59,11 +53,11 @@ std::shared_ptr<PackedTree> tree_of_state(const nb::dict& state) {
 nb::dict state_of_forest(const PackedForest& forest) {
     nb::dict state;
     state["n_columns"] = forest.n_columns;
-    state["n_levels"] = copy_of(forest.n_levels);
+    state["n_levels"] = copied(std::span<const std::int32_t>(forest.n_levels));
     nb::list groves;
     for (const Grove& grove : forest.groves) {
         nb::list thresholds;
-        for (const auto& own : grove.thresholds) thresholds.append(copy_of(own));
+        for (const auto& own : grove.thresholds) thresholds.append(copied(own.view()));
         nb::list trees;
         for (const auto& tree : grove.trees) trees.append(state_of_tree(*tree));
         groves.append(nb::make_tuple(thresholds, trees));
@@ -73,12 +67,12 @@ nb::dict state_of_forest(const PackedForest& forest) {
 }
 
 PackedForest forest_of_state(const nb::dict& state) {
-    PackedForest forest(read<std::int32_t>(state, "n_levels"), nb::cast<std::uint32_t>(state["n_columns"]));
+    PackedForest forest(copy_of<std::int32_t>(state, "n_levels"), nb::cast<std::uint32_t>(state["n_columns"]));
     for (const nb::handle item : nb::cast<nb::list>(state["groves"])) {
         Grove grove;
         for (const nb::handle own : nb::cast<nb::list>(item[0])) {
             const auto array = nb::cast<Column<double>>(own);
-            grove.thresholds.emplace_back(array.data(), array.data() + array.shape(0));
+            grove.thresholds.emplace_back(std::vector<double>(array.data(), array.data() + array.shape(0)));
         }
         for (const nb::handle tree : nb::cast<nb::list>(item[1]))
             grove.trees.push_back(tree_of_state(nb::cast<nb::dict>(tree)));
@@ -100,6 +94,9 @@ void bind_forest_class(nb::module_& m) {
         .def("__len__", &PackedForest::n_trees)
         .def_ro("n_features", &PackedForest::n_features)
         .def_ro("n_columns", &PackedForest::n_columns)
+        .def_prop_ro(
+            "n_levels", [](const PackedForest& self) { return give(std::vector<std::int32_t>(self.n_levels)); },
+            "Of each feature, 0 if it is numeric.", nb::rv_policy::move)
         .def_prop_ro("n_bytes", &PackedForest::bytes, "Nodes, answers, ranks and thresholds.")
         .def_prop_ro(
             "n_nodes",

@@ -24,4 +24,5 @@ NB_MODULE(_engine, m) {
     python::bind_stumps(m);           // Stump, StumpRounds, StumpTable: AdaBoost
     python::bind_leaf_targets(m);     // LeafTargets: quantiles of a forest
     python::bind_explain(m);          // SHAP values
+    python::bind_storage(m);          // forests as the arrays of files
 }

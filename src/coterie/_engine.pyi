@@ -8,6 +8,7 @@ import enum
 from typing import Annotated, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -418,6 +419,10 @@ class PackedForest:
     def n_columns(self) -> int: ...
 
     @property
+    def n_levels(self) -> NDArray[numpy.int32]:
+        """Of each feature, 0 if it is numeric."""
+
+    @property
     def n_bytes(self) -> int:
         """Nodes, answers, ranks and thresholds."""
 
@@ -468,6 +473,17 @@ class ForestMemory:
 
     @property
     def n_table_rows(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    @property
+    def n_classes(self) -> NDArray[numpy.uint32]:
+        """Of each output; empty if targets are numbers."""
+
+    @property
+    def n_levels(self) -> NDArray[numpy.int32]:
+        """Of each feature, 0 if it is numeric."""
 
     @property
     def first_tree(self) -> int: ...
@@ -689,3 +705,34 @@ def add_interventional_values(forest: Forest, values: object, background: object
 @overload
 def add_interventional_values(forest: PackedForest, values: object, background: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """The same as add_shap_values against rows of a background."""
+
+def code_numbers(items: numpy.typing.NDArray[numpy.uint8], item_size: int) -> numpy.typing.NDArray[numpy.uint8] | None:
+    """
+    The bytes of an array in fewer bytes, or None if they do not become clearly fewer.
+    """
+
+def decode_numbers(coded: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], item_size: int, items: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Fills `items` with the bytes that were coded."""
+
+def forest_streams(forest: Forest) -> dict | None:
+    """
+    Arrays by name that become short when they are coded, or None if a leaf holds what only splits need.
+    """
+
+def forest_of_streams(arrays: dict, first_output: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, n_outputs: int) -> Forest:
+    """The forest of such arrays, after checking everything."""
+
+def forest_of_arrays(arrays: dict, n_features: int, n_outputs: int) -> Forest:
+    """
+    A forest from the arrays of its trees, one after the other, after checking everything.
+    """
+
+def packed_arrays(forest: PackedForest, compact: bool) -> dict:
+    """
+    Arrays by name: compact ones, or the nodes as the engine has them in its memory.
+    """
+
+def packed_of_arrays(arrays: dict, n_columns: int, look_later: bool) -> PackedForest:
+    """
+    The forest of such arrays, which it keeps. It checks every tree now, or each one when it is used first.
+    """

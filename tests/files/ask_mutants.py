@@ -1,5 +1,8 @@
 """Loads changed files and asks the models that come out of them: `python -m tests.files.ask_mutants care 0 1000`.
 
+The kinds are noise (nobody corrects the checksums), care (values are changed, and checksums corrected) and mapped (the
+same with files that are not compact, whose arrays stay in the file).
+
 Any error of Python is fine when a strange model is asked. What is not: an error at load that is not ours, a process
 that ends or hangs, and memory far beyond the size of the file.
 """
@@ -9,22 +12,25 @@ import io
 import random
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import coterie
 from coterie.errors import ModelFileError
+from coterie.files import container
 from tests.files.mutations import loaded, stored, with_care, with_noise
 
 SECONDS = 30
 MOST_MEMORY = 200 * 2**20
 
 
-def small_models() -> list[tuple[bytes, Any]]:
+def small_models(**options: Any) -> list[tuple[bytes, Any]]:
     """Files of many kinds of models, and tables that they can be asked about."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
@@ -64,7 +70,13 @@ def small_models() -> list[tuple[bytes, Any]]:
         (coterie.SelectionClassifier(trees).fit(X, labels), X),
         (coterie.OutputCodeClassifier(coterie.DecisionTreeClassifier(max_depth=2)).fit(X, labels), X),
     ]
-    return [(stored(model), X) for model, X in fitted]
+    many = rng.normal(size=(300, 3))  # enough for arrays that are coded
+    fitted += [
+        (coterie.RandomForestRegressor(**small).fit(many, many[:, 0]), many[:40]),
+        (coterie.GradientBoostingClassifier(**small).fit(many, many[:, 0] > many[:, 1]), many[:40]),
+        (coterie.DecisionTreeRegressor().fit(many, many[:, 0]), many[:40]),
+    ]
+    return [(stored(model, **options), X) for model, X in fitted]
 
 
 def few(X: Any) -> Any:
@@ -80,8 +92,9 @@ QUESTIONS: list[Callable[[Any, Any], Any]] = [
     lambda model, X: model.explain(few(X)),
     lambda model, _: model.feature_importances_,
     lambda model, _: model.unbiased_importances_,
-    lambda model, _: model.permutation_importances(),
+    lambda model, _: model.oob_importances(),
     lambda model, _: model.oob_decision_function_,
+    lambda model, X: model.predict_quantiles(X, [0.5]),
     lambda model, X: model.proximity(X),
     lambda model, X: model.estimators_[0].predict(X),
     lambda model, X: list(model.staged_predict(X)),
@@ -112,6 +125,14 @@ def memory() -> int:
     return most if sys.platform == "darwin" else 1024 * most
 
 
+def mapped(data: bytes) -> Any:
+    """The model of a file whose arrays stay where they are; the file is gone when the model is asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        path.write_bytes(data)
+        return coterie.load(path, mmap=True)
+
+
 def say(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
@@ -120,10 +141,14 @@ def say(text: str) -> None:
 def main(kind: str, first: int, n: int) -> None:
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    files = small_models()
+    files = small_models(compact=kind != "mapped")
+    change = {"noise": with_noise, "care": with_care, "mapped": with_care}[kind]
+    load = loaded
+    if kind == "mapped":
+        container._WORTH_MAPPING = 1
+        load = mapped
     for data, X in files:
-        assert ask(loaded(data), X) >= 3
-    change = {"noise": with_noise, "care": with_care}[kind]
+        assert ask(load(data), X) >= 3
     before = memory()
     refused = accepted = 0
     for number in range(first, first + n):
@@ -137,7 +162,7 @@ def main(kind: str, first: int, n: int) -> None:
         with suppress(ModelFileError):
             str(coterie.inspect_file(io.BytesIO(mutant)))
         try:
-            model = loaded(mutant)
+            model = load(mutant)
         except ModelFileError:
             refused += 1
         else:

@@ -6,6 +6,7 @@ import json
 import random
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -50,10 +51,16 @@ NASTY_TEXTS = (
 NASTY_FLOATS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -1.0, 0.5)
 
 
-def stored(model: Any) -> bytes:
+def stored(model: Any, **options: Any) -> bytes:
     file = io.BytesIO()
-    coterie.save(model, file)
+    coterie.save(model, file, **options)
     return file.getvalue()
+
+
+def stored_plainly(model: Any) -> bytes:
+    """As files were written in format 1: every array of every tree as it is."""
+    with mock.patch("coterie.files.engine_trees.forest_streams", return_value=None):
+        return stored(model, compact=False)
 
 
 def loaded(data: bytes, **options: Any) -> Any:
@@ -87,7 +94,8 @@ class Opened:
 
     def tensor_of(self, name: str, attribute: str) -> str:
         """The name of the tensor that an attribute of a class has."""
-        return str(self.nodes[self.node(name)["state"][attribute]["ref"]]["array"])
+        node = self.nodes[self.node(name)["state"][attribute]["ref"]]
+        return str(node["array"] if "array" in node else node["coded"])
 
 
 def with_noise(data: bytes, rng: random.Random) -> bytes:

@@ -16,7 +16,7 @@ import pytest
 import coterie
 from coterie.errors import ModelFileError
 from coterie.files.container import chunks_of
-from tests.files.mutations import Opened, loaded, stored
+from tests.files.mutations import Opened, loaded, stored, stored_plainly
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -25,16 +25,27 @@ LABELS = np.where((X[:, 0] > 0) ^ (TABLE["town"] == "Rome"), "high", "low")
 
 
 @pytest.fixture(scope="module")
+def streams() -> dict[str, bytes]:
+    """Files as they are written today."""
+    return _stored(stored)
+
+
+@pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
+    """Files in which every array of every tree is as it is."""
+    return _stored(stored_plainly)
+
+
+def _stored(store: Callable[[Any], bytes]) -> dict[str, bytes]:
     models = {
         "boosting": coterie.GradientBoostingClassifier(n_estimators=3, min_samples_leaf=2),
         "forest": coterie.RandomForestClassifier(n_estimators=3, random_state=0),
         "tree": coterie.DecisionTreeClassifier(),
         "stumps": coterie.AdaBoostClassifier(n_estimators=3),
     }
-    found = {name: stored(model.fit(TABLE, LABELS)) for name, model in models.items()}
+    found = {name: store(model.fit(TABLE, LABELS)) for name, model in models.items()}
     members = [("a", coterie.DecisionTreeClassifier()), ("b", coterie.DecisionTreeClassifier(max_depth=1))]
-    found["voting"] = stored(coterie.VotingClassifier(members).fit(X, LABELS))
+    found["voting"] = store(coterie.VotingClassifier(members).fit(X, LABELS))
     return found
 
 
@@ -67,8 +78,99 @@ def test_children_that_are_parents_or_nowhere(files: dict[str, bytes], child: in
     refused(changed(files["tree"], "engine.Tree", "left", put(0, child)), "children outside the tree")
     refused(
         changed(files["forest"], "engine.PackedForest", "nodes", put((0, 0), child)),
-        "do not come after their parent",
+        "Node 0 of tree 0 has children that do not come after it",
     )
+
+
+@pytest.mark.parametrize("pair", [10**6, 2**31, 2**32 - 1])
+def test_pairs_of_children_that_are_nowhere(streams: dict[str, bytes], pair: int) -> None:
+    for name, spec in (
+        ("boosting", "engine.Forest"),
+        ("tree", "engine.Tree"),
+        ("forest", "engine.PackedForest"),
+    ):
+        opened = Opened(streams[name])
+        state = opened.node(spec)["state"]
+        n_splits = int(np.count_nonzero(opened.tensors[opened.tensor_of(spec, "is_split")]))
+        pairs = np.zeros(n_splits, dtype=np.uint32)
+        pairs[-1] = pair
+        if "pair" not in state:
+            opened.nodes.insert(0, {"array": "pairs"})
+            for node in opened.nodes[1:]:
+                _shift(node)
+            state["pair"] = {"ref": 0}
+            opened.tensors["pairs"] = pairs
+        else:
+            opened.tensors[opened.tensor_of(spec, "pair")] = pairs
+        refused(opened.data(), "children|shares a child")
+
+
+def test_splits_that_make_no_tree(streams: dict[str, bytes]) -> None:
+    for name, spec in (
+        ("boosting", "engine.Forest"),
+        ("tree", "engine.Tree"),
+        ("forest", "engine.PackedForest"),
+    ):
+        for change in (put(0, 0), put(-1, 1), put(slice(None), 1)):
+            refused(changed(streams[name], spec, "is_split", change), "refused by the engine: ")
+
+
+def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
+    refused(changed(streams["boosting"], "engine.Forest", "cut", put(0, 10**6)), "a cut that does not exist")
+    refused(changed(streams["boosting"], "engine.Forest", "feature", put(0, 9)), "a feature that does not")
+    refused(changed(streams["boosting"], "engine.Forest", "features", put(0, 9)), "a feature that does not")
+    refused(changed(streams["boosting"], "engine.Forest", "n_nodes", put(0, 2**32 - 1)), "entries in")
+    refused(changed(streams["forest"], "engine.PackedForest", "code", put(0, 60_000)), "a code that does not")
+    refused(changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9")
+    refused(changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names an answer")
+    refused(
+        changed(streams["forest"], "engine.PackedForest", "answer", lambda own: own[1:]), "differ in length"
+    )
+
+
+def test_nodes_in_two_forms(files: dict[str, bytes], streams: dict[str, bytes]) -> None:
+    opened = Opened(streams["forest"])
+    del opened.node("engine.PackedForest")["state"]["code"]
+    refused(opened.data(), "not all that makes them|no node uses|nodes that the model does not use")
+    opened = Opened(files["boosting"])
+    opened.node("engine.Forest")["state"]["cuts"] = opened.node("engine.Forest")["state"]["value"]
+    refused(opened.data(), "does not belong to the others")
+
+
+def test_a_short_file_that_is_a_long_array() -> None:
+    few = np.frombuffer(b"\x01\x01\0\0\0" + bytes(8), dtype=np.uint8)
+    for shape in ([2**40], [2**20, 2**20], [2**24] * 2):
+        opened = Opened(stored(coterie.GradientBoostingRegressor(n_estimators=1).fit(X, X[:, 0])))
+        name = str(opened.nodes[opened.nodes[-1]["state"]["baseline_"]["ref"]]["array"])
+        opened.nodes[opened.nodes[-1]["state"]["baseline_"]["ref"]] = {
+            "coded": name,
+            "dtype": "F64",
+            "shape": shape,
+        }
+        opened.tensors[name] = few
+        refused(opened.data(), "would be an array of")
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        ({"dtype": "F32", "shape": [1]}, "cannot be decoded"),
+        ({"dtype": "F64", "shape": [0]}, "of the shape"),
+        ({"dtype": "F64", "shape": [1.0]}, "of the shape"),
+        ({"dtype": "F64", "shape": [-1]}, "of the shape"),
+        ({"dtype": "F64", "shape": None}, "of the shape"),
+        ({"dtype": "C64", "shape": [1]}, "of an unknown type"),
+        ({"dtype": "F64"}, "of the shape"),
+        ({"dtype": "F64", "shape": [1], "more": 1}, "has no place"),
+    ],
+)
+def test_codes_that_are_none(node: dict[str, Any], words: str) -> None:
+    opened = Opened(stored(coterie.GradientBoostingRegressor(n_estimators=1).fit(X, X[:, 0])))
+    place = opened.nodes[-1]["state"]["baseline_"]["ref"]
+    name = str(opened.nodes[place]["array"])
+    opened.tensors[name] = np.frombuffer(b"\x01\x01\0\0\0" + bytes(8), dtype=np.uint8)
+    opened.nodes[place] = {"coded": name, **node}
+    refused(opened.data(), words)
 
 
 def test_a_child_with_two_parents(files: dict[str, bytes]) -> None:
@@ -80,7 +182,7 @@ def test_a_child_with_two_parents(files: dict[str, bytes]) -> None:
     )
     one, other = splits[0], splits[1]
     nodes[other, 0] = nodes[one, 0] if nodes[one, 0] > other else nodes[other, 0] - 2
-    refused(opened.data(), "in tree 0 that")
+    refused(opened.data(), "of tree 0 ")
 
 
 @pytest.mark.parametrize("feature", [2, 1000, 2**31 - 1, -2])
@@ -99,7 +201,7 @@ def test_a_leaf_that_asks_about_a_feature(files: dict[str, bytes]) -> None:
         leaf = np.flatnonzero(nodes[:, 1] >= 2**31)[0]
         nodes[leaf, 1] |= 2**29 - 1
 
-    refused(changed(files["forest"], "engine.PackedForest", "nodes", ask), "leaf in tree 0 that asks")
+    refused(changed(files["forest"], "engine.PackedForest", "nodes", ask), "of tree 0 is a leaf that asks")
 
 
 def test_answers_that_are_not_there(files: dict[str, bytes]) -> None:
@@ -137,7 +239,9 @@ def test_thresholds_that_are_no_numbers(files: dict[str, bytes]) -> None:
 @pytest.mark.parametrize("length", [2**31, 2**31 - 1, 2**32 - 1])
 def test_lengths_of_two_to_the_31(files: dict[str, bytes], length: int) -> None:
     refused(changed(files["boosting"], "engine.Forest", "n_feature", put(0, length)), "entries in")
-    refused(changed(files["forest"], "engine.PackedForest", "n_nodes", put(0, length)), "entries in nodes")
+    refused(
+        changed(files["forest"], "engine.PackedForest", "n_nodes", put(0, length)), "nodes that are not there"
+    )
     opened = Opened(files["forest"])
     opened.node("engine.PackedForest")["state"]["n_columns"] = length
     refused(opened.data(), "refused by the engine|other answers")
@@ -272,7 +376,7 @@ def test_rows_that_do_not_fit_the_forest_that_remembers_them(files: dict[str, by
     refused(
         changed(files["forest"], memory, "n_levels", put(1, 5)), "refused|remembers rows of other categories"
     )
-    refused(changed(files["forest"], memory, "n_classes", put(0, 2**31)), "remembers more than")
+    refused(changed(files["forest"], memory, "n_classes", put(0, 2**31)), "impossible number of classes")
     refused(changed(files["forest"], memory, "targets", put(0, np.nan)), "no number")
     opened = Opened(files["forest"])
     opened.node(memory)["state"]["n_table_rows"] = 2**40
@@ -355,26 +459,25 @@ def test_code_in_the_place_of_a_model_is_not_run(tmp_path: Any, monkeypatch: pyt
     assert not (tmp_path / "harm").exists()
 
 
-def test_a_deep_tree_is_refused_before_anybody_walks_down_it() -> None:
-    n = 30_001
-    opened = Opened(
-        stored(coterie.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1).fit(X, X[:, 0]))
+def test_a_tree_of_30_000_levels_can_be_asked_and_explained() -> None:
+    data = stored_plainly(
+        coterie.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1).fit(X, X[:, 0])
     )
-    splits = np.arange(n) % 2 == 0
-    splits[-1] = False
-    left = np.where(splits, np.arange(n) + 1, 0).astype(np.uint32)
-    # Each split has a leaf and the next split as its children.
-    order = np.arange(n)
-    feature = np.where((order % 2 == 0) & (order < n - 1), 0, -1).astype(np.int32)
-    made = {"feature": feature, "left": left, "levels": np.full(n, -1, np.int32)}
-    for name in ("threshold", "value", "gain", "cover", "impurity", "missing_left", "n_rows"):
-        dtype = opened.tensors[opened.tensor_of("engine.Forest", name)].dtype
-        made[name] = np.zeros(n, dtype)
-    if len(opened.tensors[opened.tensor_of("engine.Forest", "impurity")]) == 0:
-        made["impurity"] = np.zeros(0)
-    else:
-        made["n_impurity"] = np.array([n], np.uint32)
-    made["n_feature"] = np.array([n], np.uint32)
+    opened = Opened(data)
+    n = 60_001
+    is_split = (np.arange(n) % 2 == 0) & (np.arange(n) < n - 1)  # each has a leaf and the next split below it
+    made = {
+        "feature": np.where(is_split, np.arange(n) // 2 % 3, -1).astype(np.int32),
+        "left": np.where(is_split, np.arange(n) + 1, 0).astype(np.uint32),
+        "levels": np.full(n, -1, np.int32),
+        "n_feature": np.array([n], np.uint32),
+    }
+    for name in ("threshold", "value", "gain", "cover", "missing_left", "n_rows"):
+        made[name] = np.ones(n, opened.tensors[opened.tensor_of("engine.Forest", name)].dtype)
     for name, array in made.items():
         opened.tensors[opened.tensor_of("engine.Forest", name)] = array
-    refused(opened.data(), "levels deep")
+    model = loaded(opened.data())
+
+    assert np.isfinite(model.predict(X)).all()
+    background = np.random.default_rng(1).normal(size=(2, 3))
+    assert np.isfinite(model.explain(X[:2], background=background).values).all()

@@ -43,11 +43,19 @@ def test_changes_with_the_right_checksum_do_no_harm() -> None:
     assert found["accepted"] > 30
 
 
+def test_changes_of_a_mapped_file_do_no_harm() -> None:
+    found = outcome("mapped", 0, 400)
+
+    assert found["refused"] > 150
+    assert found["accepted"] > 15
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_100_000_changed_files_do_no_harm(part: int) -> None:
-    noise = outcome("noise", 10_000 + 5_000 * part, 5_000)
+    noise = outcome("noise", 10_000 + 3_000 * part, 3_000)
     care = outcome("care", 100_000 + 5_000 * part, 5_000)
+    mapped = outcome("mapped", 200_000 + 2_000 * part, 2_000)
 
     assert noise["accepted"] == 0
-    assert noise["refused"] + care["refused"] > 7_000
+    assert noise["refused"] + care["refused"] + mapped["refused"] > 6_000

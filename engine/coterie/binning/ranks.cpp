@@ -198,7 +198,8 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
     ranked.features.resize(n_features);
     ranked.row_stride = by_row ? row_stride_for(n_features) : 1;
     ranked.feature_stride = by_row ? 1 : n;
-    ranked.codes.resize(by_row ? ranked.row_stride * n + kLineCodes : n_features * n);
+    Buffer<Code>& all = ranked.codes.own();
+    all.resize(by_row ? ranked.row_stride * n + kLineCodes : n_features * n);
     std::vector<RowIndex> place_of(table.n_rows, kNoPlace);
     for (std::size_t place = 0; place < n; ++place) place_of[rows[place]] = static_cast<RowIndex>(place);
 
@@ -214,7 +215,7 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
         const std::size_t n_now = std::min(handful, n_features - first);
         parallel_for(n_now, n_threads, [&](std::size_t i) {
             const std::size_t feature = first + i;
-            Code* const codes = by_row ? columns.data() + i * n : ranked.codes.data() + feature * n;
+            Code* const codes = by_row ? columns.data() + i * n : all.data() + feature * n;
             const std::int32_t n_levels = table.n_levels[feature];
             ranked.features[feature] = n_levels > 0
                                            ? rank_nominal(table.columns[feature], rows, n_levels, feature, codes)
@@ -223,16 +224,15 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
         if (!by_row) continue;
         parallel_ranges(n, 4096, n_threads, [&](std::size_t begin, std::size_t end) {
             for (std::size_t place = begin; place < end; ++place) {
-                Code* const row = ranked.codes.data() + place * ranked.row_stride + first;
+                Code* const row = all.data() + place * ranked.row_stride + first;
                 for (std::size_t i = 0; i < n_now; ++i) row[i] = columns[i * n + place];
             }
         });
     }
     if (by_row) {  // nothing else is in the memory between rows
         for (std::size_t place = 0; place < n; ++place)
-            std::fill_n(ranked.codes.data() + place * ranked.row_stride + n_features, ranked.row_stride - n_features,
-                        Code{0});
-        std::fill_n(ranked.codes.data() + n * ranked.row_stride, kLineCodes, Code{0});
+            std::fill_n(all.data() + place * ranked.row_stride + n_features, ranked.row_stride - n_features, Code{0});
+        std::fill_n(all.data() + n * ranked.row_stride, kLineCodes, Code{0});
     }
     return ranked;
 }

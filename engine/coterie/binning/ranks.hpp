@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "coterie/base/array.hpp"
 #include "coterie/base/buffer.hpp"
 #include "coterie/base/column_view.hpp"
 #include "coterie/base/progress.hpp"
@@ -40,7 +41,7 @@ struct RankedTable {
     std::vector<RankedFeature> features;
     std::size_t row_stride = 1;      // from a row to the next, in codes
     std::size_t feature_stride = 0;  // from a feature to the next
-    Buffer<Code> codes;
+    Array<Code, Buffer<Code>> codes;
 
     /// Of a table laid out by feature.
     std::span<const Code> column(FeatureIndex feature) const {

@@ -118,6 +118,10 @@ double total(const PreparedTree& tree, const double* sums, std::size_t output, s
 class Orders {
 public:
     double operator()(std::size_t a, std::size_t b) {
+        if (a + b >= kMostKept) {  // paths with this many features come from files; a table would be their square
+            const auto log_factorial = [](std::size_t n) { return std::lgamma(static_cast<double>(n) + 1.0); };
+            return std::exp(log_factorial(a) + log_factorial(b) - log_factorial(a + b + 1));
+        }
         while (rows_.size() <= a + b) {  // row n: a from 0 to n
             const std::size_t n = rows_.size();
             std::vector<double>& row = rows_.emplace_back();
@@ -131,42 +135,79 @@ public:
     }
 
 private:
+    static constexpr std::size_t kMostKept = 1024;
+
     std::vector<std::vector<double>> rows_;
 };
 
 /// Two rows in one tree. Where they part, one leaf or the other is reached depending on whether the feature takes part.
 class Duel {
 public:
-    Duel(const Tree& tree, std::size_t output, const double* row, const double* other, double* out,
-         std::vector<std::uint8_t>& sides, Orders& orders)
-        : tree_(tree), output_(output), row_(row), other_(other), out_(out), sides_(sides), orders_(orders) {}
-
-    void run() { visit(0, 0, 0); }
-
-private:
     struct Sums {
         double with = 0.0;     // for features that take the row's side
         double without = 0.0;  // for features that take the other's
     };
+    struct Fork {
+        std::size_t feature;
+        NodeIndex others;
+        std::size_t n_with;
+        std::size_t n_without;
+        Sums here;  // of the row's side, once it is known
+    };
+    struct Scratch {
+        std::vector<std::uint8_t> sides;  // per feature: 0 undecided, 1 the row's, 2 the other's
+        std::vector<Fork> open;
+        Orders orders;
+    };
 
-    Sums visit(NodeIndex node, std::size_t n_with, std::size_t n_without) {
-        if (tree_.is_leaf(node)) {
-            const double value = tree_.value[node * tree_.n_outputs + output_];
-            return {n_with > 0 ? value * orders_(n_with - 1, n_without) : 0.0,
-                    n_without > 0 ? -value * orders_(n_with, n_without - 1) : 0.0};
+    Duel(const Tree& tree, std::size_t output, const double* row, const double* other, double* out, Scratch& scratch)
+        : tree_(tree),
+          output_(output),
+          row_(row),
+          other_(other),
+          out_(out),
+          sides_(scratch.sides),
+          orders_(scratch.orders),
+          open_(scratch.open) {}
+
+    /// Down to every leaf that one of the rows could reach, and back. The way back is a list of our own: trees from
+    /// files may be deeper than the stack.
+    void run() {
+        open_.clear();
+        Sums sums = descend(0, 0, 0);
+        while (!open_.empty()) {
+            Fork& fork = open_.back();
+            const std::size_t feature = fork.feature;
+            if (sides_[feature] == 1) {
+                fork.here = sums;
+                sides_[feature] = 2;
+                sums = descend(fork.others, fork.n_with, fork.n_without + 1);
+                continue;
+            }
+            sides_[feature] = 0;
+            out_[feature] += fork.here.with + sums.without;
+            sums = {fork.here.with + sums.with, fork.here.without + sums.without};
+            open_.pop_back();
         }
-        const auto feature = static_cast<std::size_t>(tree_.feature[node]);
-        const NodeIndex mine = tree_.left[node] + !goes_left(tree_, node, row_[feature]);
-        const NodeIndex others = tree_.left[node] + !goes_left(tree_, node, other_[feature]);
-        if (mine == others || sides_[feature] == 1) return visit(mine, n_with, n_without);
-        if (sides_[feature] == 2) return visit(others, n_with, n_without);
-        sides_[feature] = 1;
-        const Sums here = visit(mine, n_with + 1, n_without);
-        sides_[feature] = 2;
-        const Sums there = visit(others, n_with, n_without + 1);
-        sides_[feature] = 0;
-        out_[feature] += here.with + there.without;
-        return {here.with + there.with, here.without + there.without};
+    }
+
+private:
+    // To the next leaf, on the row's own side of every fork.
+    Sums descend(NodeIndex node, std::size_t n_with, std::size_t n_without) {
+        while (!tree_.is_leaf(node)) {
+            const auto feature = static_cast<std::size_t>(tree_.feature[node]);
+            const NodeIndex mine = tree_.left[node] + !goes_left(tree_, node, row_[feature]);
+            const NodeIndex others = tree_.left[node] + !goes_left(tree_, node, other_[feature]);
+            node = sides_[feature] == 2 ? others : mine;
+            if (mine == others || sides_[feature] != 0) continue;
+            open_.push_back(
+                {.feature = feature, .others = others, .n_with = n_with, .n_without = n_without, .here = {}});
+            sides_[feature] = 1;
+            ++n_with;
+        }
+        const double value = tree_.value[node * tree_.n_outputs + output_];
+        return {n_with > 0 ? value * orders_(n_with - 1, n_without) : 0.0,
+                n_without > 0 ? -value * orders_(n_with, n_without - 1) : 0.0};
     }
 
     const Tree& tree_;
@@ -176,6 +217,7 @@ private:
     double* out_;
     std::vector<std::uint8_t>& sides_;
     Orders& orders_;
+    std::vector<Fork>& open_;
 };
 
 }  // namespace
@@ -264,17 +306,16 @@ void add_interventional_values(const TreeSource& trees, const TableView& table, 
     const double share = 1.0 / static_cast<double>(n_others);
     for_trees_and_rows(
         trees, table, false, n_threads, stop, [&](const PreparedTree& tree, const double* values, std::size_t row) {
-            thread_local std::vector<std::uint8_t> sides;
+            thread_local Duel::Scratch scratch;
             thread_local std::vector<double> sums;
-            thread_local Orders orders;
             const Tree& own = tree.tree();
-            sides.assign(d, 0);
+            scratch.sides.assign(d, 0);
             double* const first = out.data() + (row * trees.n_outputs + tree.first_output()) * width;
             for (std::size_t k = 0; k < own.n_outputs; ++k) {
                 sums.assign(width, 0.0);
                 for (std::size_t other = 0; other < n_others; ++other) {
                     const double* const its = others.data() + other * d;
-                    Duel(own, k, values, its, sums.data(), sides, orders).run();
+                    Duel(own, k, values, its, sums.data(), scratch).run();
                     sums[d] += own.answer(leaf_of(own, its))[k];
                 }
                 for (std::size_t i = 0; i < width; ++i) first[k * width + i] += sums[i] * share;

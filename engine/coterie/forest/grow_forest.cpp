@@ -17,8 +17,10 @@
 namespace coterie {
 namespace {
 
-constexpr std::uint32_t kMostClasses = 1 << 24;             // that a file may speak of
-constexpr std::size_t kBatchBytes = std::size_t{64} << 20;  // of leaves out of bag that wait to be added up
+constexpr std::uint32_t kMostClasses = 1 << 20;               // that a file may speak of
+constexpr std::size_t kMostEmptyRows = std::size_t{1} << 24;  // of a table that a file may speak of ...
+constexpr std::size_t kMostPerPlace = 1000;                   // ... or that many for each row that it holds
+constexpr std::size_t kBatchBytes = std::size_t{64} << 20;    // of leaves out of bag that wait to be added up
 
 void check(const TableView& table, const TargetView& view, const ForestOptions& options) {
     const CriterionOptions& tree = options.tree.tree;
@@ -63,8 +65,7 @@ std::vector<std::size_t> class_ends(const ForestRows& rows) {
 // Equal answers of classes share a place, and most are equal: the leaf is pure.
 class AnswerTable {
 public:
-    AnswerTable(PackedTree& tree, std::uint32_t n_columns, bool share)
-        : tree_(tree), n_columns_(n_columns), share_(share) {}
+    AnswerTable(std::uint32_t n_columns, bool share) : n_columns_(n_columns), share_(share) {}
 
     std::uint32_t place_of(const double* answer) {
         if (!share_) return add(answer);
@@ -74,14 +75,15 @@ public:
         return found->second;
     }
 
+    std::vector<double> answers;
+
 private:
     std::uint32_t add(const double* answer) {
-        const auto place = static_cast<std::uint32_t>(tree_.answers.size() / n_columns_);
-        tree_.answers.insert(tree_.answers.end(), answer, answer + n_columns_);
+        const auto place = static_cast<std::uint32_t>(answers.size() / n_columns_);
+        answers.insert(answers.end(), answer, answer + n_columns_);
         return place;
     }
 
-    PackedTree& tree_;
     std::uint32_t n_columns_;
     bool share_;
     std::map<std::vector<double>, std::uint32_t> known_;
@@ -91,18 +93,19 @@ std::shared_ptr<PackedTree> pack(Sapling&& sapling, std::uint32_t n_columns, boo
     auto tree = std::make_shared<PackedTree>();
     tree->weight = sapling.weight[0];
     tree->n_rows = static_cast<std::uint32_t>(n_rows);
-    AnswerTable answers(*tree, n_columns, classes);
+    AnswerTable table(n_columns, classes);
     for (std::size_t node = 0; node < sapling.nodes.size(); ++node) {
         PackedNode& packed = sapling.nodes[node];
         if (packed.is_leaf()) {
-            packed.left = answers.place_of(sapling.value.data() + node * n_columns);
+            packed.left = table.place_of(sapling.value.data() + node * n_columns);
             continue;
         }
         const double share = sapling.weight[packed.left] / sapling.weight[node];
         packed.share = static_cast<std::uint16_t>(std::lround(65535.0 * std::clamp(share, 0.0, 1.0)));
     }
     sapling.nodes.shrink_to_fit();
-    tree->answers.shrink_to_fit();
+    table.answers.shrink_to_fit();
+    tree->answers = std::move(table.answers);
     tree->nodes = std::move(sapling.nodes);
     tree->ranks = std::move(sapling.ranks);
     return tree;
@@ -126,8 +129,15 @@ void validate(const ForestMemory& memory) {
                 targets.value.size() == n * targets.n_outputs &&
                 (targets.n_classes.empty() || targets.n_classes.size() == targets.n_outputs),
             "The arrays of a forest's rows differ in length.");
-    require(std::ranges::all_of(rows.order, [&](RowIndex row) { return row < rows.n_table_rows; }),
-            "A forest remembers a row that its table did not have.");
+    require(
+        n <= rows.n_table_rows && rows.n_table_rows <= std::max(kMostEmptyRows, kMostPerPlace * n),
+        "A forest remembers " + std::to_string(n) + " rows of a table of " + std::to_string(rows.n_table_rows) + ".");
+    std::vector<std::uint8_t> known(rows.n_table_rows, 0);
+    for (const RowIndex row : rows.order) {
+        require(row < rows.n_table_rows, "A forest remembers a row that its table did not have.");
+        require(!known[row], "A forest remembers a row twice.");
+        known[row] = 1;
+    }
     require(std::ranges::all_of(targets.weight, [](double w) { return w > 0.0 && std::isfinite(w); }),
             "A forest remembers a row of an impossible weight.");
     require(std::ranges::all_of(targets.value, [](double value) { return std::isfinite(value); }),
@@ -344,8 +354,12 @@ struct ForestTraining::Recoding {
     std::vector<std::vector<std::uint16_t>> code;  // old code to new, per feature; empty for nominal ones
 
     void apply(PackedTree& tree) const {
-        for (PackedNode& node : tree.nodes)
+        for (PackedNode& node : tree.nodes.own())
             if (!node.is_leaf() && !node.is_nominal()) node.code = code[node.feature()][node.code];
+    }
+
+    std::vector<Array<double>> arrays() && {
+        return {std::make_move_iterator(thresholds.begin()), std::make_move_iterator(thresholds.end())};
     }
 };
 
@@ -389,7 +403,7 @@ Grove ForestTraining::grown_since(std::size_t first) const {
         recoding.apply(*copy);
         grove.trees.push_back(std::move(copy));
     }
-    grove.thresholds = std::move(recoding.thresholds);
+    grove.thresholds = std::move(recoding).arrays();
     return grove;
 }
 
@@ -419,7 +433,7 @@ void ForestTraining::take(const PackedForest& known, std::span<const double> imp
         }
         for (const auto& tree : grove.trees) {
             auto copy = std::make_shared<PackedTree>(*tree);
-            for (PackedNode& node : copy->nodes) {
+            for (PackedNode& node : copy->nodes.own()) {
                 if (node.is_leaf() || node.is_nominal()) continue;
                 const std::vector<Code>& own = code[node.feature()];
                 require(node.code < own.size(),
@@ -442,17 +456,18 @@ Grove ForestTraining::finish() {
         rows.table.features[feature].highest_value.clear();
     }
     for (const auto& tree : trees_) recoding.apply(*tree);
+    Buffer<Code>& codes = rows.table.codes.own();
     parallel_ranges(rows.n_places(), 16'384, options_.n_threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
             if (rows.n_levels[feature] > 0) continue;
             for (std::size_t place = begin; place < end; ++place) {
-                Code& code = rows.table.codes[place * rows.table.row_stride + feature * rows.table.feature_stride];
+                Code& code = codes[place * rows.table.row_stride + feature * rows.table.feature_stride];
                 code = recoding.code[feature][code];
             }
         }
     });
     Grove grove;
-    grove.thresholds = std::move(recoding.thresholds);
+    grove.thresholds = std::move(recoding).arrays();
     for (const auto& tree : trees_) grove.trees.push_back(tree);
     growers_.clear();
     return grove;

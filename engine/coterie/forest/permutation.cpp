@@ -56,7 +56,7 @@ private:
     NodeIndex walk(std::size_t i, std::size_t changed, std::uint16_t new_code, std::uint64_t* passed) const {
         const std::uint16_t* const row = codes_.data() + i * d_;
         std::uint64_t seen = 0;
-        const NodeIndex leaf = leaf_of(tree_.nodes, [&](const PackedNode& node) {
+        const NodeIndex leaf = leaf_of(tree_.nodes.view(), [&](const PackedNode& node) {
             const FeatureIndex feature = node.feature();
             seen |= std::uint64_t{1} << (feature % 64);
             return forest_.compared(tree_, node, feature == changed ? new_code : row[feature]);
@@ -91,6 +91,7 @@ std::vector<double> permutation_increases(const ForestMemory& memory, const Pack
     require(forest.n_levels == rows.n_levels, "The forest and its rows differ in their features.");
     const std::size_t d = rows.n_features();
     std::vector<double> increases(n_trees * d, 0.0);
+    require_sound(forest, {first_tree, first_tree + n_trees});
     const auto at_once = static_cast<std::size_t>(std::max(1, n_threads));
     for (std::size_t first = 0; first < n_trees; first += at_once) {
         stop.check();
@@ -119,11 +120,12 @@ std::vector<std::uint32_t> leaves_of_rows(const ForestMemory& memory, const Pack
                                           int n_threads) {
     const ForestRows& rows = memory.rows;
     require(forest.n_levels == rows.n_levels, "The forest and its rows differ in their features.");
+    require_sound(forest, {index, index + 1});
     const PackedTree& tree = forest.tree(index);
     std::vector<std::uint32_t> leaves(rows.n_places());
     parallel_ranges(rows.n_places(), 16'384, n_threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t place = begin; place < end; ++place)
-            leaves[place] = leaf_of(tree.nodes, [&](const PackedNode& node) {
+            leaves[place] = leaf_of(tree.nodes.view(), [&](const PackedNode& node) {
                 return forest.compared(tree, node, rows.code(place, node.feature()));
             });
     });

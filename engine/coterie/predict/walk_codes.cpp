@@ -127,7 +127,7 @@ void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std
 }
 
 // Binary searches in step, so that they hide each other's latency; NaN is missing.
-void code_values(const double* values, std::size_t n, const std::vector<double>& thresholds, std::uint16_t* out,
+void code_values(const double* values, std::size_t n, std::span<const double> thresholds, std::uint16_t* out,
                  std::size_t stride) {
     constexpr std::size_t kSearches = 16;
     for (std::size_t first = 0; first < n; first += kSearches) {
@@ -183,6 +183,7 @@ template <class Visit>
 void for_blocks(const PackedForest& forest, const TableView& table, int n_threads, StopRequest& stop, Visit visit,
                 TreeRange trees = {}) {
     check_table(forest, table);
+    require_sound(forest, trees);
     const std::size_t d = forest.n_features;
     const std::size_t block = table.n_rows < kBlock * static_cast<std::size_t>(n_threads) ? kSmallBlock : kBlock;
     for (std::size_t stripe = 0; stripe < table.n_rows; stripe += kStripe) {
@@ -204,7 +205,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                     if (forest.n_levels[feature] > 0)
                         code_levels(values.data(), n, forest.n_levels[feature], codes.data() + feature, d);
                     else
-                        code_values(values.data(), n, grove.thresholds[feature], codes.data() + feature, d);
+                        code_values(values.data(), n, grove.thresholds[feature].view(), codes.data() + feature, d);
                 }
                 if (n <= kFewRows) {
                     std::size_t t = first_tree;
@@ -262,23 +263,23 @@ namespace {
 
 using Trees = std::span<const std::shared_ptr<const Tree>>;
 
-PackedTree coded(const Tree& tree, const std::vector<std::vector<double>>& thresholds) {
-    PackedTree packed;
-    packed.nodes.reserve(tree.n_nodes());
+PackedTree coded(const Tree& tree, const std::vector<Array<double>>& thresholds) {
+    std::vector<PackedNode> nodes;
+    nodes.reserve(tree.n_nodes());
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
-        PackedNode& own = packed.nodes.emplace_back();
+        PackedNode& own = nodes.emplace_back();
         if (tree.is_leaf(node)) {
             own.what = PackedNode::kLeafFlag;
             continue;
         }
         const auto feature = static_cast<std::uint32_t>(tree.feature[node]);
-        const std::vector<double>& all = thresholds[feature];
+        const Array<double>& all = thresholds[feature];
         const auto place = std::lower_bound(all.begin(), all.end(), tree.threshold[node]) - all.begin();
         own.left = tree.left[node];
         own.what = feature | (tree.missing_left[node] ? 0 : PackedNode::kMissingRight);
         own.code = static_cast<std::uint16_t>(place + 1);
     }
-    return packed;
+    return {.nodes = std::move(nodes)};
 }
 
 // Adds groves for these trees: one, or as many as the number of codes makes necessary.
@@ -289,9 +290,10 @@ bool add_groves(PackedForest& forest, Trees trees) {
     for (const auto& tree : trees)
         for (NodeIndex node = 0; node < tree->n_nodes(); ++node)
             if (!tree->is_leaf(node))
-                grove.thresholds[static_cast<std::size_t>(tree->feature[node])].push_back(tree->threshold[node]);
+                grove.thresholds[static_cast<std::size_t>(tree->feature[node])].own().push_back(tree->threshold[node]);
     bool fits = true;
-    for (auto& own : grove.thresholds) {
+    for (auto& thresholds : grove.thresholds) {
+        std::vector<double>& own = thresholds.own();
         std::ranges::sort(own);
         own.erase(std::unique(own.begin(), own.end()), own.end());
         fits = fits && own.size() <= kMost;
@@ -322,8 +324,10 @@ void add_answers(const PackedForest& forest, const TableView& table, std::span<d
     require(sums.size() == table.n_rows * k, "The sums must have one number for each row and column.");
     for_blocks(forest, table, n_threads, stop,
                [&](std::size_t, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
+                   const PackedNode* const nodes = tree.nodes.data();
+                   const double* const answers = tree.answers.data();
                    for (std::size_t i = 0; i < n; ++i) {
-                       const double* const answer = tree.answers.data() + tree.nodes[leaves[i]].left * k;
+                       const double* const answer = answers + nodes[leaves[i]].left * k;
                        double* const sum = sums.data() + (first + i) * k;
                        for (std::size_t column = 0; column < k; ++column) sum[column] += answer[column];
                    }
@@ -349,8 +353,9 @@ void list_answers(const PackedForest& forest, const TableView& table, std::span<
     for_blocks(
         forest, table, n_threads, stop,
         [&](std::size_t number, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* leaves) {
+            const PackedNode* const nodes = tree.nodes.data();
             for (std::size_t i = 0; i < n; ++i)
-                std::copy_n(tree.answers.data() + tree.nodes[leaves[i]].left * k, k,
+                std::copy_n(tree.answers.data() + nodes[leaves[i]].left * k, k,
                             answers.data() + ((first + i) * n_trees + number) * k);
         });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "coterie/base/error.hpp"
@@ -13,50 +14,66 @@ namespace {
 
 constexpr double kWhole = 65535.0;
 
-void validate_node(const PackedForest& forest, const Grove& grove, const PackedTree& tree, std::size_t index) {
-    const PackedNode& node = tree.nodes[index];
-    const std::string where = "Node " + std::to_string(index) + " of a tree ";
-    if (node.is_leaf()) {
-        require((std::size_t{node.left} + 1) * forest.n_columns <= tree.answers.size(),
-                where + "names an answer that the tree does not have.");
-        require(node.feature() == 0 && !node.is_nominal(), where + "is a leaf that asks for a feature.");
-        return;
+/// What the nodes of a grove may say, beside one another for a loop over millions of them.
+struct Limits {
+    std::size_t n_answers = 0;
+    std::size_t n_nodes = 0;
+    std::vector<std::uint32_t> most_code;  // per feature
+    std::vector<std::uint32_t> kind;       // per feature: the flag of nominal ones
+
+    Limits(const PackedForest& forest, const Grove& grove) {
+        for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
+            const auto n_levels = static_cast<std::uint32_t>(forest.n_levels[feature]);
+            kind.push_back(n_levels > 0 ? PackedNode::kNominal : 0);
+            most_code.push_back(n_levels > 0 ? n_levels : static_cast<std::uint32_t>(grove.thresholds[feature].size()));
+        }
     }
-    require(node.left > index && std::size_t{node.left} + 1 < tree.nodes.size(),
-            where + "has children that do not come after it.");
+};
+
+// The first reason why a node cannot be followed, or nothing.
+const char* fault_of(const Limits& limits, const PackedNode& node, std::size_t index) {
+    if (node.is_leaf()) {
+        if (node.left >= limits.n_answers) return "names an answer that the tree does not have.";
+        return node.what == PackedNode::kLeafFlag ? nullptr : "is a leaf that asks for a feature.";
+    }
+    if (node.left <= index || std::size_t{node.left} + 1 >= limits.n_nodes)
+        return "has children that do not come after it.";
     const FeatureIndex feature = node.feature();
-    require(feature < forest.n_features, where + "asks for feature " + std::to_string(feature) + "; there are " +
-                                             std::to_string(forest.n_features) + ".");
-    require(node.is_nominal() == (forest.n_levels[feature] > 0), where + "mistakes the kind of its feature.");
-    const std::size_t most =
-        node.is_nominal() ? static_cast<std::size_t>(forest.n_levels[feature]) : grove.thresholds[feature].size();
-    require(node.code <= most && (node.is_nominal() || node.code > 0),
-            where + "compares with a code that does not exist.");
+    if (feature >= limits.kind.size()) return "asks for a feature that does not exist.";
+    if ((node.what & PackedNode::kNominal) != limits.kind[feature]) return "mistakes the kind of its feature.";
+    if (node.code > limits.most_code[feature] || (node.code == 0 && !node.is_nominal()))
+        return "compares with a code that does not exist.";
+    return nullptr;
 }
 
 // Children come after their parents, so one parent for each node makes it a tree.
-void validate_parents(const PackedTree& tree) {
-    std::vector<std::uint8_t> has_parent(tree.nodes.size(), 0);
-    for (const PackedNode& node : tree.nodes) {
+void validate_nodes(const PackedForest& forest, Limits& limits, const PackedTree& tree, std::size_t number) {
+    const auto refuse = [&](std::size_t index, const std::string& why) {
+        throw InvalidInput("Node " + std::to_string(index) + " of tree " + std::to_string(number) + " " + why);
+    };
+    const std::span<const PackedNode> nodes = tree.nodes.view();
+    limits.n_nodes = nodes.size();
+    limits.n_answers = tree.answers.size() / forest.n_columns;
+    std::vector<std::uint8_t> has_parent(nodes.size(), 0);
+    for (std::size_t index = 0; index < nodes.size(); ++index) {
+        const PackedNode& node = nodes[index];
+        if (const char* const fault = fault_of(limits, node, index); fault != nullptr) refuse(index, fault);
         if (node.is_leaf()) continue;
-        for (const std::uint32_t child : {node.left, node.left + 1}) {
-            require(!has_parent[child], "A node of a tree has two parents.");
-            has_parent[child] = 1;
-        }
+        if (has_parent[node.left] || has_parent[node.left + 1]) refuse(index, "shares a child with another node.");
+        has_parent[node.left] = has_parent[node.left + 1] = 1;
     }
-    const auto orphans = std::count(has_parent.begin(), has_parent.end(), std::uint8_t{0});
-    require(orphans == 1, "A tree has nodes that no way leads to.");
+    for (std::size_t index = 1; index < has_parent.size(); ++index)
+        if (!has_parent[index]) refuse(index, "has no parent.");
 }
 
+// Ranks are compared, and never lead anywhere; codes of levels do, and those are the table's.
 void validate_thresholds(const PackedForest& forest, const Grove& grove) {
-    require(grove.thresholds.size() == forest.n_features, "A grove needs the thresholds of every feature.");
     for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
         const auto& own = grove.thresholds[feature];
-        require(own.size() < std::numeric_limits<std::uint16_t>::max(), "A feature has too many thresholds.");
-        require(forest.n_levels[feature] == 0 || own.empty(), "A nominal feature has thresholds.");
         const bool ascending =
             std::adjacent_find(own.begin(), own.end(), [](double a, double b) { return !(a < b); }) == own.end();
-        require(ascending && (own.empty() || !std::isnan(own[0])), "The thresholds of a feature do not ascend.");
+        require(ascending && (own.empty() || !std::isnan(own[0])),
+                "The thresholds of feature " + std::to_string(feature) + " do not ascend.");
     }
 }
 
@@ -107,7 +124,7 @@ std::size_t PackedForest::n_ranks() const {
     return total;
 }
 
-void validate(const PackedForest& forest) {
+void validate_lengths(const PackedForest& forest) {
     require(forest.n_columns > 0, "A forest needs at least one column of answers.");
     require(forest.n_levels.size() == forest.n_features && forest.first_rank.size() == forest.n_features,
             "A forest must say of each feature how many levels it has.");
@@ -115,19 +132,54 @@ void validate(const PackedForest& forest) {
     for (const std::int32_t n : forest.n_levels)
         require(n >= 0 && n < std::numeric_limits<std::uint16_t>::max(),
                 "A feature has an impossible number of levels.");
+    const std::size_t n_ranks = forest.n_ranks();
+    std::size_t number = 0;
+    for (const Grove& grove : forest.groves) {
+        require(grove.thresholds.size() == forest.n_features, "A grove needs the thresholds of every feature.");
+        for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
+            const std::size_t n = grove.thresholds[feature].size();
+            require(n < std::numeric_limits<std::uint16_t>::max(), "A feature has too many thresholds.");
+            require(forest.n_levels[feature] == 0 || n == 0, "A nominal feature has thresholds.");
+        }
+        for (const auto& tree : grove.trees) {
+            const std::string where = "Tree " + std::to_string(number++) + " ";
+            require(!tree->nodes.empty(), where + "needs at least one node.");
+            require(tree->answers.size() % forest.n_columns == 0, where + "has part of an answer.");
+            require(tree->ranks.size() == n_ranks, where + "must rank every level.");
+        }
+    }
+}
+
+void validate(const PackedForest& forest) {
+    validate_lengths(forest);
+    std::size_t number = 0;
     for (const Grove& grove : forest.groves) {
         validate_thresholds(forest, grove);
+        Limits limits(forest, grove);
+        for (const auto& tree : grove.trees) validate_nodes(forest, limits, *tree, number++);
+    }
+}
+
+void require_sound(const PackedForest& forest, TreeRange trees) {
+    std::size_t number = 0;
+    for (const Grove& grove : forest.groves) {
+        std::optional<Limits> limits;
         for (const auto& tree : grove.trees) {
-            require(!tree->nodes.empty(), "A tree needs at least one node.");
-            require(tree->answers.size() % forest.n_columns == 0, "A tree has part of an answer.");
-            require(tree->ranks.size() == forest.n_ranks(), "A tree must rank every level.");
-            for (std::size_t index = 0; index < tree->nodes.size(); ++index) validate_node(forest, grove, *tree, index);
-            validate_parents(*tree);
+            const std::size_t own = number++;
+            if (tree->sound.is_set() || own < trees.begin || own >= trees.end) continue;
+            if (!grove.sound.is_set()) {
+                validate_thresholds(forest, grove);
+                grove.sound.set();
+            }
+            if (!limits) limits.emplace(forest, grove);
+            validate_nodes(forest, *limits, *tree, own);
+            tree->sound.set();
         }
     }
 }
 
 Tree unpack(const PackedForest& forest, std::size_t index) {
+    require_sound(forest, {index, index + 1});
     const PackedTree& packed = forest.tree(index);
     const Grove& grove = forest.grove_of(index);
     const std::size_t n = packed.nodes.size();

@@ -10,11 +10,14 @@
 // A row goes left where its code (its rank, if the split is nominal) is at most the node's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "coterie/base/array.hpp"
+#include "coterie/tree/forest.hpp"
 #include "coterie/tree/tree.hpp"
 
 namespace coterie {
@@ -46,18 +49,35 @@ static_assert(sizeof(PackedNode) == 12);
 
 /// The leaf of one row; code_of(node) is its code, or its rank, in the feature that the node asks for.
 template <class CodeOf>
-NodeIndex leaf_of(const std::vector<PackedNode>& nodes, CodeOf code_of) {
+NodeIndex leaf_of(std::span<const PackedNode> nodes, CodeOf code_of) {
     NodeIndex at = 0;
     while (!nodes[at].is_leaf()) at = nodes[at].left + !nodes[at].goes_left(code_of(nodes[at]));
     return at;
 }
 
+/// Whether something was found to be sound; whoever finds out first says so.
+class SoundMark {
+public:
+    SoundMark(bool sound = true) : sound_(sound) {}
+    SoundMark(const SoundMark& other) : sound_(other.is_set()) {}
+    SoundMark& operator=(const SoundMark& other) {
+        sound_.store(other.is_set(), std::memory_order_release);
+        return *this;
+    }
+    bool is_set() const { return sound_.load(std::memory_order_acquire); }
+    void set() const { sound_.store(true, std::memory_order_release); }
+
+private:
+    mutable std::atomic<bool> sound_;
+};
+
 struct PackedTree {
-    std::vector<PackedNode> nodes;     // root at 0
-    std::vector<double> answers;       // n_columns for each distinct answer
-    std::vector<std::uint16_t> ranks;  // of the levels of nominal features, one feature after the other
-    double weight = 0.0;               // of the training rows
-    std::uint32_t n_rows = 0;          // distinct training rows
+    Array<PackedNode> nodes;     // root at 0
+    Array<double> answers;       // n_columns for each distinct answer
+    Array<std::uint16_t> ranks;  // of the levels of nominal features, one feature after the other
+    double weight = 0.0;         // of the training rows
+    std::uint32_t n_rows = 0;    // distinct training rows
+    SoundMark sound = {};        // not set in trees from outside that nobody has looked at yet
 
     std::size_t bytes() const {
         return nodes.size() * sizeof(PackedNode) + answers.size() * sizeof(double) + ranks.size() * sizeof(ranks[0]);
@@ -65,8 +85,9 @@ struct PackedTree {
 };
 
 struct Grove {
-    std::vector<std::vector<double>> thresholds;  // per feature; empty for nominal ones
+    std::vector<Array<double>> thresholds;  // per feature; empty for nominal ones
     std::vector<std::shared_ptr<const PackedTree>> trees;
+    SoundMark sound = {};  // of the thresholds
 };
 
 struct PackedForest {
@@ -93,6 +114,14 @@ struct PackedForest {
 
 /// Throws InvalidInput unless every node, answer, threshold and rank of the forest can be followed.
 void validate(const PackedForest& forest);
+
+/// What can be said of a forest without reading its nodes, thresholds and ranks: whether all arrays have the right
+/// lengths.
+void validate_lengths(const PackedForest& forest);
+
+/// Validates those of the trees that nobody has validated yet. All that follows trees of a forest calls this first; it
+/// costs nothing the second time.
+void require_sound(const PackedForest& forest, TreeRange trees = {});
 
 /// A tree with an answer, a weight and a number of rows at every node; what was rounded in packing is close, not exact.
 Tree unpack(const PackedForest& forest, std::size_t index);

@@ -17,7 +17,7 @@ constexpr std::uint32_t kLeafNode = PackedNode::kLeafFlag;
 ///       leaf (2, 20)
 ///     leaf (1, 10)
 struct ByHand {
-    std::vector<std::vector<double>> thresholds{{-3.0, 1.5}, {}};
+    std::vector<Array<double>> thresholds{{-3.0, 1.5}, {}};
     PackedTree tree{.nodes = {{.left = 1, .what = 0, .code = 2, .share = 49'151},
                               {.left = 3, .what = 1 | PackedNode::kNominal | kRight, .code = 2, .share = 32'768},
                               {.left = 0, .what = kLeafNode},
@@ -56,62 +56,64 @@ const Test sound("a sound forest is accepted, and knows its size", [] {
 });
 
 const Test leaves("leaves that ask for a feature, and nodes with two parents or none, are refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes[2].what |= 1; }, "is a leaf that asks for a feature");
-    check_refused([](ByHand& parts) { parts.tree.nodes[3].what |= PackedNode::kNominal; },
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[2].what |= 1; }, "is a leaf that asks for a feature");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[3].what |= PackedNode::kNominal; },
                   "is a leaf that asks for a feature");
-    check_refused([](ByHand& parts) { parts.tree.nodes[1].left = 2; }, "two parents");
-    check_refused([](ByHand& parts) { parts.tree.nodes.push_back({.left = 0, .what = kLeafNode}); }, "no way leads to");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].left = 2; }, "shares a child");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own().push_back({.left = 0, .what = kLeafNode}); },
+                  "has no parent");
 });
 
 const Test children("children that come before their parent, or after the last node, are refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes[1].left = 1; },
-                  "Node 1 of a tree has children that do not come after it");
-    check_refused([](ByHand& parts) { parts.tree.nodes[1].left = 0; }, "do not come after");
-    check_refused([](ByHand& parts) { parts.tree.nodes[0].left = 4; }, "Node 0 of a tree has children");
-    check_refused([](ByHand& parts) { parts.tree.nodes[0].left = 0xffffffffu; }, "do not come after");
-    check_refused([](ByHand& parts) { parts.tree.nodes.clear(); }, "at least one node");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].left = 1; },
+                  "Node 1 of tree 0 has children that do not come after it");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].left = 0; }, "do not come after");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].left = 4; }, "Node 0 of tree 0 has children");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].left = 0xffffffffu; }, "do not come after");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own().clear(); }, "at least one node");
 });
 
 const Test answers("a leaf without its answer, and part of an answer, are refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes[4].left = 2; },
-                  "Node 4 of a tree names an answer that the tree does not have");
-    check_refused([](ByHand& parts) { parts.tree.nodes[3].left = 0xffffffffu; }, "Node 3 of a tree names an answer");
-    check_refused([](ByHand& parts) { parts.tree.answers.pop_back(); }, "part of an answer");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[4].left = 2; },
+                  "Node 4 of tree 0 names an answer that the tree does not have");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[3].left = 0xffffffffu; },
+                  "Node 3 of tree 0 names an answer");
+    check_refused([](ByHand& parts) { parts.tree.answers.own().pop_back(); }, "part of an answer");
 });
 
 const Test features("a split on a feature that is not there, or is of the other kind, is refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes[0].what = 2; }, "asks for feature 2; there are 2");
-    check_refused([](ByHand& parts) { parts.tree.nodes[0].what = 1; }, "mistakes the kind");
-    check_refused([](ByHand& parts) { parts.tree.nodes[1].what = PackedNode::kNominal; }, "mistakes the kind");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].what = 2; }, "asks for a feature that does not exist");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].what = 1; }, "mistakes the kind");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].what = PackedNode::kNominal; }, "mistakes the kind");
 });
 
 const Test codes("a code beyond the thresholds or the levels is refused", [] {
-    check_refused([](ByHand& parts) { parts.tree.nodes[0].code = 3; }, "Node 0 of a tree compares with a code");
-    check_refused([](ByHand& parts) { parts.tree.nodes[0].code = 0; }, "compares with a code");
-    check_refused([](ByHand& parts) { parts.tree.nodes[1].code = 5; }, "Node 1 of a tree compares with a code");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].code = 3; }, "Node 0 of tree 0 compares with a code");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[0].code = 0; }, "compares with a code");
+    check_refused([](ByHand& parts) { parts.tree.nodes.own()[1].code = 5; }, "Node 1 of tree 0 compares with a code");
 });
 
 const Test thresholds("thresholds must ascend, and belong to numbers", [] {
     const double nan = std::nan("");
     check_refused([](ByHand& parts) { parts.thresholds[0] = {1.5, 1.5}; }, "do not ascend");
     check_refused([](ByHand& parts) { parts.thresholds[0] = {2.5, 1.5}; }, "do not ascend");
-    check_refused([](ByHand& parts) { parts.thresholds[0][1] = std::nan(""); }, "do not ascend");
-    check_refused([](ByHand& parts) { parts.thresholds[0][0] = std::nan(""); }, "do not ascend");
+    check_refused([](ByHand& parts) { parts.thresholds[0].own()[1] = std::nan(""); }, "do not ascend");
+    check_refused([](ByHand& parts) { parts.thresholds[0].own()[0] = std::nan(""); }, "do not ascend");
     check_refused([](ByHand& parts) { parts.thresholds[1] = {0.5}; }, "A nominal feature has thresholds");
     check_refused([](ByHand& parts) { parts.thresholds.pop_back(); }, "thresholds of every feature");
     check_refused(
         [](ByHand& parts) {
-            for (int i = 0; i < 65'535; ++i) parts.thresholds[0].push_back(2.0 + i);
+            for (int i = 0; i < 65'535; ++i) parts.thresholds[0].own().push_back(2.0 + i);
         },
         "too many thresholds");
     ByHand alone{.thresholds = {{nan}, {}}};
-    alone.tree.nodes[0].code = 1;
+    alone.tree.nodes.own()[0].code = 1;
     check_throws<InvalidInput>([&] { validate(alone.forest()); }, "do not ascend");
 });
 
 const Test ranks("every level must have a rank, and their number must be possible", [] {
-    check_refused([](ByHand& parts) { parts.tree.ranks.pop_back(); }, "must rank every level");
-    check_refused([](ByHand& parts) { parts.tree.ranks.push_back(1); }, "must rank every level");
+    check_refused([](ByHand& parts) { parts.tree.ranks.own().pop_back(); }, "must rank every level");
+    check_refused([](ByHand& parts) { parts.tree.ranks.own().push_back(1); }, "must rank every level");
     check_refused([](ByHand& parts) { parts.n_levels[1] = -1; }, "impossible number of levels");
     check_refused([](ByHand& parts) { parts.n_levels[1] = 65'535; }, "impossible number of levels");
     PackedForest forest = ByHand().forest();

@@ -1,7 +1,8 @@
 """Arrays as nodes of a file: numbers as a tensor, short lists of text and objects as JSON, long ones as tensors.
 
 A node is a dict. `{"array": tensor}` is the tensor itself, "order" says that its axes were turned round to be
-stored, and "as" what its bytes stand for (dates, text). `{"items": [...]}` are objects, one by one.
+stored, and "as" what its bytes stand for (dates, text). `{"coded": tensor, ...}` is the same in fewer bytes
+(`coded.py`). `{"items": [...]}` are objects, one by one.
 `{"words": [tensor, tensor]}` is a long list of text: all letters, and where each text ends.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
+from coterie.files.coded import coded_array, decoded_array
 
 __all__ = ["array_node", "made_array"]
 
@@ -27,28 +29,33 @@ _LAST_LETTER = 0x10FFFF
 Keep = Callable[[str, AnyArray], str]
 
 
-def array_node(array: AnyArray, keep: Keep, pack: Callable[[Any, str], Any]) -> dict[str, Any] | None:
+def array_node(
+    array: AnyArray, keep: Keep, pack: Callable[[Any, str], Any], compact: bool = True
+) -> dict[str, Any] | None:
     """The node of an array, or None if there is none for its type.
 
-    `keep` takes a tensor and gives its name; `pack` gives the JSON of one value.
+    `keep` takes a tensor and gives its name; `pack` gives the JSON of one value. Numbers are coded if `compact`.
     """
     kind = array.dtype.kind
     if array.dtype.hasobject:
         return _of_objects(array, keep, pack) if kind == "O" else None
     plain = np.asarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
     if kind in _NUMBERS and array.dtype.itemsize <= 8:
-        return _of_numbers(plain, keep)
+        return _of_numbers(plain, keep, compact)
     if kind in "mM":
-        return {**_of_numbers(plain.view("<i8"), keep), "as": plain.dtype.str[1:]}
+        return {**_of_numbers(plain.view("<i8"), keep, compact), "as": plain.dtype.str[1:]}
     if kind in "US":
         return _of_text(plain, keep)
     return None
 
 
-def _of_numbers(array: AnyArray, keep: Keep) -> dict[str, Any]:
+def _of_numbers(array: AnyArray, keep: Keep, compact: bool) -> dict[str, Any]:
     if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
-        return {"array": keep("", array.T), "order": "F"}
-    return {"array": keep("", array)}
+        return {**_of_numbers(array.T, keep, compact), "order": "F"}
+    found = coded_array(array) if compact else None
+    if found is None:
+        return {"array": keep("", array)}
+    return {"coded": keep("", found[0]), "dtype": found[1], "shape": list(array.shape)}
 
 
 def _of_text(array: AnyArray, keep: Keep) -> dict[str, Any]:
@@ -72,17 +79,24 @@ def _of_objects(array: AnyArray, keep: Keep, pack: Callable[[Any, str], Any]) ->
 
 
 def made_array(
-    node: dict[str, Any], tensor: Callable[[Any], AnyArray], unpack: Callable[[Any, str], Any]
+    node: dict[str, Any],
+    tensor: Callable[[Any], AnyArray],
+    unpack: Callable[[Any, str], Any],
+    take: Callable[[int], None],
 ) -> AnyArray:
-    """The array of a node; `tensor` gives one by name, `unpack` a value of JSON."""
+    """The array of a node; `tensor` gives one by name, `unpack` a value of JSON, `take` hears of decoded bytes."""
     if "words" in node:
         _only(node, "words", "shape")
         return _made_words(node, tensor)
     if "items" in node:
         _only(node, "items", "shape", "as")
         return _made_items(node, unpack)
-    _only(node, "array", "order", "as")
-    array = tensor(node["array"])
+    if "coded" in node:
+        _only(node, "coded", "dtype", "shape", "order", "as")
+        array = decoded_array(node, tensor(node["coded"]), take)
+    else:
+        _only(node, "array", "order", "as")
+        array = tensor(node["array"])
     if "as" in node:
         array = _read_as(array, node["as"])
     if "order" in node:

@@ -10,11 +10,13 @@ Words
     ...        the tensors
     32 bytes   the tensor `checksum`
 
-Tensors are read when they are asked for, one by one, straight into the memory of their arrays.
+Tensors are read when they are asked for, one by one, straight into the memory of their arrays. Large ones of a file
+that is mapped stay where they are, and nobody compares them with their hashes.
 """
 
 import hashlib
 import math
+import mmap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -26,7 +28,7 @@ from coterie.errors import ModelFileError
 from coterie.files.json_text import canonical, check_size, parsed
 from coterie.files.source import Source
 
-__all__ = ["DTYPES", "Container", "chunks_of"]
+__all__ = ["DTYPES", "Container", "chunks_of", "is_mapped"]
 
 DTYPES = {
     "F64": "<f8",
@@ -49,6 +51,7 @@ _DIGEST = 32
 _ALIGNED = 64
 _MOST_HEADER = 1 << 28
 _MOST_DIMENSIONS = 8
+_WORTH_MAPPING = 1 << 16
 
 
 def chunks_of(metadata: Mapping[str, str], tensors: Mapping[str, AnyArray]) -> Iterator[bytes | memoryview]:
@@ -88,6 +91,11 @@ def _hash(array: AnyArray) -> str:
 class Container:
     """A file whose header was read and found sound.
 
+    Parameters
+    ----------
+    source : where the bytes are
+    mapped : whether large tensors are left in the file
+
     Attributes
     ----------
     metadata : texts by name
@@ -95,8 +103,9 @@ class Container:
     size : of the file in bytes
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, mapped: bool = False) -> None:
         self._source = source
+        self._map = source.mapped() if mapped and source.size else None
         self.size = source.size
         text = _header_text(source)
         check_size(text, source.size, f"{source.name}: the header")
@@ -123,13 +132,26 @@ class Container:
     def tensor(self, name: str) -> AnyArray:
         """An array of its own, read from the file and compared with its hash; an error does not say of which file."""
         entry = self.tensors[name]
+        begin, end = entry["data_offsets"]
+        if self._map is not None and end - begin >= _WORTH_MAPPING and entry["dtype"] != "BOOL":
+            dtype = np.dtype(DTYPES[entry["dtype"]])
+            flat = np.frombuffer(self._map, dtype, (end - begin) // dtype.itemsize, self._start + begin)
+            return flat.reshape(entry["shape"])
         array = np.empty(tuple(entry["shape"]), dtype=DTYPES[entry["dtype"]])
-        self._source.read_into(self._start + entry["data_offsets"][0], _bytes_of(array))
+        self._source.read_into(self._start + begin, _bytes_of(array))
         if _hash(array) != self._hashes[name]:
             raise ModelFileError(f"needs the tensor {name!r}, which is damaged: its checksum is another one.")
         if entry["dtype"] == "BOOL" and (array.view(np.uint8) > 1).any():
             raise ModelFileError(f"needs the tensor {name!r}, in which a byte is neither true nor false.")
         return array
+
+
+def is_mapped(array: AnyArray) -> bool:
+    """Whether the bytes of an array are still in a file."""
+    held: Any = array
+    while isinstance(held, np.ndarray):
+        held = held.base
+    return isinstance(held.obj if isinstance(held, memoryview) else held, mmap.mmap)
 
 
 def _padded(n_bytes: int) -> int:

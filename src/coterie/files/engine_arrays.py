@@ -1,4 +1,4 @@
-"""Arrays that hold many trees one after the other: how long each is, where each begins, and how deep they may be."""
+"""Arrays that hold many things one after the other: how long each is, and where each begins."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +10,9 @@ from coterie.errors import ModelFileError
 from coterie.files.kinds import array
 from coterie.files.spec import expect
 
-__all__ = ["COUNTS", "accepted", "check_depth", "counts_of", "cuts_of", "typed"]
+__all__ = ["COUNTS", "accepted", "counts_of", "cuts_of", "typed"]
 
 COUNTS = array("u", 1)
-_MOST_DEPTH = 10_000
 
 
 def typed(parts: dict[str, Any], types: dict[str, str]) -> None:
@@ -21,19 +20,6 @@ def typed(parts: dict[str, Any], types: dict[str, str]) -> None:
         expect(
             parts[name].dtype == np.dtype(dtype), f"has {name} of the type {parts[name].dtype}, not {dtype}"
         )
-
-
-def check_depth(is_split: AnyArray, left: AnyArray, what: str) -> None:
-    """Refuse trees so deep that walking down them by function calls could end the process."""
-    if len(is_split) <= 2 * _MOST_DEPTH:
-        return
-    level, depth = np.zeros(1, dtype=np.int64), 0
-    while len(level):
-        parents = level[is_split[level]]
-        children = left[parents].astype(np.int64)
-        level = np.concatenate([children, children + 1])
-        depth += 1
-        expect(depth <= _MOST_DEPTH, f"{what} more than {_MOST_DEPTH} levels deep")
 
 
 def accepted(make: Callable[[], Any]) -> Any:

@@ -1,17 +1,17 @@
-"""The engine's trees and forests as a few arrays: trees one after the other, and how long each is.
+"""The engine's trees and forests as a few arrays. The engine checks every tree that it makes of them.
 
-The engine checks children, features and sets of levels whenever a tree is made of arrays.
+Streams are what arrays of trees become to be short (`engine/coterie/storage/forest_streams.hpp`). Trees in which a leaf
+holds what only splits need, and those of files of format 1, are plain: every array of every tree as it is.
 """
 
 from typing import Any
 
 import numpy as np
 
-from coterie._engine import Forest, Tree
-from coterie.errors import ModelFileError
-from coterie.files.engine_arrays import COUNTS, accepted, check_depth, counts_of, cuts_of, typed
+from coterie._engine import Forest, Tree, forest_of_arrays, forest_of_streams, forest_streams
+from coterie.files.engine_arrays import COUNTS, accepted
 from coterie.files.kinds import WHOLE, array
-from coterie.files.spec import Spec
+from coterie.files.spec import Spec, expect
 
 __all__ = ["TREE_CLASSES"]
 
@@ -39,65 +39,121 @@ _OTHERS = {
     "linear_least": "f8",
     "linear_most": "f8",
 }
-_ARRAYS = {**_PER_NODE, **_OTHERS}
+_PLAIN = {**_PER_NODE, **_OTHERS}
+_COUNTED = ("feature", "impurity", *_OTHERS)
+_STREAMS = (
+    "n_nodes",
+    "n_outputs_of_tree",
+    "unit",
+    "l2",
+    "gain_scale",
+    "is_split",
+    "pair",
+    "feature",
+    "cut",
+    "levels",
+    "missing_left",
+    "rows_more",
+    "cover_more",
+    "value_more",
+    "gain_more",
+    "leaf_rows",
+    "leaf_cover",
+    "leaf_value",
+    "features",
+    "n_cuts",
+    "cuts",
+    "n_impurity",
+    "impurity",
+    "n_level_bits",
+    "level_bits",
+    "n_first_term",
+    "first_term",
+    "base",
+    "low",
+    "high",
+    "n_terms",
+    "term_feature",
+    "slope",
+    "centre",
+    "least",
+    "most",
+)
+_MOST_FEATURES = 2**31 - 1
 
 
 def _tree_parts(tree: Any) -> dict[str, Any]:
+    alone = Forest(_MOST_FEATURES, tree.n_outputs)
+    alone.add(tree)
+    streams = forest_streams(alone)
+    if streams is not None:
+        return {"n_outputs": tree.n_outputs, **streams}
     return {name: value if name == "n_outputs" else np.array(value) for name, value in tree.state().items()}
 
 
 def _made_tree(parts: dict[str, Any]) -> Any:
-    typed(parts, _ARRAYS)
-    tree = accepted(lambda: Tree.from_state(parts, 2**31 - 1))
-    check_depth(parts["feature"] >= 0, parts["left"], "is")
-    return tree
+    n_outputs = int(parts["n_outputs"])
+    if "n_nodes" not in parts:
+        _expect_names(parts, {"n_outputs", *_PLAIN}, needed=set(_PLAIN))
+        return accepted(lambda: Tree.from_state(parts, _MOST_FEATURES))
+    _expect_names(parts, {"n_outputs", *_STREAMS})
+    first = np.zeros(len(parts["n_nodes"]), dtype=np.uint32)
+    forest = accepted(lambda: forest_of_streams(parts, first, _MOST_FEATURES, n_outputs))
+    expect(len(forest) == 1, f"is {len(forest)} trees")
+    expect(forest.tree(0).n_outputs == n_outputs, "has another number of outputs than its tree")
+    return forest.tree(0)
+
+
+def _expect_names(parts: dict[str, Any], known: set[str], needed: set[str] | None = None) -> None:
+    unknown, missing = set(parts) - known, (needed or set()) - set(parts)
+    expect(not unknown, f"has an array {min(unknown, default='')!r} that does not belong to the others")
+    expect(not missing, f"has no {min(missing, default='')!r}")
 
 
 def _forest_parts(forest: Any) -> dict[str, Any]:
-    trees = [forest.tree(place) for place in range(len(forest))]
-    states = [tree.state() for tree in trees]
+    places = range(len(forest))
     parts: dict[str, Any] = {
         "n_features": forest.n_features,
         "n_outputs": forest.n_outputs,
-        "first_output": np.array(
-            [forest.first_output(place) for place in range(len(trees))], dtype=np.uint32
-        ),
-        "n_answers": np.array([tree.n_outputs for tree in trees], dtype=np.uint32),
+        "first_output": np.array([forest.first_output(place) for place in places], dtype=np.uint32),
     }
-    for name, dtype in _ARRAYS.items():
+    streams = forest_streams(forest)
+    return {**parts, **(_plain_parts(forest) if streams is None else streams)}
+
+
+def _plain_parts(forest: Any) -> dict[str, Any]:
+    trees = [forest.tree(place) for place in range(len(forest))]
+    states = [tree.state() for tree in trees]
+    parts: dict[str, Any] = {"n_answers": np.array([tree.n_outputs for tree in trees], dtype=np.uint32)}
+    for name, dtype in _PLAIN.items():
         own = [state[name] for state in states]
-        if name in _OTHERS or name in ("feature", "impurity"):
+        if name in _COUNTED:
             parts[f"n_{name}"] = np.array([len(part) for part in own], dtype=np.uint32)
         parts[name] = np.concatenate([np.zeros(0, dtype), *own]).astype(dtype, copy=False)
     return parts
 
 
 def _made_forest(parts: dict[str, Any]) -> Any:
-    typed(parts, _ARRAYS)
-    n_trees = len(parts["first_output"])
-    n_nodes = counts_of(parts, "n_feature", n_trees)
-    counts = dict.fromkeys(_PER_NODE, n_nodes)
-    counts["value"] = n_nodes * counts_of(parts, "n_answers", n_trees)
-    for name in ("impurity", *_OTHERS):
-        counts[name] = counts_of(parts, f"n_{name}", n_trees)
-    cuts = {name: cuts_of(own, len(parts[name]), name) for name, own in counts.items()}
-    forest = accepted(lambda: Forest(int(parts["n_features"]), int(parts["n_outputs"])))
-    for place in range(n_trees):
-        state = {name: parts[name][own[place] : own[place + 1]] for name, own in cuts.items()}
-        state["n_outputs"] = int(parts["n_answers"][place])
-        try:
-            forest.add(Tree.from_state(state, forest.n_features), int(parts["first_output"][place]))
-            check_depth(state["feature"] >= 0, state["left"], "is")
-        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
-            raise ModelFileError(f"has a tree {place} that cannot be used: {error}") from None
-    return forest
+    n_features, n_outputs = int(parts["n_features"]), int(parts["n_outputs"])
+    common = {"n_features", "n_outputs", "first_output"}
+    if "n_answers" in parts:
+        needed = {"n_answers", *_PLAIN, *(f"n_{name}" for name in _COUNTED)}
+        _expect_names(parts, common | needed, needed)
+        return accepted(lambda: forest_of_arrays(parts, n_features, n_outputs))
+    _expect_names(parts, common | set(_STREAMS))
+    return accepted(lambda: forest_of_streams(parts, parts["first_output"], n_features, n_outputs))
 
 
+_ARRAYS = {
+    **{name: array("fiu", 1, 2) for name in (*_PLAIN, *_STREAMS)},
+    **{f"n_{name}": COUNTS for name in _COUNTED},
+}
 TREE_CLASSES = [
     Spec(
         "engine.Tree",
         Tree,
-        {"n_outputs": WHOLE, **{name: array("fiu", 1, 2) for name in _ARRAYS}},
+        {"n_outputs": WHOLE, **_ARRAYS},
+        optional=frozenset(_ARRAYS),
         parts=_tree_parts,
         build=_made_tree,
     ),
@@ -109,11 +165,9 @@ TREE_CLASSES = [
             "n_outputs": WHOLE,
             "first_output": COUNTS,
             "n_answers": COUNTS,
-            "n_feature": COUNTS,
-            "n_impurity": COUNTS,
-            **{f"n_{name}": COUNTS for name in _OTHERS},
-            **{name: array("fiu", 1) for name in _ARRAYS},
+            **_ARRAYS,
         },
+        optional=frozenset({"n_answers", *_ARRAYS}),
         parts=_forest_parts,
         build=_made_forest,
     ),

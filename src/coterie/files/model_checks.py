@@ -83,7 +83,7 @@ def check_forest(model: Any) -> None:
     expect(forest.n_features == model.n_features_in_, "has trees of another table")
     expect(forest.n_columns == _n_answers(model), "has trees of other answers than its own")
     expect(
-        np.array_equal(forest.__getstate__()["n_levels"], model.encoder_.n_levels),
+        np.array_equal(forest.n_levels, model.encoder_.n_levels),
         "has trees of other categories than its encoder's",
     )
     expect(model.n_estimators_ == len(forest), f"says {model.n_estimators_} trees and has {len(forest)}")
@@ -92,19 +92,18 @@ def check_forest(model: Any) -> None:
 
 
 def _check_memory(model: Any, memory: Any) -> None:
-    state = memory.__getstate__()
     expect(
-        np.array_equal(state["n_levels"], model.encoder_.n_levels),
+        np.array_equal(memory.n_levels, model.encoder_.n_levels),
         "remembers rows of other categories than its encoder's",
     )
     if "classes_" in vars(model):
-        same = state["n_classes"].tolist() == _class_counts(model)
+        same = memory.n_classes.tolist() == _class_counts(model)
     else:
-        same = len(state["n_classes"]) == 0 and state["n_outputs"] == model.n_outputs_
+        same = len(memory.n_classes) == 0 and memory.n_outputs == model.n_outputs_
     expect(same, "remembers rows of other answers than its own")
-    first = model._memories[0].__getstate__()
+    first = model._memories[0]
     expect(
-        state["n_table_rows"] == first["n_table_rows"] and len(state["order"]) == len(first["order"]),
+        memory.n_table_rows == first.n_table_rows and memory.n_places == first.n_places,
         "remembers rows of two tables",
     )
 

@@ -24,7 +24,11 @@ __all__ = ["inspect_file", "load", "save"]
 
 
 def save(
-    model: Any, path: str | os.PathLike[str] | BinaryIO, *, notes: Mapping[str, str] | None = None
+    model: Any,
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    compact: bool = True,
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     """Store a model in one file that `coterie.load` reads, and that holds data only.
 
@@ -36,6 +40,9 @@ def save(
     model : an estimator of coterie, fitted or not
         Members of other libraries are stored by skops: `pip install 'coterie[export]'`.
     path : str, path, or an object that is open for writing bytes
+    compact : bool
+        Whether arrays are coded in fewer bytes, which loses nothing. False stores forests as they are in memory: the
+        file is several times as large, and `coterie.load(path, mmap=True)` opens it without reading it.
     notes : dict of texts by name, or None
         What readers of the file should know, such as the name of the target. `coterie.inspect_file` shows them; the
         model does not use them.
@@ -56,8 +63,11 @@ def save(
     >>> coterie.load(file).predict([[2]])
     array([4.])
     """
-    writer = Writer()
+    writer = Writer(bool(compact))
     writer.write(model)
+    if not writer.is_in_proportion():  # next to nothing, thousands of times over
+        writer = Writer(compact=False)
+        writer.write(model)
     metadata = {
         "coterie_format": str(FORMAT),
         "coterie_version": version("coterie"),
@@ -79,7 +89,7 @@ def save(
         )
 
 
-def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
+def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = (), mmap: bool = False) -> Any:
     """The model of a file that `coterie.save` wrote. Nothing in the file is run.
 
     Parameters
@@ -88,6 +98,12 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     trusted : list of str
         Types of other libraries' members that skops does not trust by itself. The message of the error lists those
         that a file needs; name them only if you know where the file comes from.
+    mmap : bool
+        Whether large arrays stay in the file until they are used. A forest of any size that was saved with
+        `compact=False` is there at once, and processes that load it share its memory. Its trees are checked when they
+        are first used, so a hostile file does no harm, but the checksums of large arrays are not: a flipped bit can
+        change an answer. The file must not be changed or cut off while the model is in use; replacing it, as `save`
+        does, is fine.
 
     Returns
     -------
@@ -106,7 +122,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
         raise InvalidType(f"trusted={in_short(trusted)}: expected a list of names of types.")
     with opened(path) as source:
-        container, nodes = _opened_model(source)
+        container, nodes = _opened_model(source, bool(mmap))
         return Reader(container, nodes, source.name, list(trusted)).read()
 
 
@@ -138,8 +154,8 @@ def inspect_file(path: str | os.PathLike[str] | BinaryIO) -> FileSummary:
         return summary_of(container, nodes, source.name)
 
 
-def _opened_model(source: Source) -> tuple[Container, Any]:
-    container = Container(source)
+def _opened_model(source: Source, mapped: bool = False) -> tuple[Container, Any]:
+    container = Container(source, mapped)
     written = _format_of(container, source.name)
     container.read_hashes()
     if "model" not in container.metadata and "checkpoint" in container.metadata:

@@ -14,6 +14,7 @@ from coterie._params import in_short
 from coterie._typing import AnyArray
 from coterie.errors import MissingPackage, ModelFileError
 from coterie.files.arrays import made_array
+from coterie.files.coded import most_decoded
 from coterie.files.container import Container
 from coterie.files.foreign import Untrusted, made_foreign, untrusted_types
 from coterie.files.labels import UNPACKED
@@ -42,6 +43,7 @@ class Reader:
         self._uses = _uses(nodes)
         self._tensors: set[str] = set()
         self._reach = _Reach()
+        self._room = most_decoded(container.size)
 
     def read(self) -> Any:
         """The model: the last node."""
@@ -98,7 +100,16 @@ class Reader:
             if "requests" in node:
                 set_requests(made, node["requests"])
             return made
-        return made_array(node, self._tensor, lambda value, _: self._value(value))
+        return made_array(node, self._tensor, lambda value, _: self._value(value), self._take)
+
+    def _take(self, n_bytes: int) -> None:
+        """Make sure that decoded arrays stay in proportion to the file."""
+        if n_bytes > self._room:
+            raise ModelFileError(
+                f"would be an array of {n_bytes} bytes; a file of {self._container.size} bytes may become "
+                f"{most_decoded(self._container.size)} in all."
+            )
+        self._room -= n_bytes
 
     def _tensor(self, name: Any) -> AnyArray:
         if not isinstance(name, str) or name not in self._container.tensors:

@@ -1,5 +1,6 @@
 """Where the bytes of a model are read from: a file, or an object with `read`."""
 
+import mmap
 import os
 import stat
 from typing import Any, BinaryIO, Self
@@ -46,6 +47,12 @@ class Source:
                 done += n_now
         if done < len(out):
             raise ModelFileError(f"{self.name} became shorter while it was read.")
+
+    def mapped(self) -> mmap.mmap:
+        """All bytes, which stay in the file until somebody looks at them. Whoever changes them changes a copy."""
+        if isinstance(self._file, bytes):
+            raise InvalidType("mmap=True needs the path of a file, since only files can be mapped.")
+        return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_COPY)
 
     def close(self) -> None:
         if not isinstance(self._file, bytes):

@@ -28,6 +28,7 @@ class Spec:
     has_params : whether it is an estimator, whose parameters are stored beside its state
     verify : raises ModelFileError if attributes do not fit together
     parts : the attributes of an object; by default those it has
+    plain_parts : the same for files that are to be mapped, where arrays are what the engine has in its memory
     build : an object from its attributes; by default they are set, and nothing of the class is run
     """
 
@@ -39,12 +40,14 @@ class Spec:
     has_params: bool = False
     verify: Callable[[Any], None] = _nothing_more
     parts: Callable[[Any], dict[str, Any]] | None = None
+    plain_parts: Callable[[Any], dict[str, Any]] | None = None
     build: Callable[[dict[str, Any]], Any] | None = None
     param_names: frozenset[str] = field(default=frozenset())
 
-    def parts_of(self, held: Any) -> dict[str, Any]:
+    def parts_of(self, held: Any, compact: bool = True) -> dict[str, Any]:
         """The attributes to store."""
-        parts = dict(vars(held)) if self.parts is None else self.parts(held)
+        take = self.parts if compact or self.plain_parts is None else self.plain_parts
+        parts = dict(vars(held)) if take is None else take(held)
         return {name: value for name, value in parts.items() if name not in self.dropped}
 
     def made(self, parts: dict[str, Any]) -> Any:

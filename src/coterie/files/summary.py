@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coterie.errors import ModelFileError
+from coterie.files.arrays import made_array
 from coterie.files.container import Container
 from coterie.files.notes import read_notes
 
@@ -137,19 +138,31 @@ def _classes(
     node = _followed(nodes, state.get("classes_"))
     if isinstance(node.get("items"), list):
         return [item for item in node["items"] if isinstance(item, str | int | float)]
-    if "as" in node or _n_entries(container, node) > _MOST_CLASSES or "array" not in node:
+    if "as" in node or not 0 < _n_entries(container, node) <= _MOST_CLASSES:
         return None
     try:
-        return list(container.tensor(node["array"]).tolist())
+        return list(made_array(node, container.tensor, _nothing, _few_bytes).tolist())
     except ModelFileError as error:
         raise ModelFileError(f"{name}: the summary {error}") from None
 
 
 def _n_entries(container: Container, node: dict[str, Any]) -> int:
     """How many entries the tensor of a node has along its first axis."""
-    name = node.get("array")
-    shape = container.tensors.get(name, {}).get("shape") if isinstance(name, str) else None
-    return int(shape[0]) if shape else 0
+    name, shape = node.get("array"), node.get("shape")
+    if isinstance(name, str):
+        shape = container.tensors.get(name, {}).get("shape")
+    elif not isinstance(node.get("coded"), str) or node["coded"] not in container.tensors:
+        return 0
+    return shape[0] if isinstance(shape, list) and shape and type(shape[0]) is int else 0
+
+
+def _nothing(_: Any, __: str) -> None:
+    """Numbers hold no other values."""
+
+
+def _few_bytes(n_bytes: int) -> None:
+    if n_bytes > 8 * _MOST_CLASSES:
+        raise ModelFileError("has labels with too many axes.")
 
 
 _COUNTED = {"engine.Forest": "first_output", "engine.PackedForest": "weight"}

@@ -9,8 +9,15 @@ from typing import Any
 
 __all__ = ["FORMAT", "UPGRADES", "upgraded"]
 
-FORMAT = 1
-UPGRADES: dict[int, Callable[[Any], Any]] = {}
+FORMAT = 2
+
+
+def _from_1(nodes: Any) -> Any:
+    """Format 2 has coded arrays, and trees as streams of numbers; plain ones mean what they meant."""
+    return nodes
+
+
+UPGRADES: dict[int, Callable[[Any], Any]] = {1: _from_1}
 
 
 def upgraded(nodes: Any, written: int) -> Any:

@@ -6,6 +6,7 @@ Words
 An object that is found in two places is one node, so that it is one object again.
 """
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from types import FunctionType
@@ -17,6 +18,8 @@ from sklearn.utils import Bunch
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.arrays import array_node
+from coterie.files.coded import most_decoded
+from coterie.files.container import DTYPES
 from coterie.files.foreign import foreign_bytes
 from coterie.files.labels import is_plain, packed
 from coterie.files.registry import spec_of
@@ -32,18 +35,32 @@ _OF_LEARNERS = ("get_params", "fit", "predict", "transform", "split")
 class Writer:
     """Collects nodes and tensors.
 
+    Parameters
+    ----------
+    compact : whether arrays are coded in fewer bytes
+
     Attributes
     ----------
     nodes : JSON of the nodes
     tensors : arrays by the place where they were found first
     """
 
-    def __init__(self) -> None:
+    def __init__(self, compact: bool = True) -> None:
+        self._compact = compact
         self.nodes: list[dict[str, Any]] = []
         self.tensors: dict[str, AnyArray] = {}
         self._places: dict[int, int] = {}
         self._held: list[Any] = []  # alive, so that no two objects have the same id
         self._open: set[int] = set()
+
+    def is_in_proportion(self) -> bool:
+        """Whether a reader will make room for all arrays that were coded."""
+        coded = sum(
+            math.prod(node["shape"]) * np.dtype(DTYPES[node["dtype"]]).itemsize
+            for node in self.nodes
+            if "coded" in node
+        )
+        return bool(coded <= most_decoded(sum(array.nbytes for array in self.tensors.values())))
 
     def write(self, model: Any) -> None:
         """Add a model with all that it holds."""
@@ -96,6 +113,7 @@ class Writer:
                 held,
                 lambda end, tensor: self._keep(f"{path}{end}", tensor),
                 lambda value, end: self._value(value, f"{path}{end}"),
+                self._compact,
             )
         if node is None:
             raise ModelFileError(
@@ -109,7 +127,7 @@ class Writer:
         if spec is None:
             return self._foreign(held, path)
         try:
-            parts = spec.parts_of(held)
+            parts = spec.parts_of(held, self._compact)
         except TypeError as error:
             raise ModelFileError(f"{path}: {error}.") from None
         requests = requests_of(held)

@@ -16,10 +16,15 @@ TABLE = {
 }
 LABELS = ["a", "b", "a", "c", "b", "a", "c", "b"]
 NUMBERS = [0.0, 1.0, 0.5, 2.0, 3.0, 1.5, 4.0, 0.25]
+MANY = {
+    "size": [37 * i % 101 / 20 for i in range(300)],
+    "town": [("Oslo", "Rome", "Cork")[i * i % 7 % 3] for i in range(300)],
+}
+MANY_NUMBERS = [size + 13 * i % 5 for i, size in enumerate(MANY["size"])]
 
 
 def models() -> dict[str, Any]:
-    """Small models whose parts are all kinds of nodes."""
+    """Small models whose parts are all kinds of nodes; those of many rows have coded arrays."""
     small: dict[str, Any] = {"n_estimators": 2, "random_state": 0}
     trees = [
         ("tree", coterie.DecisionTreeClassifier(max_depth=2)),
@@ -29,6 +34,10 @@ def models() -> dict[str, Any]:
         "forest": coterie.RandomForestClassifier(**small).fit(TABLE, LABELS),
         "boosting": coterie.GradientBoostingRegressor(min_samples_leaf=1, **small).fit(TABLE, NUMBERS),
         "adaboost": coterie.AdaBoostClassifier(**small).fit(TABLE, LABELS),
+        "many_boosting": coterie.GradientBoostingRegressor(**small | {"n_estimators": 8}).fit(
+            MANY, MANY_NUMBERS
+        ),
+        "many_forest": coterie.RandomForestRegressor(**small).fit(MANY, MANY_NUMBERS),
         "voting": coterie.VotingClassifier(trees, voting="soft").fit(TABLE, LABELS),
     }
 

@@ -1,0 +1,65 @@
+// storage/expected_numbers.hpp: what the numbers of a split are expected to be, given those of its children.
+//
+// Files depend on these formulas to the last bit: a stored difference is one from what they say. They use the four
+// operations in a fixed order, which are the same on every machine, and never change.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "coterie/tree/tree.hpp"
+
+namespace coterie {
+
+/// What is known of a tree as a whole.
+struct TreeRule {
+    double unit = 0.0;        // that covers are multiples of; 0: of none
+    double l2 = 0.0;          // that answers were drawn to zero by
+    double gain_scale = 1.0;  // of gains
+};
+
+struct Sides {
+    double left = 0.0;
+    double right = 0.0;
+};
+
+/// The bits of a NaN that comes out of a calculation are not the same everywhere.
+inline double number_or_zero(double value) { return value == value ? value : 0.0; }
+
+inline double expected_value(Sides value, Sides cover, double whole, double l2) {
+    const double sum = value.left * (cover.left + l2) + value.right * (cover.right + l2);
+    return number_or_zero(sum / (whole + l2));
+}
+
+inline double expected_gain(Sides value, Sides cover, double own_value, double whole, const TreeRule& rule) {
+    const double left = value.left * value.left * (cover.left + rule.l2);
+    const double right = value.right * value.right * (cover.right + rule.l2);
+    const double own = own_value * own_value * (whole + rule.l2);
+    return number_or_zero(rule.gain_scale * (left + right - own));
+}
+
+/// How many doubles lie between two, small for either sign.
+inline std::uint64_t doubles_between(double expected, double found) {
+    const auto place = [](double value) {
+        const auto bits = std::bit_cast<std::uint64_t>(value);
+        return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
+    };
+    const std::uint64_t difference = place(found) - place(expected);
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+inline double double_after(double expected, std::uint64_t between) {
+    const auto bits = std::bit_cast<std::uint64_t>(expected);
+    const std::uint64_t place = bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
+    const std::uint64_t found = place + (between >> 1 ^ (0 - (between & 1)));
+    return std::bit_cast<double>(found >> 63 ? found ^ std::uint64_t{1} << 63 : ~found);
+}
+
+/// The rule that makes the numbers of a tree most expected. The tree is sound.
+TreeRule rule_of(const Tree& tree);
+
+/// The covers as whole numbers of units, those of splits the sums of their children's; empty if they are not.
+std::vector<std::uint64_t> covers_in_units(const Tree& tree, double unit);
+
+}  // namespace coterie
