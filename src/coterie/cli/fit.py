@@ -1,6 +1,5 @@
 """`coterie fit`: a table in, a model file and a leaderboard out."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,7 +77,6 @@ def fit(
     portfolio = names_in(members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
-        import_module("coterie.report")
     with opened(data, where) as table:
         name = table.name
         training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)

@@ -1,6 +1,5 @@
 """`coterie report`: what a model is like on the rows of a table, as a page that opens anywhere."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,7 +49,9 @@ def report(
 
 def write_report(model: Any, X: Any, y: Any, path: Path, *, title: str, seen: bool | None = None) -> Any:
     """Build a report and store it; the file is replaced whole or not at all. `seen`: fit saw these rows."""
-    made = import_module("coterie.report").build(model, X, y, title=title, seen=seen)
+    from coterie.report import build  # not needed by the other verbs
+
+    made = build(model, X, y, title=title, seen=seen)
     with placed(path) as part:
         made.save(part)
     return made
