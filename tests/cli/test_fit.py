@@ -93,9 +93,9 @@ def test_groups_and_weights_are_columns(data: Path, tmp_path: Path, monkeypatch:
     seen: dict[str, Any] = {}
     whole = fit_module.CommitteeRegressor.fit
 
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool) -> Any:
         seen.update(columns=list(X), weight=sample_weight, groups=groups)
-        return whole(self, X, y, sample_weight, groups=groups)
+        return whole(self, X, y, sample_weight, groups=groups, resume=resume)
 
     monkeypatch.setattr(fit_module.CommitteeRegressor, "fit", fit)
     options = ("--groups", "town", "--weight", "flat", "--drop", "dear", "--where", "area > 30")
