@@ -8,6 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification, make_regression
 
 from coterie import (
+    AdaBoostClassifier,
+    DecisionTreeClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -73,3 +75,19 @@ def test_dropout_leaves_no_first_trees() -> None:
     with pytest.raises(InvalidParameter, match="dropout_rate"):
         model.predict(X, n_trees=3)
     assert np.isfinite(model.predict(X, n_trees=6)).all()
+
+
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=2)])
+@pytest.mark.parametrize("corrective", [None, "exponential"])
+def test_adaboost_is_asked_up_to_a_round(estimator: Any, corrective: str | None) -> None:
+    X, y = CLASSES
+    y = y == 1
+    model = AdaBoostClassifier(estimator, n_estimators=8, corrective=corrective, random_state=0).fit(X, y)
+    known = len(model.estimators_)
+
+    for number, stage in enumerate(model.staged_decision_function(X), start=1):
+        assert_array_equal(model.decision_function(X, n_trees=number), stage)
+    assert_array_equal(model.predict(X, n_trees=known), model.predict(X))
+    assert_allclose(model.predict_proba(X, n_trees=known), model.predict_proba(X), rtol=1e-12)
+    with pytest.raises(InvalidParameter, match=rf"n_trees=0: .*from 1 to {known}"):
+        model.predict(X, n_trees=0)

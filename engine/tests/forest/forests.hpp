@@ -10,6 +10,16 @@
 #include "coterie/predict/walk_codes.hpp"
 #include "tables_by_hand.hpp"
 
+namespace coterie {
+
+/// Only stories compare arrays.
+template <class T, class Owner>
+bool operator==(const Array<T, Owner>& one, const Array<T, Owner>& other) {
+    return std::ranges::equal(one, other);
+}
+
+}  // namespace coterie
+
 namespace coterie::tests {
 
 struct Lesson {

@@ -48,7 +48,7 @@ class Forecast:
     def learn(self, entry: Entry, shape: Shape, seconds: float) -> None:
         """A fold of a member took so long."""
         self.unknown.append(seconds)
-        if entry.seconds is not None:
+        if entry.seconds is not None and entry.tells_speed:
             self.thought += entry.seconds(shape)
             self.taken += seconds
 

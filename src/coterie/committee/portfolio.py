@@ -55,6 +55,7 @@ class Entry:
     own : the learner in a form that leaves rows out by itself, and says what it would answer to them: one fit, on one
         binned matrix, takes the place of one for each fold; None: it has no such form
     own_folds : how many folds' time `own` takes
+    tells_speed : whether its time says how long others will take: those on a matrix do other work than trees
     """
 
     name: str
@@ -64,6 +65,7 @@ class Entry:
     max_rows: int | None = None
     own: Any = None
     own_folds: float = 1.0
+    tells_speed: bool = True
 
 
 class PortfolioLike:
@@ -216,7 +218,7 @@ def _recipe(kind: type[Any], shape: Shape) -> Entry:
     return Entry(
         "boosting",
         kind(),
-        lambda shape: 400 * n_bags * _round_seconds(shape),
+        lambda shape: 220 * n_bags * _round_seconds(shape),
         lambda shape: 400 * n_bags * _trees_in_round(shape) * 4e-3,
         own=kind(n_bags=n_bags),
     )
@@ -262,7 +264,12 @@ def _linear(estimator: Any, n_iter: int) -> Entry:
         return 0.01 + 2e-9 * min(shape.n_train, 200_000) * shape.n_columns * n_outputs * n_iter
 
     return Entry(
-        "linear", estimator, seconds, lambda shape: 1e-5 * shape.n_columns * shape.n_outputs, 200_000
+        "linear",
+        estimator,
+        seconds,
+        lambda shape: 1e-5 * shape.n_columns * shape.n_outputs,
+        200_000,
+        tells_speed=False,
     )
 
 
@@ -273,7 +280,7 @@ def _neighbors(estimator: Any) -> Entry:
     def megabytes(shape: Shape) -> float:
         return 16e-6 * min(shape.n_train, 10_000) * shape.n_columns
 
-    return Entry("neighbors", estimator, seconds, megabytes, 10_000)
+    return Entry("neighbors", estimator, seconds, megabytes, 10_000, tells_speed=False)
 
 
 def _classifiers(shape: Shape) -> list[Entry]:

@@ -1,5 +1,6 @@
 """What a fitted AdaBoost says: votes, scores, probabilities and classes, at the end and after each round."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from coterie.data.prepare import prepare_prediction
 from coterie.data.schema import Schema
 from coterie.ensembles._adaboost_rounds import scores_of_shares
 from coterie.ensembles._adaboost_votes import probabilities
+from coterie.ensembles._first_trees import check_n_trees
 from coterie.ensembles._learner_rows import as_learners_take_it, checked_rows
 from coterie.ensembles._learners import shares_of
 from coterie.ensembles._stumps import stump_shares
@@ -44,30 +46,31 @@ class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMix
     _by_stumps: bool
     _table: Any
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any, *, n_trees: int | None = None) -> FloatArray:
         """The votes for the second class minus those for the first, or those for each class minus their mean.
 
         A positive score speaks for the second class. Scores are on the scale of the exponential loss: a row of score F
-        and class y (-1 or 1) has the loss exp(-y F).
+        and class y (-1 or 1) has the loss exp(-y F). `n_trees` asks the members of the first rounds only.
         """
-        return self._shaped(self._scores(X))
+        return self._shaped(self._scores(X, n_trees))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray:
         """The probability of each class, in the order of `classes_`.
 
         The link is that of the exponential loss: the logistic function of twice the score, or the softmax of twice the
-        votes. It says how sure the votes are, and AdaBoost is often surer than it should be.
+        votes. It says how sure the votes are, and AdaBoost is often surer than it should be. `n_trees` asks the members
+        of the first rounds only.
         """
-        return self._probabilities(self._scores(X))
+        return self._probabilities(self._scores(X, n_trees))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> AnyArray:
-        """The class with the most votes; on a tie, the first of them."""
-        return self._labels(self._scores(X))
+    def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
+        """The class with the most votes; on a tie, the first. `n_trees` asks the members of the first rounds only."""
+        return self._labels(self._scores(X, n_trees))
 
     def vote_shares(self, X: Any) -> FloatArray:
         """The share of all votes that each class has got, shape (n_rows, n_classes).
@@ -122,9 +125,12 @@ class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMix
             total += abs(vote) * np.mean([part.feature_importances_ for part in parts], axis=0)
         return total / total.sum() if total.sum() > 0 else total
 
-    def _scores(self, X: Any) -> FloatArray:
+    def _scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
         """Shape (n_rows, n_scores): one score for two classes, else one for each."""
         check_is_fitted(self, "estimators_")
+        if n_trees is not None:
+            [last] = deque(self._staged_scores(X, check_n_trees(n_trees, len(self.estimators_))), maxlen=1)
+            return last
         if self._by_stumps:
             encoded = prepare_prediction(self, X)
             scores = np.zeros(encoded.n_rows * self._n_scores())
@@ -136,28 +142,31 @@ class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMix
             scores += vote * scores_of_shares(shares)
         return scores
 
-    def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
-        return self._staged_sums(X, lambda vote, shares: vote * scores_of_shares(shares))
+    def _staged_scores(self, X: Any, n_rounds: int | None = None) -> Iterator[FloatArray]:
+        return self._staged_sums(X, lambda vote, shares: vote * scores_of_shares(shares), n_rounds)
 
-    def _staged_sums(self, X: Any, cast: Callable[[float, FloatArray], FloatArray]) -> Iterator[FloatArray]:
-        """The sums of what members cast, after each round; each is an array of its own."""
+    def _staged_sums(
+        self, X: Any, cast: Callable[[float, FloatArray], FloatArray], n_rounds: int | None = None
+    ) -> Iterator[FloatArray]:
+        """The sums of what members cast, after each of the first rounds; each is an array of its own."""
         check_is_fitted(self, "estimators_")
-        members = self._all_shares(X)
+        members = self._all_shares(X, n_rounds)
         if hasattr(self, "vote_history_"):
-            return _sums_of_all(members, self.vote_history_, cast)
-        return _running_sums(members, self.estimator_weights_, cast)
+            return _sums_of_all(members, self.vote_history_[:n_rounds], cast)
+        return _running_sums(members, self.estimator_weights_[:n_rounds], cast)
 
-    def _all_shares(self, X: Any) -> Iterator[FloatArray]:
+    def _all_shares(self, X: Any, n_rounds: int | None = None) -> Iterator[FloatArray]:
         """The shares that each member gives to the classes, in order; learners predict in several threads."""
+        members = self.estimators_[:n_rounds]
         if self._by_stumps:
-            return map(self._shares_on(X, prepare_prediction(self, X)), self.estimators_)
+            return map(self._shares_on(X, prepare_prediction(self, X)), members)
         checked_rows(self, X)
         ask = self._shares_on(X, None)
-        n_threads = min(self._threads(), len(self.estimators_))
+        n_threads = min(self._threads(), len(members))
         if n_threads <= 1:
-            return map(ask, self.estimators_)
+            return map(ask, members)
         parallel = Parallel(n_threads, prefer="threads", return_as="generator")
-        shares: Iterator[FloatArray] = parallel(delayed(ask)(member) for member in self.estimators_)
+        shares: Iterator[FloatArray] = parallel(delayed(ask)(member) for member in members)
         return shares
 
     def _shares_on(self, X: Any, encoded: Encoded | None) -> Callable[[Any], FloatArray]:
