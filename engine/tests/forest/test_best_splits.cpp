@@ -181,7 +181,7 @@ const Test missing_against_known("missing values are parted from all others wher
             check(!root.missing_left(), "missing values go right");
             for (Code code = 1; code <= grown.forest.groves[0].thresholds[0].size(); ++code)
                 check(root.goes_left(code), "all others go left");
-            check_equal(grown.forest.groves[0].thresholds[0].back(), std::numeric_limits<double>::infinity());
+            check_equal(grown.forest.groves[0].thresholds[0].view().back(), std::numeric_limits<double>::infinity());
         }
 });
 

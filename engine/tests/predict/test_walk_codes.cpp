@@ -13,7 +13,7 @@ namespace {
 Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& forest) {
     Grove grove;
     for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
-        auto& own = grove.thresholds.emplace_back();
+        auto& own = grove.thresholds.emplace_back().own();
         if (forest.n_levels[feature] > 0) continue;
         for (std::size_t i = 0; i < feature + 3; ++i)
             own.push_back((static_cast<double>(i) + random_unit(seed, Purpose::threshold, i)) /
@@ -22,22 +22,22 @@ Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& 
     for (std::size_t index = 0; index < n_trees; ++index) {
         PackedTree tree{.nodes = {}, .answers = {}, .ranks = {0}, .weight = 1.0, .n_rows = 1};
         for (std::uint16_t level = 0; level < 12; ++level)
-            tree.ranks.push_back(static_cast<std::uint16_t>(1 + (level * 5u + index) % 12));
+            tree.ranks.own().push_back(static_cast<std::uint16_t>(1 + (level * 5u + index) % 12));
         for (std::uint32_t node = 0; node < 31; ++node) {
             if (node >= 15) {
-                tree.nodes.push_back({.left = node - 15, .what = PackedNode::kLeafFlag});
-                tree.answers.push_back(random_unit(seed + index, Purpose::rounding, node));
-                tree.answers.push_back(1.0 - tree.answers.back());
+                tree.nodes.own().push_back({.left = node - 15, .what = PackedNode::kLeafFlag});
+                tree.answers.own().push_back(random_unit(seed + index, Purpose::rounding, node));
+                tree.answers.own().push_back(1.0 - tree.answers.own().back());
                 continue;
             }
             const std::uint64_t draw = random_bits(seed + index, Purpose::split_noise, node);
             const auto feature = static_cast<std::uint32_t>(draw % forest.n_features);
             const bool nominal = forest.n_levels[feature] > 0;
             const std::size_t most = nominal ? 12 : grove.thresholds[feature].size();
-            tree.nodes.push_back({.left = 2 * node + 1,
-                                  .what = feature | (draw >> 20 & 1 ? PackedNode::kMissingRight : 0) |
-                                          (nominal ? PackedNode::kNominal : 0),
-                                  .code = static_cast<std::uint16_t>(1 + (draw >> 32) % most)});
+            tree.nodes.own().push_back({.left = 2 * node + 1,
+                                        .what = feature | (draw >> 20 & 1 ? PackedNode::kMissingRight : 0) |
+                                                (nominal ? PackedNode::kNominal : 0),
+                                        .code = static_cast<std::uint16_t>(1 + (draw >> 32) % most)});
         }
         grove.trees.push_back(std::make_shared<PackedTree>(std::move(tree)));
     }
