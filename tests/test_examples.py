@@ -12,7 +12,12 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 ARGUMENTS = {"demo": ["1"]}  # seconds for each fit
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "example",
+    # The demo starts a process for each of its commands.
+    [pytest.param(path, marks=pytest.mark.slow) if path.stem == "demo" else path for path in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_the_example_runs(example: Path, tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-W", "error", str(example), *ARGUMENTS.get(example.stem, [])],

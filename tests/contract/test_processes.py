@@ -110,7 +110,7 @@ def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(group: st
             expected = fingerprint(make(estimator, n_jobs=2).fit(*small))
             model = make(estimator, n_estimators=100_000, n_jobs=2)
             before, caught = n_tasks(), 0
-            for delay in (0.1, 0.4, 0.7):
+            for delay in (0.1, 0.5):
                 timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
                 timer.start()
                 try:
@@ -122,7 +122,7 @@ def test_an_interrupted_fit_says_so_leaves_nothing_and_can_be_repeated(group: st
             return caught, n_tasks() - before, again == expected
         """,
     )
-    assert set(results.values()) == {"(3, 0, True)"}, results
+    assert set(results.values()) == {"(2, 0, True)"}, results
 
 
 def fit_in_worker(estimator: type[Any], seed: int) -> tuple[str, int]:
