@@ -57,7 +57,7 @@ def show(stem: str, target: str, seconds: float) -> None:
     limits = ["--time-limit", f"{seconds:g}", "--seed", 0]
     coterie("fit", f"{stem}.csv", "--target", target, "--drop", "id", *limits, "-o", model)
     coterie("evaluate", model, f"{stem}_new.csv", "--fail-under", "auc=0.6")
-    coterie("report", model, f"{stem}_new.csv", "-o", page)
+    coterie("report", model, f"{stem}_new.csv", "--new", "-o", page)
     coterie("predict", model, f"{stem}_new.csv", "--id", "id", "--proba", "-o", f"{stem}_answers.csv")
     with open(FOLDER / f"{stem}_answers.csv", encoding="utf-8") as file:
         print("".join(file.readlines()[:4]), end="")

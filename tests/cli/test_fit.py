@@ -180,9 +180,10 @@ def test_a_fit_writes_a_report(data: Path, tmp_path: Path) -> None:
 
 def test_a_model_gets_a_report(regressor: Path, data: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.md"
-    shown = answer("report", regressor, data, "-o", page, "--title", "Flats")
+    shown = answer("report", regressor, data, "-o", page, "--title", "Flats", "--new")
 
     assert shown["title"] == "Flats"
+    assert "was not fitted to these rows" in page.read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8").startswith("# Flats")
 
 

@@ -29,6 +29,7 @@ def report(
         str | None, typer.Option("--target", "-t", help="The column with the truth; default: as in the fit.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="None of these rows was seen by the fit.")] = False,
     where: WhereOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -41,7 +42,9 @@ def report(
         X = own.features(table, {name})
         source = table.name
     with voice.progress("writing the report"):
-        made = write_report(own.model, X, truth, output, title=title or f"{name} in {source}")
+        made = write_report(
+            own.model, X, truth, output, title=title or f"{name} in {source}", seen=False if new else None
+        )
     if json:
         print_out(as_json(made.to_dict()))
     voice.note(f"The report is in {output}.")
