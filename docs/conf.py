@@ -18,5 +18,5 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 
-# Docstrings that come from scikit-learn refer to its own pages; ours link to files outside of docs, and use words twice.
+# Docstrings of scikit-learn refer to its own pages; ours link to files outside of docs, and use words twice.
 suppress_warnings = ["myst.xref_missing", "ref.python", "ref.ref", "ref.term"]
