@@ -49,7 +49,7 @@ def _stored(store: Callable[[Any], bytes]) -> dict[str, bytes]:
     return found
 
 
-def refused(data: bytes, words: str) -> None:
+def assert_refused(data: bytes, words: str) -> None:
     """The file is refused when it is loaded, and the message says why."""
     with pytest.raises(ModelFileError, match=words):
         loaded(data)
@@ -74,9 +74,11 @@ CHILDREN = [0, 10**6, 2**31, 2**32 - 1]
 
 @pytest.mark.parametrize("child", CHILDREN)
 def test_children_that_are_parents_or_nowhere(files: dict[str, bytes], child: int) -> None:
-    refused(changed(files["boosting"], "engine.Forest", "left", put(0, child)), "children outside the tree")
-    refused(changed(files["tree"], "engine.Tree", "left", put(0, child)), "children outside the tree")
-    refused(
+    assert_refused(
+        changed(files["boosting"], "engine.Forest", "left", put(0, child)), "children outside the tree"
+    )
+    assert_refused(changed(files["tree"], "engine.Tree", "left", put(0, child)), "children outside the tree")
+    assert_refused(
         changed(files["forest"], "engine.PackedForest", "nodes", put((0, 0), child)),
         "Node 0 of tree 0 has children that do not come after it",
     )
@@ -102,7 +104,7 @@ def test_pairs_of_children_that_are_nowhere(streams: dict[str, bytes], pair: int
             opened.tensors["pairs"] = pairs
         else:
             opened.tensors[opened.tensor_of(spec, "pair")] = pairs
-        refused(opened.data(), "children|shares a child")
+        assert_refused(opened.data(), "children|shares a child")
 
 
 def test_splits_that_make_no_tree(streams: dict[str, bytes]) -> None:
@@ -112,18 +114,30 @@ def test_splits_that_make_no_tree(streams: dict[str, bytes]) -> None:
         ("forest", "engine.PackedForest"),
     ):
         for change in (put(0, 0), put(-1, 1), put(slice(None), 1)):
-            refused(changed(streams[name], spec, "is_split", change), "refused by the engine: ")
+            assert_refused(changed(streams[name], spec, "is_split", change), "refused by the engine: ")
 
 
 def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
-    refused(changed(streams["boosting"], "engine.Forest", "cut", put(0, 10**6)), "a cut that does not exist")
-    refused(changed(streams["boosting"], "engine.Forest", "feature", put(0, 9)), "a feature that does not")
-    refused(changed(streams["boosting"], "engine.Forest", "features", put(0, 9)), "a feature that does not")
-    refused(changed(streams["boosting"], "engine.Forest", "n_nodes", put(0, 2**32 - 1)), "entries in")
-    refused(changed(streams["forest"], "engine.PackedForest", "code", put(0, 60_000)), "a code that does not")
-    refused(changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9")
-    refused(changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names an answer")
-    refused(
+    assert_refused(
+        changed(streams["boosting"], "engine.Forest", "cut", put(0, 10**6)), "a cut that does not exist"
+    )
+    assert_refused(
+        changed(streams["boosting"], "engine.Forest", "feature", put(0, 9)), "a feature that does not"
+    )
+    assert_refused(
+        changed(streams["boosting"], "engine.Forest", "features", put(0, 9)), "a feature that does not"
+    )
+    assert_refused(changed(streams["boosting"], "engine.Forest", "n_nodes", put(0, 2**32 - 1)), "entries in")
+    assert_refused(
+        changed(streams["forest"], "engine.PackedForest", "code", put(0, 60_000)), "a code that does not"
+    )
+    assert_refused(
+        changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9"
+    )
+    assert_refused(
+        changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names an answer"
+    )
+    assert_refused(
         changed(streams["forest"], "engine.PackedForest", "answer", lambda own: own[1:]), "differ in length"
     )
 
@@ -131,10 +145,10 @@ def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
 def test_nodes_in_two_forms(files: dict[str, bytes], streams: dict[str, bytes]) -> None:
     opened = Opened(streams["forest"])
     del opened.node("engine.PackedForest")["state"]["code"]
-    refused(opened.data(), "not all that makes them|no node uses|nodes that the model does not use")
+    assert_refused(opened.data(), "not all that makes them|no node uses|nodes that the model does not use")
     opened = Opened(files["boosting"])
     opened.node("engine.Forest")["state"]["cuts"] = opened.node("engine.Forest")["state"]["value"]
-    refused(opened.data(), "does not belong to the others")
+    assert_refused(opened.data(), "does not belong to the others")
 
 
 def test_a_short_file_that_is_a_long_array() -> None:
@@ -148,7 +162,7 @@ def test_a_short_file_that_is_a_long_array() -> None:
             "shape": shape,
         }
         opened.tensors[name] = few
-        refused(opened.data(), "would be an array of")
+        assert_refused(opened.data(), "would be an array of")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +184,7 @@ def test_codes_that_are_none(node: dict[str, Any], words: str) -> None:
     name = str(opened.nodes[place]["array"])
     opened.tensors[name] = np.frombuffer(b"\x01\x01\0\0\0" + bytes(8), dtype=np.uint8)
     opened.nodes[place] = {"coded": name, **node}
-    refused(opened.data(), words)
+    assert_refused(opened.data(), words)
 
 
 def test_a_child_with_two_parents(files: dict[str, bytes]) -> None:
@@ -182,15 +196,15 @@ def test_a_child_with_two_parents(files: dict[str, bytes]) -> None:
     )
     one, other = splits[0], splits[1]
     nodes[other, 0] = nodes[one, 0] if nodes[one, 0] > other else nodes[other, 0] - 2
-    refused(opened.data(), "of tree 0 ")
+    assert_refused(opened.data(), "of tree 0 ")
 
 
 @pytest.mark.parametrize("feature", [2, 1000, 2**31 - 1, -2])
 def test_features_that_the_table_does_not_have(files: dict[str, bytes], feature: int) -> None:
-    refused(
+    assert_refused(
         changed(files["boosting"], "engine.Forest", "feature", put(0, feature)), "splits on feature|refused"
     )
-    refused(
+    assert_refused(
         changed(files["tree"], "engine.Tree", "feature", put(0, feature)),
         "splits on feature|that its table does not have",
     )
@@ -201,27 +215,31 @@ def test_a_leaf_that_asks_about_a_feature(files: dict[str, bytes]) -> None:
         leaf = np.flatnonzero(nodes[:, 1] >= 2**31)[0]
         nodes[leaf, 1] |= 2**29 - 1
 
-    refused(changed(files["forest"], "engine.PackedForest", "nodes", ask), "of tree 0 is a leaf that asks")
+    assert_refused(
+        changed(files["forest"], "engine.PackedForest", "nodes", ask), "of tree 0 is a leaf that asks"
+    )
 
 
 def test_answers_that_are_not_there(files: dict[str, bytes]) -> None:
     def far(nodes: Any) -> None:
         nodes[np.flatnonzero(nodes[:, 1] >= 2**31)[0], 0] = 10**6
 
-    refused(changed(files["forest"], "engine.PackedForest", "nodes", far), "names an answer")
+    assert_refused(changed(files["forest"], "engine.PackedForest", "nodes", far), "names an answer")
 
 
 def test_sets_of_categories_that_are_too_long_or_not_there(files: dict[str, bytes]) -> None:
     def name_set(levels: Any) -> None:
         levels[0] = 7
 
-    refused(changed(files["boosting"], "engine.Forest", "levels", name_set), "level set that does not exist")
-    refused(
+    assert_refused(
+        changed(files["boosting"], "engine.Forest", "levels", name_set), "level set that does not exist"
+    )
+    assert_refused(
         changed(files["tree"], "engine.Tree", "level_bits", lambda bits: np.append(bits, bits[:1])),
         "four words each",
     )
-    refused(changed(files["tree"], "Coding", "code", put(0, 255)), "code does not exist")
-    refused(
+    assert_refused(changed(files["tree"], "Coding", "code", put(0, 255)), "code does not exist")
+    assert_refused(
         changed(files["forest"], "engine.PackedForest", "ranks", lambda ranks: ranks[:-1]), "entries in ranks"
     )
 
@@ -230,21 +248,21 @@ def test_thresholds_that_are_no_numbers(files: dict[str, bytes]) -> None:
     def spoil(thresholds: Any) -> None:
         thresholds[:] = np.nan
 
-    refused(changed(files["boosting"], "engine.Forest", "threshold", spoil), "NaN as its threshold")
-    refused(changed(files["tree"], "engine.Tree", "threshold", spoil), "NaN as its threshold")
-    refused(changed(files["forest"], "engine.PackedForest", "thresholds", spoil), "do not ascend")
-    refused(changed(files["stumps"], "engine.StumpTable", "cuts", spoil), "out of order")
+    assert_refused(changed(files["boosting"], "engine.Forest", "threshold", spoil), "NaN as its threshold")
+    assert_refused(changed(files["tree"], "engine.Tree", "threshold", spoil), "NaN as its threshold")
+    assert_refused(changed(files["forest"], "engine.PackedForest", "thresholds", spoil), "do not ascend")
+    assert_refused(changed(files["stumps"], "engine.StumpTable", "cuts", spoil), "out of order")
 
 
 @pytest.mark.parametrize("length", [2**31, 2**31 - 1, 2**32 - 1])
 def test_lengths_of_two_to_the_31(files: dict[str, bytes], length: int) -> None:
-    refused(changed(files["boosting"], "engine.Forest", "n_feature", put(0, length)), "entries in")
-    refused(
+    assert_refused(changed(files["boosting"], "engine.Forest", "n_feature", put(0, length)), "entries in")
+    assert_refused(
         changed(files["forest"], "engine.PackedForest", "n_nodes", put(0, length)), "nodes that are not there"
     )
     opened = Opened(files["forest"])
     opened.node("engine.PackedForest")["state"]["n_columns"] = length
-    refused(opened.data(), "refused by the engine|other answers")
+    assert_refused(opened.data(), "refused by the engine|other answers")
 
 
 def with_header(data: bytes, change: Callable[[Any], None]) -> bytes:
@@ -265,7 +283,7 @@ def test_shapes_that_promise_more_than_the_file_has(files: dict[str, bytes], sha
     def promise(header: Any) -> None:
         header["tree_.native.threshold"]["shape"] = shape
 
-    refused(with_header(files["tree"], promise), "tensor 'tree_.native.threshold'")
+    assert_refused(with_header(files["tree"], promise), "tensor 'tree_.native.threshold'")
 
 
 @pytest.mark.parametrize(
@@ -275,14 +293,14 @@ def test_places_outside_the_file(files: dict[str, bytes], offsets: Any) -> None:
     def move(header: Any) -> None:
         header["tree_.native.threshold"]["data_offsets"] = offsets
 
-    refused(with_header(files["tree"], move), "tensor 'tree_.native.threshold'")
+    assert_refused(with_header(files["tree"], move), "tensor 'tree_.native.threshold'")
 
 
 def test_tensors_that_overlap(files: dict[str, bytes]) -> None:
     def overlap(header: Any) -> None:
         header["tree_.native.gain"]["data_offsets"] = header["tree_.native.cover"]["data_offsets"]
 
-    refused(with_header(files["tree"], overlap), "begins at byte")
+    assert_refused(with_header(files["tree"], overlap), "begins at byte")
 
 
 @pytest.mark.parametrize("mark", ["[", '{"a":'])
@@ -292,7 +310,7 @@ def test_nesting_of_100_000(mark: str) -> None:
         bytes(chunk)
         for chunk in chunks_of({"coterie_format": "1", "coterie_version": "0", "model": deep}, {})
     )
-    refused(data, "nested 100000 deep")
+    assert_refused(data, "nested 100000 deep")
 
 
 def test_a_header_of_nothing_but_brackets() -> None:
@@ -300,13 +318,13 @@ def test_a_header_of_nothing_but_brackets() -> None:
     text = opened + b" " * (-len(opened) % 64)
 
     start = len(text).to_bytes(8, "little") + b"{" + text[1:]
-    refused(start + hashlib.blake2b(start, digest_size=32).digest(), "values, and at most|nested")
+    assert_refused(start + hashlib.blake2b(start, digest_size=32).digest(), "values, and at most|nested")
 
 
 def test_names_that_come_twice(files: dict[str, bytes]) -> None:
     opened = Opened(files["tree"])
     opened.node("Schema")["state"]["names"] = {"tuple": ["size", "size"]}
-    refused(opened.data(), "two columns of the same name")
+    assert_refused(opened.data(), "two columns of the same name")
 
     raw = files["tree"]
     length = int.from_bytes(raw[:8], "little")
@@ -316,7 +334,7 @@ def test_names_that_come_twice(files: dict[str, bytes]) -> None:
 
     start = len(doubled).to_bytes(8, "little") + doubled
     data = start + raw[8 + length : -32] + hashlib.blake2b(start, digest_size=32).digest()
-    refused(data, "a name may come twice")
+    assert_refused(data, "a name may come twice")
 
 
 def test_classes_and_attributes_that_are_not_on_the_list(files: dict[str, bytes], monkeypatch: Any) -> None:
@@ -336,15 +354,15 @@ def test_classes_and_attributes_that_are_not_on_the_list(files: dict[str, bytes]
     ):
         opened = Opened(files["tree"])
         opened.nodes[-1]["class"] = name
-        refused(opened.data(), "does not know")
+        assert_refused(opened.data(), "does not know")
     for name in ("__class__", "__dict__", "predict", "_estimator_type", "forest_"):
         opened = Opened(files["tree"])
         opened.nodes[-1]["state"][name] = 1
-        refused(opened.data(), "not one of a DecisionTreeClassifier")
+        assert_refused(opened.data(), "not one of a DecisionTreeClassifier")
     for name in ("__init__", "n_estimators"):
         opened = Opened(files["tree"])
         opened.nodes[-1]["params"][name] = 1
-        refused(opened.data(), "has a parameter")
+        assert_refused(opened.data(), "has a parameter")
     assert "antigravity" not in sys.modules
 
 
@@ -357,37 +375,41 @@ def test_attributes_of_another_kind(files: dict[str, bytes]) -> None:
     ]:
         opened = Opened(files["tree"])
         opened.nodes[-1]["state"][attribute] = value
-        refused(opened.data(), rf"has {attribute} = ")
+        assert_refused(opened.data(), rf"has {attribute} = ")
 
 
 def test_parts_of_two_models(files: dict[str, bytes]) -> None:
     opened = Opened(files["tree"])
     opened.nodes[-1]["state"]["n_features_in_"] = 3
-    refused(opened.data(), "has 3 features and a schema of 2")
+    assert_refused(opened.data(), "has 3 features and a schema of 2")
     opened = Opened(files["forest"])
     opened.nodes[-1]["state"]["n_estimators_"] = 10**9
-    refused(opened.data(), "says 1000000000 trees and has 3")
+    assert_refused(opened.data(), "says 1000000000 trees and has 3")
 
 
 def test_rows_that_do_not_fit_the_forest_that_remembers_them(files: dict[str, bytes]) -> None:
     memory = "engine.ForestMemory"
-    refused(changed(files["forest"], memory, "codes", put(slice(None), 60_000)), "level that does not exist")
-    refused(changed(files["forest"], memory, "order", put(0, 10**6)), "refused|remembers")
-    refused(
+    assert_refused(
+        changed(files["forest"], memory, "codes", put(slice(None), 60_000)), "level that does not exist"
+    )
+    assert_refused(changed(files["forest"], memory, "order", put(0, 10**6)), "refused|remembers")
+    assert_refused(
         changed(files["forest"], memory, "n_levels", put(1, 5)), "refused|remembers rows of other categories"
     )
-    refused(changed(files["forest"], memory, "n_classes", put(0, 2**31)), "impossible number of classes")
-    refused(changed(files["forest"], memory, "targets", put(0, np.nan)), "no number")
+    assert_refused(
+        changed(files["forest"], memory, "n_classes", put(0, 2**31)), "impossible number of classes"
+    )
+    assert_refused(changed(files["forest"], memory, "targets", put(0, np.nan)), "no number")
     opened = Opened(files["forest"])
     opened.node(memory)["state"]["n_table_rows"] = 2**40
-    refused(opened.data(), "rows of a table of")
+    assert_refused(opened.data(), "rows of a table of")
 
 
 def test_references_forward_to_itself_and_round_and_round(files: dict[str, bytes]) -> None:
     for place in (len(Opened(files["tree"]).nodes) - 1, 10**9, -1, True, "0", None):
         opened = Opened(files["tree"])
         opened.nodes[-1]["state"]["tree_"] = {"ref": place}
-        refused(opened.data(), "refers to node|has tree_ =")
+        assert_refused(opened.data(), "refers to node|has tree_ =")
 
 
 def test_a_few_nodes_that_refer_to_each_other_a_million_times(files: dict[str, bytes]) -> None:
@@ -397,7 +419,7 @@ def test_a_few_nodes_that_refer_to_each_other_a_million_times(files: dict[str, b
         again = json.loads(json.dumps(root))
         again["params"]["estimators"] = [{"tuple": [name, {"ref": len(opened.nodes) - 1}]} for name in "ab"]
         opened.nodes.append(again)
-    refused(opened.data(), "over and over")
+    assert_refused(opened.data(), "over and over")
 
 
 def test_a_nest_of_a_thousand_models(files: dict[str, bytes]) -> None:
@@ -407,18 +429,18 @@ def test_a_nest_of_a_thousand_models(files: dict[str, bytes]) -> None:
         again = json.loads(json.dumps(root))
         again["params"]["estimators"] = [{"tuple": ["a", {"ref": len(opened.nodes) - 1}]}]
         opened.nodes.append(again)
-    refused(opened.data(), "nested more than 100 deep|over and over")
+    assert_refused(opened.data(), "nested more than 100 deep|over and over")
 
 
 def test_tensors_and_nodes_that_nobody_uses(files: dict[str, bytes]) -> None:
     opened = Opened(files["tree"])
     opened.tensors["more"] = np.zeros(3)
-    refused(opened.data(), "no node uses the tensor 'more'")
+    assert_refused(opened.data(), "no node uses the tensor 'more'")
     opened = Opened(files["tree"])
     opened.nodes.insert(0, {"items": [], "shape": [0], "as": "O"})
     for node in opened.nodes[1:]:
         _shift(node)
-    refused(opened.data(), "nodes that the model does not use")
+    assert_refused(opened.data(), "nodes that the model does not use")
 
 
 def _shift(value: Any) -> None:
