@@ -20,3 +20,15 @@ napoleon_numpy_docstring = True
 
 # Docstrings of scikit-learn refer to its own pages; ours link to files outside of docs, and use words twice.
 suppress_warnings = ["myst.xref_missing", "ref.python", "ref.ref", "ref.term"]
+
+
+def leave_unindexed(app, what, name, obj, options, lines):
+    """Attributes that a docstring lists are told there; those that are properties have an entry of their own."""
+    told = ".. attribute::"
+    for number, line in reversed(list(enumerate(lines))):
+        if line.lstrip().startswith(told):
+            lines.insert(number + 1, " " * (len(line) - len(line.lstrip()) + 3) + ":no-index:")
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", leave_unindexed, priority=900)  # after napoleon

@@ -288,6 +288,11 @@ struct Kernels {
     void (*route)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
                   std::uint8_t* lanes);
 
+    // The same for a tree with one step a level: the answers of a row are the bits of its code, the root's the highest,
+    // 1 where it goes right. Lanes of the steps are not looked at.
+    void (*route_levels)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                         std::uint8_t* codes);
+
     // Everything that depends on node, way and point: 3 * points numbers per node in each table.
     void (*shap_tables)(const ShapTree& tree, double* ratio, double* factor);
     // SHAP values of one row in one tree: adds to sums[(output * n_features + feature) * points + point]. `ways` has an

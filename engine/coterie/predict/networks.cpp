@@ -10,6 +10,33 @@ namespace {
 constexpr std::size_t kMostCuts = 254;  // of a plane
 constexpr std::size_t kPlaneStride = Networks::kBlockRows + kRouteRows;
 
+bool same_question(const Tree& tree, NodeIndex a, NodeIndex b) {
+    if (tree.is_leaf(a) || tree.is_leaf(b)) return tree.is_leaf(a) && tree.is_leaf(b);
+    if (tree.feature[a] != tree.feature[b] || tree.missing_left[a] != tree.missing_left[b]) return false;
+    if ((tree.levels[a] < 0) != (tree.levels[b] < 0)) return false;
+    if (tree.levels[a] < 0) return tree.threshold[a] == tree.threshold[b];
+    for (std::uint32_t level = 0; level + 1 < kMaxBins; ++level)
+        if (tree.level_goes_left(tree.levels[a], level) != tree.level_goes_left(tree.levels[b], level)) return false;
+    return true;
+}
+
+/// The levels of a symmetric tree, each with its nodes from left to right. Nothing if the tree is none.
+std::optional<std::vector<std::vector<NodeIndex>>> levels_of(const Tree& tree) {
+    std::vector<std::vector<NodeIndex>> levels{{0}};
+    while (!tree.is_leaf(levels.back()[0])) {
+        std::vector<NodeIndex> below;
+        for (const NodeIndex node : levels.back()) {
+            if (!same_question(tree, node, levels.back()[0])) return std::nullopt;
+            below.push_back(tree.left[node]);
+            below.push_back(tree.left[node] + 1);
+        }
+        levels.push_back(std::move(below));
+    }
+    const auto is_leaf = [&](NodeIndex node) { return tree.is_leaf(node); };
+    if (!std::ranges::all_of(levels.back(), is_leaf)) return std::nullopt;
+    return levels;
+}
+
 }  // namespace
 
 /// Where the splits of the trees find their bytes.
@@ -71,6 +98,17 @@ std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tre
     Planes planes(trees);
     Networks networks;
     for (const auto& tree : trees) {
+        const auto levels = levels_of(*tree);
+        networks.is_levelled_.push_back(levels.has_value());
+        if (levels) {
+            for (std::size_t depth = 0; depth + 1 < levels->size(); ++depth)
+                networks.steps_.push_back(networks.step_of(*tree, planes, (*levels)[depth][0]));
+            networks.leaves_.insert(networks.leaves_.end(), levels->back().begin(), levels->back().end());
+            networks.root_.push_back(kMostLeaves);
+            networks.first_step_.push_back(networks.steps_.size());
+            networks.first_leaf_.push_back(networks.leaves_.size());
+            continue;
+        }
         std::vector<std::uint32_t> code(tree->n_nodes());
         for (NodeIndex node = 0; node < tree->n_nodes(); ++node) {
             if (!tree->is_leaf(node)) continue;
@@ -93,19 +131,25 @@ std::uint32_t Networks::add_steps(const Tree& tree, const Planes& planes, NodeIn
     if (tree.is_leaf(node)) return code[node];
     const std::uint32_t left = add_steps(tree, planes, tree.left[node], lane, code);
     const std::uint32_t right = add_steps(tree, planes, tree.left[node] + 1, left == lane ? lane + 1 : lane, code);
-    const auto feature = static_cast<FeatureIndex>(tree.feature[node]);
-    RouteStep& step = steps_.emplace_back();
+    RouteStep& step = steps_.emplace_back(step_of(tree, planes, node));
     step.left = left;
     step.right = right;
     step.to = lane;
     n_lanes_ = std::max<std::size_t>(n_lanes_, lane + 1);
+    return lane;
+}
+
+/// What the split asks, without the lanes.
+RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex node) {
+    RouteStep step;
+    const auto feature = static_cast<FeatureIndex>(tree.feature[node]);
     const bool missing_left = tree.missing_left[node] != 0;
     if (tree.levels[node] < 0) {
         const auto [plane, last] = planes.of_threshold(feature, tree.threshold[node]);
         step.column = plane * kPlaneStride;
         step.last = last;
         step.shift = missing_left ? Bin{0} : Bin{1};
-        return lane;
+        return step;
     }
     step.column = planes.of_levels(feature) * kPlaneStride;
     LevelBits& set = *sets_.emplace_back(std::make_unique<LevelBits>());
@@ -114,7 +158,7 @@ std::uint32_t Networks::add_steps(const Tree& tree, const Planes& planes, NodeIn
         if (tree.level_goes_left(tree.levels[node], level))
             set.bits[(level + 1) / 8] |= static_cast<std::uint8_t>(1u << ((level + 1) % 8));
     step.set = set.bits;
-    return lane;
+    return step;
 }
 
 void Networks::prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const {

@@ -4,6 +4,7 @@
 //   network  every split of a tree is answered for 64 rows at once, from the deepest up, and each answer picks one of
 //   the
 //            two leaf codes below it (kernels: route). It costs the same whatever way the rows go
+//   levelled a symmetric tree: one question a level, so the answers of a row, as bits, are the code of its leaf
 //   plane    a byte for each row of a block: where the value of a feature lies among the thresholds that the trees have
 //            for it, or its level. A feature with more than 254 thresholds has several planes
 //   lane     64 bytes: constant ones for the codes of leaves, then those of splits that wait for their parent
@@ -50,8 +51,12 @@ public:
             const RouteStep* const steps = steps_.data() + first_step_[t];
             const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
             for (std::size_t row = 0; row < n; row += kRouteRows) {
-                kernels().route(scratch.planes.data(), steps, n_steps, row, scratch.lanes.data());
-                reach(t, row, scratch.lanes.data() + root_[t] * kRouteRows);
+                std::uint8_t* const codes = scratch.lanes.data() + root_[t] * kRouteRows;
+                if (is_levelled_[t])
+                    kernels().route_levels(scratch.planes.data(), steps, n_steps, row, codes);
+                else
+                    kernels().route(scratch.planes.data(), steps, n_steps, row, scratch.lanes.data());
+                reach(t, row, codes);
             }
         }
     }
@@ -64,6 +69,7 @@ private:
     class Planes;
 
     Networks() = default;
+    RouteStep step_of(const Tree& tree, const Planes& planes, NodeIndex node);
     std::uint32_t add_steps(const Tree& tree, const Planes& planes, NodeIndex node, std::uint32_t lane,
                             std::span<const std::uint32_t> code);
     void prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const;
@@ -73,10 +79,11 @@ private:
     std::vector<RouteStep> steps_;
     std::vector<std::size_t> first_step_ = {0};  // of each tree, and one more
     std::vector<std::uint32_t> root_;            // of each tree: the lane in which its codes end up
-    std::vector<NodeIndex> leaves_;              // by code, tree after tree
+    std::vector<bool> is_levelled_;
+    std::vector<NodeIndex> leaves_;  // by code, tree after tree
     std::vector<std::size_t> first_leaf_ = {0};
     std::vector<std::unique_ptr<LevelBits>> sets_;
-    std::size_t n_lanes_ = kMostLeaves;
+    std::size_t n_lanes_ = kMostLeaves + 1;
 };
 
 }  // namespace coterie

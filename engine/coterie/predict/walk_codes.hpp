@@ -36,8 +36,4 @@ void walk_forest(const PackedForest& forest, const TableView& table, TreeRange t
 /// the trees. Nothing if a tree has splits by levels, or too many thresholds.
 std::optional<PackedForest> coded(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features);
 
-/// The leaf of each of n rows of codes in one tree; a row begins `row_stride` codes after the one before it.
-void walk_rows(const PackedForest& forest, const PackedTree& tree, const std::uint16_t* codes, std::size_t row_stride,
-               std::size_t n, std::uint32_t* leaves);
-
 }  // namespace coterie

@@ -87,5 +87,35 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
     }
 });
 
+const Test levels("rows of a symmetric tree get their answers as bits, for any number of levels", [] {
+    constexpr std::size_t kSecond = 256 + kRouteRows;
+    const Buffer<Bin> columns = random_bins(6, 2 * kSecond);
+    LevelBits set;
+    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(8, i));
+    std::vector<RouteStep> steps;
+    for (std::size_t s = 0; s < 8; ++s)
+        steps.push_back({.column = s % 2 * kSecond,
+                         .set = s % 3 == 2 ? set.bits : nullptr,
+                         .last = static_cast<Bin>(20 + 30 * s),
+                         .shift = static_cast<Bin>(s % 2)});
+    for (const Kernels* table : kernel_tables())
+        for (std::size_t n_steps = 0; n_steps <= steps.size(); ++n_steps)
+            for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
+                Buffer<std::uint8_t> codes(kRouteRows);
+                table->route_levels(columns.data(), steps.data(), n_steps, begin, codes.data());
+                for (std::size_t k = 0; k < kRouteRows; ++k) {
+                    int expected = 0;
+                    for (std::size_t s = 0; s < n_steps; ++s) {
+                        const Bin bin = columns[steps[s].column + begin + k];
+                        const bool known_left = bin != 0 && bin <= steps[s].last;
+                        const bool left = s % 3 == 2 ? (set.bits[bin / 8] >> (bin % 8) & 1) != 0
+                                                     : known_left || (bin == 0 && steps[s].shift == 0);
+                        expected = 2 * expected + (left ? 0 : 1);
+                    }
+                    check_equal(int{codes[k]}, expected);
+                }
+            }
+});
+
 }  // namespace
 }  // namespace coterie::tests

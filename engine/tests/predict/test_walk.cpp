@@ -126,6 +126,49 @@ const Test nominal_twins("trees with sets of levels send every row to the leaf o
     }
 });
 
+/// One question a level. `odd`: but for one node, which asks something else.
+Tree symmetric_tree(std::uint64_t seed, std::uint32_t depth, std::uint32_t n_features, bool odd) {
+    Tree tree = leaf_only(0);
+    std::vector<NodeIndex> level{0};
+    for (std::uint32_t i = 0; i < depth; ++i) {
+        const auto feature = static_cast<std::int32_t>(random_below(seed, Purpose::feature_draw, i, n_features));
+        const double threshold = random_unit(seed, Purpose::threshold, i);
+        std::vector<NodeIndex> below;
+        for (const NodeIndex node : level) {
+            const bool moved = odd && i + 1 == depth && node == level.back();
+            split(tree, node, feature, moved ? threshold / 2 : threshold, i % 2 == 0, double(node) + 0.25,
+                  -double(node));
+            below.push_back(tree.left[node]);
+            below.push_back(tree.left[node] + 1);
+        }
+        level = below;
+    }
+    return tree;
+}
+
+const Test symmetric_twins("symmetric trees, and those that nearly are, send every row to the leaf of the slow walk",
+                           [] {
+                               constexpr std::size_t n_rows = 1003;
+                               const Rows rows = random_rows(9, n_rows, 3);
+                               std::vector<Tree> trees;
+                               for (std::uint32_t depth = 0; depth <= 8; ++depth) {
+                                   trees.push_back(symmetric_tree(depth, depth, 3, false));
+                                   trees.push_back(symmetric_tree(depth, depth, 3, true));
+                               }
+                               const Forest forest = forest_of(trees, 3);
+                               std::vector<std::uint32_t> leaves(n_rows * trees.size());
+                               find_leaves(forest, rows.view(), leaves, 2);
+                               std::vector<double> expected(n_rows);
+                               for (std::size_t i = 0; i < leaves.size(); ++i) {
+                                   const Tree& tree = trees[i % trees.size()];
+                                   const NodeIndex leaf =
+                                       reference::slow_leaf(tree, &rows.values[i / trees.size() * 3]);
+                                   check_equal(leaves[i], leaf);
+                                   expected[i / trees.size()] += tree.value[leaf];
+                               }
+                               check(scores_of(forest, rows) == expected, "every score equals the slow walk's");
+                           });
+
 const Test many_thresholds("a feature may have more thresholds than a byte tells apart", [] {
     constexpr std::size_t n_rows = 700;
     const Rows rows = random_rows(8, n_rows, 2);

@@ -9,8 +9,10 @@
 namespace coterie::tests {
 namespace {
 
-/// Full trees of depth 4 with random splits over five features, of which the fourth is nominal; two columns of answers.
-Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& forest) {
+/// Full trees, of depth 4 if nothing else is said, with random splits over five features, of which the fourth is
+/// nominal; two columns of answers.
+Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& forest, std::uint32_t depth = 4) {
+    const std::uint32_t n_splits = (1u << depth) - 1;
     Grove grove;
     for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
         auto& own = grove.thresholds.emplace_back().own();
@@ -23,9 +25,9 @@ Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& 
         PackedTree tree{.nodes = {}, .answers = {}, .ranks = {0}, .weight = 1.0, .n_rows = 1};
         for (std::uint16_t level = 0; level < 12; ++level)
             tree.ranks.own().push_back(static_cast<std::uint16_t>(1 + (level * 5u + index) % 12));
-        for (std::uint32_t node = 0; node < 31; ++node) {
-            if (node >= 15) {
-                tree.nodes.own().push_back({.left = node - 15, .what = PackedNode::kLeafFlag});
+        for (std::uint32_t node = 0; node < 2 * n_splits + 1; ++node) {
+            if (node >= n_splits) {
+                tree.nodes.own().push_back({.left = node - n_splits, .what = PackedNode::kLeafFlag});
                 tree.answers.own().push_back(random_unit(seed + index, Purpose::rounding, node));
                 tree.answers.own().push_back(1.0 - tree.answers.own().back());
                 continue;
@@ -70,6 +72,29 @@ std::uint32_t slow_leaf(const PackedForest& forest, std::size_t index, const Col
     }
     return at;
 }
+
+const Test bundles("many rows in large trees, also with nominal splits, reach the leaves that their values lead to",
+                   [] {
+                       PackedForest forest({0, 0, 0, 12, 0}, 2);
+                       forest.groves.push_back(random_grove(7, 2, forest, 13));
+                       validate(forest);
+                       for (const std::size_t n : {600u, 20'000u}) {
+                           const Columns table = random_columns(n, n, 5);
+                           std::vector<std::uint32_t> found(n * 2);
+                           find_leaves(forest, table.view(), found, 2);
+                           std::vector<double> sums(n * 2);
+                           add_answers(forest, table.view(), sums, 2);
+                           for (std::size_t row = 0; row < n; ++row) {
+                               double expected = 0.0;
+                               for (std::size_t t = 0; t < 2; ++t) {
+                                   const std::uint32_t leaf = slow_leaf(forest, t, table, row);
+                                   check_equal(found[row * 2 + t], leaf);
+                                   expected += forest.tree(t).answers[forest.tree(t).nodes[leaf].left * 2];
+                               }
+                               check_equal(sums[row * 2], expected);
+                           }
+                       }
+                   });
 
 const Test leaves("every row reaches the leaf that its values lead to, for any number of rows and threads", [] {
     for (const std::size_t n : {1u, 7u, 8u, 9u, 255u, 256u, 257u, 1000u}) {

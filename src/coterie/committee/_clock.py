@@ -63,9 +63,9 @@ class Forecast:
 class StopAt:
     """A callback of scikit-learn that asks to stop after the first round that ends too late."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    def __init__(self, clock: Clock, until: float) -> None:
         self._clock = clock
-        self._until = clock.elapsed + seconds
+        self._until = until
         self.stopped = False
 
     def setup(self, estimator: object, context: object) -> None:

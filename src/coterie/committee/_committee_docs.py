@@ -73,7 +73,7 @@ _PARAMETERS = """
     dropped_ : dict
         Why members failed, by name.
     stopped_ : list of str
-        Members whose rounds the time limit ended early.
+        Members whose rounds, or trees, the time limit ended early.
     interrupted_ : bool
         Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
     fit_time_ : float

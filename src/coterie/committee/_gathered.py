@@ -62,7 +62,7 @@ class Gathered:
     fit_time : seconds for all folds
     predict_time : seconds for a thousand rows, answered by the models of all folds
     n_rows : rows that the model of a fold was fitted to, at most
-    stopped : whether the time limit ended rounds of boosting early
+    stopped : whether the time limit ended rounds of boosting, or the growth of a forest, early
     forecast : what was known of times when it was complete, see `Forecast`
     """
 

@@ -23,16 +23,21 @@ from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
 from coterie.ensembles._answers import Question, method_of
+from coterie.ensembles._forest_growth import growing_until
+from coterie.ensembles._forest_plan import is_auto
 from coterie.ensembles._journal import Journal, taken_up
 from coterie.ensembles._members import Member, Task, dropped_members, fit_all, weight_params
 from coterie.ensembles._out_of_fold import Fold
 from coterie.ensembles._watchers import current_watch
+from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.errors import InvalidParameter, InvalidType, ModelFileError
 
 __all__ = ["Gathered", "Gathering", "Limits", "Training"]
 
 _STOPPABLE = (GradientBoostingClassifier, GradientBoostingRegressor)
+_FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
 
@@ -237,7 +242,10 @@ class Gathering:
         done.answers = _left_out(model, training.classes)
         counts = slice(None) if training.weight is None else training.weight > 0
         if np.isnan(done.answers[counts]).any():
-            return False
+            if not done.stopped:
+                return False
+            self.skipped[entry.name] = "time ran out before its trees had left out every row"
+            return True
         done.models = [model]
         done.fit_time, done.predict_time = middle - begun, 1000 / len(some) * (ended - middle)
         self._forecast.learn(entry, shape, (middle - begun) / entry.own_folds)
@@ -290,15 +298,15 @@ class Gathering:
     def _fitted(
         self, entry: Entry, fold: Fold, n_rows: int, seed: int | None, folds_left: int, done: Gathered
     ) -> Any:
-        """A model of one fold; rounds of boosting stop when its share of the time is over."""
+        """A model of one fold; rounds of boosting and trees of forests end when its share of the time is over."""
         training, estimator, guard = self.training, entry.estimator, None
+        share = 1.0 if self.found else _SHARE_OF_FIRST
+        until = self.clock.elapsed + share * max(0.0, self.clock.left - self.reserve) / folds_left
         params = weight_params(estimator, training.weight)
         if training.groups is not None and has_fit_parameter(estimator, "groups"):
             params["groups"] = training.groups
         if self.clock.limit is not None and isinstance(estimator, _STOPPABLE) and current_watch() is None:
-            share = 1.0 if self.found else _SHARE_OF_FIRST
-            left = share * max(0.0, self.clock.left - self.reserve)
-            guard = StopAt(self.clock, left / folds_left)
+            guard = StopAt(self.clock, until)
             estimator = clone(estimator).set_callbacks(guard)
         task = Task(
             Member(entry.name, estimator),
@@ -307,10 +315,13 @@ class Gathering:
             params=params,
             seed=seed,
         )
-        [outcome] = fit_all([task], training.X, n_jobs=self.limits.n_jobs, on_error="raise")
+        with growing_until(lambda: self.clock.elapsed > until):
+            [outcome] = fit_all([task], training.X, n_jobs=self.limits.n_jobs, on_error="raise")
         if guard is not None:
             outcome.model.set_callbacks()
             done.stopped |= guard.stopped
+        if isinstance(estimator, _FORESTS) and not is_auto(estimator.n_estimators):
+            done.stopped |= outcome.model.n_estimators_ < estimator.n_estimators
         return outcome.model
 
     def model_of_all(self, entry: Entry, seed: int) -> Any:

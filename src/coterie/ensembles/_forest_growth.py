@@ -1,6 +1,9 @@
 """Growing the trees of a forest, step by step: until there are enough, or until more would not help."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -9,10 +12,23 @@ import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.ensembles._kept_trees import KeptTrees
 
-__all__ = ["grow_trees", "has_settled"]
+__all__ = ["grow_trees", "growing_until", "has_settled"]
 
 STEP, LEAST, MOST = 25, 50, 1000
 LEAST_GAIN = 0.005
+HURRIED_STEP = 8  # trees between two looks at the clock
+
+_LATE: ContextVar[Callable[[], bool] | None] = ContextVar("late", default=None)
+
+
+@contextmanager
+def growing_until(late: Callable[[], bool]) -> Iterator[None]:
+    """Forests that are fitted inside grow no more trees once it is late: they have at least a few, and all are whole."""
+    token = _LATE.set(late)
+    try:
+        yield
+    finally:
+        _LATE.reset(token)
 
 
 def grow_trees(
@@ -21,8 +37,13 @@ def grow_trees(
     """Grow so many trees, or, for None, until the out-of-bag error has settled; `kept` keeps them in a journal."""
     most = MOST if n_trees is None else n_trees
     step = STEP if n_trees is None else most if verbose == 0 else 1 if verbose > 1 else max(1, most // 10)
+    late = _LATE.get()
     while len(training) < most and not (n_trees is None and _is_enough(training)):
         wanted = min(step - len(training) % step, most - len(training))
+        if late is not None:
+            if len(training) > 0 and late():
+                break
+            wanted = min(wanted, HURRIED_STEP)
         if kept is None:
             training.grow(wanted)
         else:

@@ -246,6 +246,31 @@ void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std:
     }
 }
 
+// Twice the code, and one more where a row goes right: passed is minus one where it does not.
+template <class Rule>
+void add_level(const Bin* columns, const RouteStep& step, __m256i (&codes)[2]) {
+    const Rule rule(step);
+    const auto* const bins = reinterpret_cast<const __m256i*>(columns + step.column);
+    const __m256i one = _mm256_set1_epi8(1);
+    for (std::size_t half = 0; half < 2; ++half) {
+        const __m256i right = _mm256_add_epi8(rule.passed(_mm256_loadu_si256(bins + half)), one);
+        codes[half] = _mm256_add_epi8(_mm256_add_epi8(codes[half], codes[half]), right);
+    }
+}
+
+void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                  std::uint8_t* codes) {
+    __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    for (std::size_t s = 0; s < n_steps; ++s) {
+        if (steps[s].set == nullptr)
+            add_level<NumericRule>(columns + begin, steps[s], sums);
+        else
+            add_level<NominalRule>(columns + begin, steps[s], sums);
+    }
+    for (std::size_t half = 0; half < 2; ++half)
+        _mm256_store_si256(reinterpret_cast<__m256i*>(codes) + half, sums[half]);
+}
+
 // ---- Scan: eight bins a step. Prefix sums inside four lanes do not wait for the carry, which is one add.
 
 __m256i prefix(__m256i x) {
@@ -608,6 +633,7 @@ const Kernels& avx2_kernels() {
                                .mass_below = mass_below,
                                .draw = draw,
                                .route = route,
+                               .route_levels = route_levels,
                                .shap_tables = shap_tables,
                                .shap_row = shap_row,
                                .shap_pairs = shap_pairs,

@@ -90,19 +90,29 @@ void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent
     }
 }
 
+bool passes(const RouteStep& step, Bin bin) {
+    if (step.set != nullptr) return step.set[bin / 8] >> (bin % 8) & 1;
+    return passes(BinRule{.last = step.last, .shift = step.shift, .table = nullptr}, bin);
+}
+
 void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
     for (std::size_t s = 0; s < n_steps; ++s) {
         const RouteStep& step = steps[s];
-        const BinRule rule{.last = step.last, .shift = step.shift, .table = nullptr};
         std::uint8_t* const to = lanes + step.to * kRouteRows;
         const std::uint8_t* const left = lanes + step.left * kRouteRows;
         const std::uint8_t* const right = lanes + step.right * kRouteRows;
         const Bin* const column = columns + step.column + begin;
-        for (std::size_t k = 0; k < kRouteRows; ++k) {
-            const Bin bin = column[k];
-            const bool goes_left = step.set == nullptr ? passes(rule, bin) : step.set[bin / 8] >> (bin % 8) & 1;
-            to[k] = goes_left ? left[k] : right[k];
-        }
+        for (std::size_t k = 0; k < kRouteRows; ++k) to[k] = passes(step, column[k]) ? left[k] : right[k];
+    }
+}
+
+void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
+                  std::uint8_t* codes) {
+    for (std::size_t k = 0; k < kRouteRows; ++k) {
+        unsigned code = 0;
+        for (std::size_t s = 0; s < n_steps; ++s)
+            code = 2 * code + !passes(steps[s], columns[steps[s].column + begin + k]);
+        codes[k] = static_cast<std::uint8_t>(code);
     }
 }
 
@@ -181,6 +191,7 @@ const Kernels& generic_kernels() {
                                .mass_below = mass_below,
                                .draw = draw,
                                .route = route,
+                               .route_levels = route_levels,
                                .shap_tables = shap_tables,
                                .shap_row = shap_row,
                                .shap_pairs = shap_pairs,

@@ -1,0 +1,414 @@
+// forest/sum_grower.hpp: the grower of sum trees (sum_tree.hpp says how), for any way to keep the sums of a node.
+//
+// Made for three kinds of targets, each in a file of its own: two_class_trees.cpp, class_trees.cpp, number_trees.cpp.
+#pragma once
+
+#include <cstring>
+#include <memory>
+
+#include "coterie/base/error.hpp"
+#include "coterie/forest/sum_tree.hpp"
+#include "coterie/forest/tallies.hpp"
+
+namespace coterie::sums {
+
+struct Task {
+    const ForestRows& rows;
+    const WholeTargets& targets;
+    const ForestTreeOptions& options;
+    const PackedForest& forest;
+    bool whole_weights;
+};
+
+std::unique_ptr<SumTreeGrower> make_for_two_classes(const Task& task);
+std::unique_ptr<SumTreeGrower> make_for_classes(const Task& task);
+std::unique_ptr<SumTreeGrower> make_for_numbers(const Task& task);
+
+inline constexpr std::size_t kBlockBytes = std::size_t{96} << 10;
+inline constexpr std::size_t kMostBlockRows = 4096;
+
+/// What the whole numbers of a node stand for: a target is number * unit + centre.
+struct Scale {
+    double unit = 1.0;
+    double centre = 0.0;
+};
+
+template <class Total>
+struct Job {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t out_begin;  // of the rows out of the bag; not kept in a block
+    std::size_t out_end;
+    NodeIndex node;
+    std::uint32_t depth;
+    std::uint32_t state;  // of allowed features
+    bool local;           // its codes are in the block
+    Scale scale;
+    Total total;  // of all records
+
+    std::size_t size() const { return end - begin; }
+};
+
+template <class Kind>
+class Grower final : public SumTreeGrower {
+public:
+    using Pay = Kind::Pay;
+    using Total = Kind::Total;
+    using Tally = Kind::Tally;
+    using Job = sums::Job<Total>;
+
+    Grower(const ForestRows& rows, const WholeTargets& targets, const ForestTreeOptions& options,
+           const PackedForest& forest)
+        : rows_(rows),
+          targets_(targets),
+          options_(options),
+          forest_(forest),
+          allowed_(options, rows.n_features()),
+          finder_(rows, options, forest),
+          all_(rows),
+          left_(rows),
+          right_(rows),
+          stride_(rows.table.row_stride),
+          block_rows_(std::clamp<std::size_t>(kBlockBytes / (stride_ * sizeof(Code)), 64, kMostBlockRows)),
+          block_(block_rows_ * stride_ + kCacheLine),
+          block_place_(block_rows_) {
+        for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
+            if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
+    }
+
+    Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
+        bag_ = &bag;
+        tree_ = {};
+        tree_.ranks = std::move(ranks);
+        tree_.out_leaf.assign(bag.out.size(), 0);
+        finder_.start_tree(tree_.ranks.data(), random_bits(bag.seed, Purpose::feature_draw, 0));
+        allowed_.start_tree(bag.seed);
+        stack_.clear();
+        stack_.push_back({.begin = 0,
+                          .end = bag.in.size(),
+                          .out_begin = 0,
+                          .out_end = bag.out.size(),
+                          .node = 0,
+                          .depth = 0,
+                          .state = allowed_.root(),
+                          .local = false,
+                          .scale = {targets_.unit, targets_.centre},
+                          .total = {}});
+        fill_records(bag, stack_.back());
+        total_weight_ = stack_.back().total.weight();
+        new_node(all_, stack_.back().scale);
+        while (!stack_.empty()) {
+            patience.check();
+            Job job = stack_.back();
+            stack_.pop_back();
+            if (extent_of(job) <= block_rows_)
+                grow_block(job);
+            else
+                grow_node(job);
+        }
+        return std::move(tree_);
+    }
+
+private:
+    static constexpr bool kRescales = std::is_same_v<Pay, NumberPay>;
+    static constexpr bool kLabels = !std::is_same_v<Pay, Total>;
+
+    void fill_records(const Bag& bag, Job& job) {
+        records_.resize(bag.in.size());
+        twin_.resize(bag.in.size());
+        for (std::size_t i = 0; i < bag.in.size(); ++i) {
+            const RowIndex place = bag.in[i];
+            const double target = kRescales ? 0.0 : targets_.value[place];
+            records_[i] = {.pay = Pay::of(target, bag.weight[i]), .row = place};
+        }
+        if constexpr (kRescales)
+            rescale(job);
+        else
+            count(job);
+        out_.resize(bag.out.size());
+        out_twin_.resize(bag.out.size());
+        for (std::size_t i = 0; i < bag.out.size(); ++i) out_[i] = static_cast<std::uint32_t>(i);
+    }
+
+    std::span<const Record<Pay>> records(std::size_t begin, std::size_t end) const {
+        return {records_.data() + begin, end - begin};
+    }
+
+    void count(Job& job) {
+        all_.count(records(job.begin, job.end));
+        job.total = all_.total;
+    }
+
+    // Numbers have as many bits as the sum of all can have: the fewer rows, the finer. Returns whether targets differ.
+    bool rescale(Job& job) {
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        double weight = 0.0;
+        for (std::size_t i = job.begin; i < job.end; ++i) {
+            const double target = rows_.targets.value[place_of(job, i)];
+            low = std::min(low, target);
+            high = std::max(high, target);
+            weight += records_[i].pay.weight();
+        }
+        const int bits = 39 - std::bit_width(static_cast<std::uint64_t>(weight));
+        job.scale = {.unit = high > low ? (high - low) / (std::exp2(bits) - 1.0) : 1.0, .centre = low};
+        const double times = 1.0 / job.scale.unit;
+        for (std::size_t i = job.begin; i < job.end; ++i) {
+            const double number = std::nearbyint((rows_.targets.value[place_of(job, i)] - low) * times);
+            records_[i].pay = Pay::of(std::max(0.0, number), records_[i].pay.weight());
+        }
+        count(job);
+        return high > low;
+    }
+
+    NodeIndex new_node(const Tally& tally, const Scale& scale) {
+        const auto node = static_cast<NodeIndex>(tree_.nodes.size());
+        const double weight = tally.total.weight();
+        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
+        tree_.weight.push_back(weight);
+        tree_.gain.push_back(0.0);
+        if constexpr (kLabels) {
+            for (const auto sum : tally.sums) tree_.value.push_back(static_cast<double>(sum) / weight);
+        } else {
+            const double mean = tally.total.sums().sum / weight;
+            if (rows_.targets.are_classes()) {
+                tree_.value.push_back(1.0 - mean);
+                tree_.value.push_back(mean);
+            } else {
+                tree_.value.push_back(scale.centre + mean * scale.unit);
+            }
+        }
+        return node;
+    }
+
+    // From a difference of scores to one of impurities.
+    double factor(const Scale& scale) const {
+        if (rows_.targets.are_classes()) return Kind::kSquares ? 2.0 : 1.0;
+        return Kind::kSquares ? scale.unit * scale.unit : scale.unit;
+    }
+
+    // Rows with their copies: where a block begins must not depend on whether copies are rows or a weight.
+    static std::size_t extent_of(const Job& job) {
+        return Pay::kWhole ? static_cast<std::size_t>(job.total.weight()) : job.size();
+    }
+
+    RowIndex place_of(const Job& job, std::size_t i) const {
+        return job.local ? block_place_[records_[i].row] : records_[i].row;
+    }
+
+    // The subtree of a node whose rows fit into the block: nothing else is grown until it is done.
+    void grow_block(Job job) {
+        for (std::size_t i = job.begin; i < job.end; ++i) {
+            if (i + kAhead < job.end) __builtin_prefetch(rows_.table.row(records_[i + kAhead].row));
+            const std::size_t local = i - job.begin;
+            const RowIndex place = records_[i].row;
+            Code* const codes = block_.data() + local * stride_;
+            std::memcpy(codes, rows_.table.row(place), stride_ * sizeof(Code));
+            for (const FeatureIndex feature : nominal_)
+                codes[feature] = tree_.ranks[forest_.first_rank[feature] + codes[feature]];
+            block_place_[local] = place;
+            records_[i].row = static_cast<std::uint32_t>(local);
+        }
+        const Job top = job;
+        job.local = true;
+        if constexpr (kRescales) rescale(job);
+        const std::size_t depth = stack_.size();
+        stack_.push_back(job);
+        while (stack_.size() > depth) {
+            Job next = stack_.back();
+            stack_.pop_back();
+            grow_node(next);
+        }
+        walk_out_of_bag(top);
+    }
+
+    void grow_node(Job& job) {
+        if (!may_split(job)) return finish_leaf(job);
+        all_.recall(job.total, records(job.begin, job.end));
+        const NodeView<Pay> view{.records = records(job.begin, job.end),
+                                 .codes = job.local ? block_.data() : rows_.table.codes.data(),
+                                 .stride = stride_,
+                                 .ranked = job.local,
+                                 .weight = job.total.weight()};
+        const Split split = Kind::find(finder_, view, all_, allowed_.features(job.state));
+        if (!split.found()) return finish_leaf(job);
+        const double gain = (split.score - all_.score()) * factor(job.scale) / total_weight_;
+        if (gain + criterion::kTiny < options_.tree.min_impurity_decrease) return finish_leaf(job);
+        part(job, view, split);
+    }
+
+    bool may_split(Job& job) {
+        const CriterionOptions& options = options_.tree;
+        if (job.depth >= options.max_depth || job.size() < options.min_rows_split ||
+            job.size() < 2 * options.min_rows_leaf || job.total.weight() < 2 * options.min_weight_leaf)
+            return false;
+        const Pay first = records_[job.begin].pay;
+        for (std::size_t i = job.begin + 1; i < job.end; ++i)
+            if (!same_target(records_[i].pay, first)) return true;
+        if constexpr (kRescales) return rescale(job);  // equal numbers may stand for targets that differ a little
+        return false;
+    }
+
+    // The mean of the targets themselves, not of the whole numbers that stand for them.
+    void finish_leaf(const Job& job) {
+        if (!rows_.targets.are_classes()) {
+            const double first = rows_.targets.value[place_of(job, job.begin)];
+            double sum = 0.0;
+            double weight = 0.0;
+            for (std::size_t i = job.begin; i < job.end; ++i) {
+                const double own = records_[i].pay.weight();
+                sum += own * (rows_.targets.value[place_of(job, i)] - first);
+                weight += own;
+            }
+            tree_.value[job.node] = first + sum / weight;
+        }
+        if (!job.local)
+            for (std::size_t i = job.out_begin; i < job.out_end; ++i) tree_.out_leaf[out_[i]] = job.node;
+    }
+
+    void part(const Job& job, const NodeView<Pay>& view, const Split& split) {
+        const FeatureIndex feature = split.feature;
+        const bool nominal = rows_.n_levels[feature] > 0;
+        PackedNode& node = tree_.nodes[job.node];
+        node.what =
+            feature | (split.missing_left ? 0 : PackedNode::kMissingRight) | (nominal ? PackedNode::kNominal : 0);
+        node.code = static_cast<std::uint16_t>(split.code);
+        const PackedNode rule = node;
+        const std::uint16_t* const ranks = nominal ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
+        left_.clear();
+        const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks);
+        left_.add_up();
+        right_.count_rest(all_, left_, records(middle, job.end));
+        const std::size_t out_middle = job.local ? 0 : part_out(job, rule, ranks);
+        const double gain = Kind::score(left_, right_) - all_.score();
+        const double share = gain * factor(job.scale) / total_weight_;
+        // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
+        tree_.gain[job.node] = std::isfinite(share) ? std::max(0.0, share) : 0.0;
+        const NodeIndex child = new_node(left_, job.scale);
+        new_node(right_, job.scale);
+        tree_.nodes[job.node].left = child;
+
+        Job next = job;
+        next.depth = job.depth + 1;
+        next.state = allowed_.after(job.state, feature);
+        next.begin = middle;
+        next.out_begin = out_middle;
+        next.node = child + 1;
+        next.total = right_.total;
+        stack_.push_back(next);
+        next.begin = job.begin;
+        next.end = middle;
+        next.out_begin = job.out_begin;
+        next.out_end = out_middle;
+        next.node = child;
+        next.total = left_.total;
+        stack_.push_back(next);
+    }
+
+    // Stable on both sides. Returns where the right side begins.
+    std::size_t part_records(const Job& job, const NodeView<Pay>& view, const PackedNode& rule,
+                             const std::uint16_t* ranks) {
+        const Code* const column = view.codes + rule.feature();
+        Record<Pay>* left = records_.data() + job.begin;
+        Record<Pay>* right = twin_.data();
+        for (std::size_t i = job.begin; i < job.end; ++i) {
+            const Record<Pay> record = records_[i];
+            if (!job.local && i + kAhead < job.end) __builtin_prefetch(column + records_[i + kAhead].row * stride_);
+            const Code code = column[record.row * stride_];
+            const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
+            left_.add_if(goes_left, record.pay);
+            *left = record;
+            *right = record;
+            left += goes_left;
+            right += !goes_left;
+        }
+        std::copy(twin_.data(), right, left);
+        return static_cast<std::size_t>(left - records_.data());
+    }
+
+    // Rows out of the bag go the way of the others.
+    std::size_t part_out(const Job& job, const PackedNode& rule, const std::uint16_t* ranks) {
+        std::uint32_t* left = out_.data() + job.out_begin;
+        std::uint32_t* right = out_twin_.data();
+        const FeatureIndex feature = rule.feature();
+        for (std::size_t i = job.out_begin; i < job.out_end; ++i) {
+            const std::uint32_t index = out_[i];
+            if (i + kAhead < job.out_end) __builtin_prefetch(rows_.table.row(bag_->out[out_[i + kAhead]]) + feature);
+            const Code code = rows_.table.row(bag_->out[index])[feature];
+            const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
+            *left = index;
+            *right = index;
+            left += goes_left;
+            right += !goes_left;
+        }
+        std::copy(out_twin_.data(), right, left);
+        return static_cast<std::size_t>(left - out_.data());
+    }
+
+    void walk_out_of_bag(const Job& job) {
+        constexpr std::size_t kLanes = 8;
+        const PackedNode* const nodes = tree_.nodes.data();
+        for (std::size_t first = job.out_begin; first < job.out_end; first += kLanes) {
+            const std::size_t n = std::min(kLanes, job.out_end - first);
+            std::array<NodeIndex, kLanes> at;
+            std::array<const Code*, kLanes> row;
+            for (std::size_t k = 0; k < kLanes; ++k) {
+                at[k] = job.node;
+                row[k] = rows_.table.row(bag_->out[out_[first + std::min(k, n - 1)]]);
+                __builtin_prefetch(row[k]);
+            }
+            for (bool moved = true; moved;) {
+                moved = false;
+                for (std::size_t k = 0; k < kLanes; ++k) {
+                    const PackedNode& node = nodes[at[k]];
+                    if (node.is_leaf()) continue;
+                    moved = true;
+                    const FeatureIndex feature = node.feature();
+                    std::uint32_t code = row[k][feature];
+                    if (node.is_nominal()) code = tree_.ranks[forest_.first_rank[feature] + code];
+                    at[k] = node.left + !node.goes_left(code);
+                }
+            }
+            for (std::size_t k = 0; k < n; ++k) tree_.out_leaf[out_[first + k]] = at[k];
+        }
+    }
+
+    const ForestRows& rows_;
+    const WholeTargets& targets_;
+    const ForestTreeOptions& options_;
+    const PackedForest& forest_;
+    AllowedFeatures allowed_;
+    Kind::Finder finder_;
+    Tally all_;   // of the node that is being split
+    Tally left_;  // of its sides
+    Tally right_;
+    std::size_t stride_;
+    std::size_t block_rows_;
+    Buffer<Code> block_;
+    std::vector<RowIndex> block_place_;
+    std::vector<FeatureIndex> nominal_;
+
+    const Bag* bag_ = nullptr;
+    Sapling tree_;
+    double total_weight_ = 0.0;
+    std::vector<Job> stack_;
+    Buffer<Record<Pay>> records_;
+    Buffer<Record<Pay>> twin_;
+    std::vector<std::uint32_t> out_;  // numbers of rows in Bag::out
+    std::vector<std::uint32_t> out_twin_;
+};
+
+template <template <class, class, bool, bool> class Kind, class Score, class Pay, bool kRandom>
+std::unique_ptr<SumTreeGrower> make(const Task& task) {
+    const auto [rows, targets, options, forest, whole_weights] = task;
+    if (options.tree.min_rows_leaf > 1 || options.tree.min_weight_leaf > 0.0)
+        return std::make_unique<Grower<Kind<Score, Pay, kRandom, true>>>(rows, targets, options, forest);
+    return std::make_unique<Grower<Kind<Score, Pay, kRandom, false>>>(rows, targets, options, forest);
+}
+
+template <template <class, class, bool, bool> class Kind, class Score, class Pay>
+std::unique_ptr<SumTreeGrower> make(const Task& task) {
+    return task.options.tree.random_splits ? make<Kind, Score, Pay, true>(task) : make<Kind, Score, Pay, false>(task);
+}
+
+}  // namespace coterie::sums
