@@ -241,9 +241,16 @@ def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
         "keep_rows": False,
     }
 
-    def seconds(shape: Shape) -> float:
+    def growing(shape: Shape) -> float:
         rows = min(shape.n_train, _TREE_ROWS)
-        return 100 * 7e-9 * rows * math.log2(rows + 2) * math.sqrt(shape.n_columns) + 4e-5 * shape.n_test
+        return 7e-9 * rows * math.log2(rows + 2) * math.sqrt(shape.n_columns)
+
+    def seconds(shape: Shape) -> float:
+        return 100 * growing(shape) + 8e-6 * shape.n_test
+
+    def own_seconds(shape: Shape) -> float:
+        n_out = max(0, shape.n_train + shape.n_test - _TREE_ROWS)  # rows that follow a tree they did not grow
+        return _TREES_OF_OWN * (growing(shape) + 1.5e-7 * n_out)
 
     def megabytes(shape: Shape) -> float:
         return 100 * min(shape.n_train, _TREE_ROWS) * 0.5 * 12e-6
@@ -254,7 +261,7 @@ def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
         seconds,
         megabytes,
         own=kind(_TREES_OF_OWN, **settings) if kind().bootstrap else None,
-        own_folds=_TREES_OF_OWN / 100,
+        own_folds=own_seconds(shape) / seconds(shape),
     )
 
 
