@@ -1,16 +1,19 @@
 """Time, memory and Ctrl-C: a committee ends when it has to, and says who is missing. The clock is made for the test."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from coterie import CommitteeRegressor, GradientBoostingRegressor
+from coterie import CommitteeRegressor, GradientBoostingRegressor, RandomForestRegressor
 from coterie.committee import _gathering
 from coterie.committee._clock import Clock, Forecast, StopAt
 from coterie.committee._committee_base import CommitteeBase
 from coterie.committee.portfolio import Entry, Shape, portfolio_of
+from coterie.ensembles._forest_growth import growing_until
 from coterie.errors import InvalidInput, InvalidParameter
 
 X = np.arange(40.0).reshape(-1, 1)
@@ -54,6 +57,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
     CLOCK.now, Slow.n_fits = 100.0, 0
     monkeypatch.setattr(CommitteeBase, "_now", staticmethod(lambda: CLOCK.now))
     return CLOCK
+
+
+def ticks(seconds: float) -> Callable[[], float]:
+    """A clock on which time goes by whenever somebody looks at it."""
+
+    def now() -> float:
+        CLOCK.now += seconds
+        return CLOCK.now
+
+    return now
 
 
 def committee(portfolio: Any, limit: float | None, **settings: Any) -> Any:
@@ -256,6 +269,27 @@ def test_rounds_of_boosting_stop_when_their_time_is_over() -> None:
     assert stop.stopped
     assert model.n_estimators_ == 5
     assert clock.left < 10.0
+
+
+def test_forests_grow_no_more_trees_when_their_time_is_over() -> None:
+    looks = [False, False, True]
+    with growing_until(lambda: looks.pop(0)):
+        model = RandomForestRegressor(100, random_state=0).fit(X, Y)
+
+    assert not looks
+    assert model.n_estimators_ == 24
+    assert_array_equal(model.predict(X), RandomForestRegressor(24, random_state=0).fit(X, Y).predict(X))
+
+
+def test_a_forest_that_the_limit_ended_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(0).normal(size=(60, 2))
+    monkeypatch.setattr(CommitteeBase, "_now", staticmethod(ticks(0.01)))
+    model = CommitteeRegressor(3.0, portfolio=[("trees", RandomForestRegressor(400))], random_state=0).fit(
+        table, table[:, 0]
+    )
+
+    assert model.stopped_ == ["trees"]
+    assert all(0 < forest.n_estimators_ < 400 for forest in model.estimators_[0])
 
 
 def test_members_with_rounds_are_told_of_the_limit_and_forget_it() -> None:

@@ -196,7 +196,8 @@ class Gathering:
         shape = self._shape_for(entry)
         working = 3 * 8e-6 * shape.values
         model = working if entry.megabytes is None else entry.megabytes(shape)
-        return working + self._n_fits(entry) * model
+        n_models = entry.own_models if self._leaves_out(entry) else len(self.training.folds)
+        return working + n_models * model
 
     def _shape_for(self, entry: Entry) -> Shape:
         shape = self.training.shape

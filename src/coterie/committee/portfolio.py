@@ -55,6 +55,7 @@ class Entry:
     own : the learner in a form that leaves rows out by itself, and says what it would answer to them: one fit, on one
         binned matrix, takes the place of one for each fold; None: it has no such form
     own_folds : how many folds' time `own` takes
+    own_models : how many folds' models `own` is as large as
     tells_speed : whether its time says how long others will take: those on a matrix do other work than trees
     """
 
@@ -65,6 +66,7 @@ class Entry:
     max_rows: int | None = None
     own: Any = None
     own_folds: float = 1.0
+    own_models: float = 1.0
     tells_speed: bool = True
 
 
@@ -209,6 +211,7 @@ def _booster(kind: type[Any], name: str) -> Entry:
         lambda shape: most * _trees_in_round(shape) * 4e-3,
         own=kind(**settings, n_bags=_OWN_FOLDS),
         own_folds=_OWN_FOLDS,
+        own_models=_OWN_FOLDS,
     )
 
 
@@ -262,6 +265,7 @@ def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
         megabytes,
         own=kind(_TREES_OF_OWN, **settings) if kind().bootstrap else None,
         own_folds=own_seconds(shape) / seconds(shape),
+        own_models=_TREES_OF_OWN / 100,
     )
 
 
