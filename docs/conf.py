@@ -22,8 +22,9 @@ napoleon_numpy_docstring = True
 suppress_warnings = ["myst.xref_missing", "ref.python", "ref.ref", "ref.term"]
 
 
-def leave_unindexed(app, what, name, obj, options, lines):
+def leave_unindexed(*event):
     """Attributes that a docstring lists are told there; those that are properties have an entry of their own."""
+    lines = event[-1]
     told = ".. attribute::"
     for number, line in reversed(list(enumerate(lines))):
         if line.lstrip().startswith(told):

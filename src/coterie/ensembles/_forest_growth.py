@@ -23,7 +23,7 @@ _LATE: ContextVar[Callable[[], bool] | None] = ContextVar("late", default=None)
 
 @contextmanager
 def growing_until(late: Callable[[], bool]) -> Iterator[None]:
-    """Forests that are fitted inside grow no more trees once it is late: they have at least a few, and all are whole."""
+    """Forests that are fitted inside grow no more trees once it is late; they have at least a few."""
     token = _LATE.set(late)
     try:
         yield
