@@ -1,5 +1,6 @@
 """Settings of the documentation: Markdown pages, and a reference drawn from the docstrings."""
 
+import re
 from importlib.metadata import version as version_of
 
 project = "coterie"
@@ -22,14 +23,21 @@ napoleon_numpy_docstring = True
 suppress_warnings = ["myst.xref_missing", "ref.python", "ref.ref", "ref.term"]
 
 
-def leave_unindexed(*event):
+# A word that ends with an underscore, not quoted: to reStructuredText a link, to us an attribute that `fit` sets.
+LEARNED = re.compile(r"(?<![`\w])([A-Za-z]\w*)_(?![\w`])")
+AS_WRITTEN = (">>>", "...", "..")  # code, and directives
+
+
+def told_in_docstring(*event):
     """Attributes that a docstring lists are told there; those that are properties have an entry of their own."""
     lines = event[-1]
-    told = ".. attribute::"
     for number, line in reversed(list(enumerate(lines))):
-        if line.lstrip().startswith(told):
-            lines.insert(number + 1, " " * (len(line) - len(line.lstrip()) + 3) + ":no-index:")
+        text = line.lstrip()
+        if text.startswith(".. attribute::"):
+            lines.insert(number + 1, " " * (len(line) - len(text) + 3) + ":no-index:")
+        if not text.startswith(AS_WRITTEN):
+            lines[number] = LEARNED.sub(r"\1\\_", line)
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", leave_unindexed, priority=900)  # after napoleon
+    app.connect("autodoc-process-docstring", told_in_docstring, priority=900)  # after napoleon
