@@ -260,6 +260,22 @@ const Test kept("what a forest was compiled to is kept until its trees change", 
     check(CompiledForest::of(forest)->n_bytes() > 0, "its size is known");
 });
 
+const Test size("all compiled forms together take less than three times the trees", [] {
+    for (const std::size_t n_splits : {60u, 400u, 4000u}) {
+        std::vector<Tree> trees;
+        std::size_t flat = 0;
+        for (std::uint64_t seed = 0; seed < 100; ++seed) {
+            trees.push_back(random_tree(seed, n_splits, 10));
+            flat += trees.back().n_nodes() * (5 * sizeof(double) + 2 * sizeof(std::int32_t) + 1);
+        }
+        const Forest forest = forest_of(trees, 10);
+        for (const std::size_t n_rows : {1u, 1000u})
+            check_equal(scores_of(forest, random_rows(1, n_rows, 10)).size(), n_rows);
+        const std::size_t compiled = CompiledForest::of(forest)->n_bytes();
+        check(compiled > flat / 3 && compiled < 3 * flat, "it is counted, and bounded");
+    }
+});
+
 const Test deep("a tree that is one long path is walked to its end", [] {
     Tree tree = leaf_only(0);
     NodeIndex node = 0;
