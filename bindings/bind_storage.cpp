@@ -85,7 +85,7 @@ nb::object streams_of_forest(const Forest& forest) {
 }
 
 std::shared_ptr<Forest> forest_of_streams(const nb::dict& arrays, const Column<std::uint32_t>& first_output,
-                                          std::size_t n_features, std::uint32_t n_outputs) {
+                                          std::size_t n_features, std::uint32_t n_outputs, int n_threads) {
     ForestStreams streams;
     ForestStreams::for_each(streams, [&](const char* name, auto& values) {
         using T = typename std::remove_cvref_t<decltype(values)>::value_type;
@@ -94,7 +94,7 @@ std::shared_ptr<Forest> forest_of_streams(const nb::dict& arrays, const Column<s
     std::vector<std::uint32_t> outputs(look(first_output).begin(), look(first_output).end());
     const nb::gil_scoped_release unlock;
     return std::make_shared<Forest>(
-        forest_of(trees_of(streams, n_features), std::move(outputs), n_features, n_outputs));
+        forest_of(trees_of(streams, n_features, n_threads), std::move(outputs), n_features, n_outputs));
 }
 
 // Every array of every tree, as it is.
@@ -302,7 +302,7 @@ void bind_storage(nb::module_& m) {
           nb::sig("def forest_streams(forest: Forest) -> dict | None"),
           "Arrays by name that become short when they are coded, or None if a leaf holds what only splits need.");
     m.def("forest_of_streams", &forest_of_streams, nb::arg("arrays"), nb::arg("first_output"), nb::arg("n_features"),
-          nb::arg("n_outputs"), "The forest of such arrays, after checking everything.");
+          nb::arg("n_outputs"), nb::arg("n_threads"), "The forest of such arrays, after checking everything.");
     m.def("forest_of_arrays", &forest_of_arrays, nb::arg("arrays"), nb::arg("n_features"), nb::arg("n_outputs"),
           "A forest from the arrays of its trees, one after the other, after checking everything.");
     m.def("packed_arrays", &arrays_of_packed, nb::arg("forest"), nb::arg("compact"),

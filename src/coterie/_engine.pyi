@@ -719,7 +719,7 @@ def forest_streams(forest: Forest) -> dict | None:
     Arrays by name that become short when they are coded, or None if a leaf holds what only splits need.
     """
 
-def forest_of_streams(arrays: dict, first_output: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, n_outputs: int) -> Forest:
+def forest_of_streams(arrays: dict, first_output: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, n_outputs: int, n_threads: int) -> Forest:
     """The forest of such arrays, after checking everything."""
 
 def forest_of_arrays(arrays: dict, n_features: int, n_outputs: int) -> Forest:

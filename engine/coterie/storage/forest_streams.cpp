@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <exception>
 #include <map>
 #include <string>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/parallel.hpp"
 #include "coterie/storage/depth_first.hpp"
 #include "coterie/storage/expected_numbers.hpp"
 
@@ -183,6 +185,35 @@ public:
         return tree;
     }
 
+    /// Goes past a tree that another reader makes, and checks.
+    void pass(std::size_t index) {
+        const std::size_t n = s_.n_nodes[index];
+        const std::size_t k = s_.n_outputs[index];
+        const std::size_t n_splits = n / 2;
+        const std::size_t n_first = count(s_.n_first_term, index);
+        const std::size_t n_bases = n_first > 0 ? n_first - 1 : 0;
+        const std::size_t n_terms = count(s_.n_terms, index);
+        is_split_.take(n);
+        if (!s_.pair.empty()) pair_.take(n_splits);
+        feature_.take(n_splits);
+        cut_.take(n_splits);
+        levels_.take(n_splits);
+        missing_left_.take(n_splits);
+        rows_more_.take(n_splits);
+        cover_more_.take(n_splits);
+        value_more_.take(n_splits * k);
+        gain_more_.take(n_splits);
+        leaf_rows_.take(n - n_splits);
+        leaf_cover_.take(n - n_splits);
+        leaf_value_.take((n - n_splits) * k);
+        impurity_.take(count(s_.n_impurity, index));
+        level_bits_.take(count(s_.n_level_bits, index));
+        first_term_.take(n_first);
+        for (auto* each : {&base_, &low_, &high_}) each->take(n_bases);
+        term_feature_.take(n_terms);
+        for (auto* each : {&slope_, &centre_, &least_, &most_}) each->take(n_terms);
+    }
+
     void expect_end() const {
         is_split_.expect_end();
         pair_.expect_end();
@@ -211,6 +242,10 @@ public:
     }
 
 private:
+    static std::size_t count(const std::vector<std::uint32_t>& counts, std::size_t index) {
+        return counts.empty() ? 0 : counts[index];
+    }
+
     void read_splits(Tree& tree, std::span<const std::uint8_t> is_split, std::size_t n_splits) {
         const std::size_t n = is_split.size();
         tree.feature.assign(n, kLeaf);
@@ -303,14 +338,11 @@ private:
     }
 
     void read_extras(Tree& tree, std::size_t index) {
-        const auto count = [&](const std::vector<std::uint32_t>& counts) {
-            return counts.empty() ? std::size_t{0} : std::size_t{counts[index]};
-        };
-        const std::size_t n_first = count(s_.n_first_term);
-        const std::size_t n_terms = count(s_.n_terms);
+        const std::size_t n_first = count(s_.n_first_term, index);
+        const std::size_t n_terms = count(s_.n_terms, index);
         const std::size_t n_bases = n_first > 0 ? n_first - 1 : 0;
-        tree.impurity = impurity_.take_own(count(s_.n_impurity));
-        tree.level_bits = level_bits_.take_own(count(s_.n_level_bits));
+        tree.impurity = impurity_.take_own(count(s_.n_impurity, index));
+        tree.level_bits = level_bits_.take_own(count(s_.n_level_bits, index));
         tree.linear = {.first_term = first_term_.take_own(n_first),
                        .base = base_.take_own(n_bases),
                        .low = low_.take_own(n_bases),
@@ -375,17 +407,29 @@ std::optional<ForestStreams> streams_of(Trees trees) {
     return streams;
 }
 
-std::vector<std::shared_ptr<const Tree>> trees_of(const ForestStreams& streams, std::size_t n_features) {
-    TreeReader reader(streams, n_features);
-    std::vector<std::shared_ptr<const Tree>> trees;
-    for (std::size_t index = 0; index < streams.n_nodes.size(); ++index) {
+std::vector<std::shared_ptr<const Tree>> trees_of(const ForestStreams& streams, std::size_t n_features, int n_threads) {
+    constexpr std::size_t kFewTrees = 32;
+    const TreeReader first(streams, n_features);
+    const std::size_t n = streams.n_nodes.size();
+    std::vector<std::shared_ptr<const Tree>> trees(n);
+    const std::size_t n_chunks = n < kFewTrees ? 1 : static_cast<std::size_t>(std::max(1, n_threads));
+    std::vector<std::exception_ptr> errors(n_chunks);
+    parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
+        std::size_t index = 0;
         try {
-            trees.push_back(reader.next(index));
+            TreeReader reader = first;
+            for (; index < n * chunk / n_chunks; ++index) reader.pass(index);
+            for (; index < n * (chunk + 1) / n_chunks; ++index) trees[index] = reader.next(index);
+            if (index == n) reader.expect_end();
         } catch (const InvalidInput& error) {
-            throw InvalidInput("Tree " + std::to_string(index) + ": " + error.what());
+            const std::string where = index < n ? "Tree " + std::to_string(index) + ": " : "";
+            errors[chunk] = std::make_exception_ptr(InvalidInput(where + error.what()));
+        } catch (...) {
+            errors[chunk] = std::current_exception();
         }
-    }
-    reader.expect_end();
+    });
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);  // that of the first trees, for any number of threads
     return trees;
 }
 

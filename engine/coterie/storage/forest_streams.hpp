@@ -78,7 +78,8 @@ using Trees = std::span<const std::shared_ptr<const Tree>>;
 std::optional<ForestStreams> streams_of(Trees trees);
 
 /// The trees. Throws InvalidInput, which says in which tree, unless lengths agree and every tree is valid.
-std::vector<std::shared_ptr<const Tree>> trees_of(const ForestStreams& streams, std::size_t n_features);
+std::vector<std::shared_ptr<const Tree>> trees_of(const ForestStreams& streams, std::size_t n_features,
+                                                  int n_threads = 1);
 
 template <class Streams, class Visit>
 void ForestStreams::for_each(Streams& s, Visit visit) {

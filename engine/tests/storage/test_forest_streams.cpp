@@ -101,6 +101,29 @@ const Test any_bits("numbers that nobody expects come back too", [] {
     check_again(owned(tree));
 });
 
+const Test threads("any number of threads makes the same trees, and the same complaint", [] {
+    Owned trees;
+    for (std::uint64_t seed = 0; seed < 70; ++seed)
+        trees.push_back(std::make_shared<const Tree>(boosted(seed, 1 + seed % 9, 1.0)));
+    ForestStreams made = streams(trees);
+    for (const int n_threads : {2, 3, 8}) {
+        const Owned again = trees_of(made, 5, n_threads);
+        for (std::size_t i = 0; i < trees.size(); ++i) check_same(*again[i], *trees[i]);
+    }
+    made.missing_left[40] = 2;
+    made.missing_left.back() = 2;
+    std::string said;
+    for (const int n_threads : {1, 2, 8}) {
+        try {
+            trees_of(made, 5, n_threads);
+            check(false, "it is refused");
+        } catch (const InvalidInput& error) {
+            check(said.empty() || said == error.what(), "the first tree is named");
+            said = error.what();
+        }
+    }
+});
+
 const Test several("trees with several answers come back as they were", [] {
     Tree tree = two_splits();
     tree.n_outputs = 3;

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from coterie._engine import Forest, Tree, forest_of_arrays, forest_of_streams, forest_streams
+from coterie._engine import (
+    Forest,
+    Tree,
+    forest_of_arrays,
+    forest_of_streams,
+    forest_streams,
+    usable_threads,
+)
 from coterie.files.engine_arrays import COUNTS, accepted
 from coterie.files.kinds import WHOLE, array
 from coterie.files.spec import Spec, expect
@@ -98,7 +105,7 @@ def _made_tree(parts: dict[str, Any]) -> Any:
         return accepted(lambda: Tree.from_state(parts, _MOST_FEATURES))
     _expect_names(parts, {"n_outputs", *_STREAMS})
     first = np.zeros(len(parts["n_nodes"]), dtype=np.uint32)
-    forest = accepted(lambda: forest_of_streams(parts, first, _MOST_FEATURES, n_outputs))
+    forest = accepted(lambda: forest_of_streams(parts, first, _MOST_FEATURES, n_outputs, 1))
     expect(len(forest) == 1, f"is {len(forest)} trees")
     expect(forest.tree(0).n_outputs == n_outputs, "has another number of outputs than its tree")
     return forest.tree(0)
@@ -141,7 +148,8 @@ def _made_forest(parts: dict[str, Any]) -> Any:
         _expect_names(parts, common | needed, needed)
         return accepted(lambda: forest_of_arrays(parts, n_features, n_outputs))
     _expect_names(parts, common | set(_STREAMS))
-    return accepted(lambda: forest_of_streams(parts, parts["first_output"], n_features, n_outputs))
+    n_threads = usable_threads(0)
+    return accepted(lambda: forest_of_streams(parts, parts["first_output"], n_features, n_outputs, n_threads))
 
 
 _ARRAYS = {
