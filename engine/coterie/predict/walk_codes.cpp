@@ -132,7 +132,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
     check_table(forest, table);
     require_sound(forest, trees);
     const std::size_t d = forest.n_features;
-    const std::size_t block = block_rows(forest, table.n_rows, static_cast<std::size_t>(n_threads));
+    const std::size_t block = block_rows(forest, table.n_rows, static_cast<std::size_t>(std::max(1, n_threads)));
     for (std::size_t stripe = 0; stripe < table.n_rows; stripe += kStripe) {
         stop.check();
         const std::size_t n_stripe = std::min(kStripe, table.n_rows - stripe);

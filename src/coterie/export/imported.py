@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._engine import usable_threads
 from coterie._params import resolve_n_jobs
 from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
@@ -58,12 +59,15 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
             "it, or wrap the model in sklearn.frozen.FrozenEstimator where fit is called on every part."
         )
 
+    def _threads(self) -> int:
+        return usable_threads(resolve_n_jobs(self.n_jobs))
+
     def apply(self, X: Any) -> AnyArray:
         """The leaf that each row reaches in each tree, numbered as in the original; shape (n_rows, n_trees)."""
         encoded = self._read(X)
         n_trees = len(self.forest_)
         leaves = np.empty(encoded.n_rows * n_trees, dtype=np.uint32)
-        self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, resolve_n_jobs(self.n_jobs))
+        self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._threads())
         places = leaves.reshape(encoded.n_rows, n_trees).astype(np.int64) + self.recipe_.first_id
         return np.asarray(self.recipe_.leaf_ids[places])
 
@@ -79,9 +83,7 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         start = self.recipe_.start
         scores = np.empty((encoded.n_rows, self.forest_.n_outputs))
         scores[:] = start(encoded) if callable(start) else start
-        self.forest_.add_scores(
-            encoded.values, encoded.n_levels, scores.reshape(-1), resolve_n_jobs(self.n_jobs)
-        )
+        self.forest_.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), self._threads())
         if self.recipe_.divisor != 1:
             scores /= self.recipe_.divisor
         return scores
