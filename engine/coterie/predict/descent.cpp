@@ -44,8 +44,8 @@ void walk_lanes(const PackedForest& forest, Lanes& lanes) {
 
 }  // namespace
 
-void walk_lanes(const PackedForest& forest, Lanes& lanes) {
-    if (forest.n_ranks() > 0)
+void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes) {
+    if (nominal)
         walk_lanes<false, true>(forest, lanes);
     else
         walk_lanes<false, false>(forest, lanes);
@@ -104,7 +104,7 @@ void Descent::settle(const Place& place, NodeIndex node, const std::uint16_t* co
             lanes.codes[k] = codes + local_[lane] * stride;
             lanes.at[k] = at_[lane];
         }
-        if (place.forest.n_ranks() > 0)
+        if (place.nominal)
             walk_lanes<true, true>(place.forest, lanes);
         else
             walk_lanes<true, false>(place.forest, lanes);
@@ -116,7 +116,7 @@ void Descent::walk(const PackedForest& forest, const PackedTree& tree, const Row
                    std::uint32_t* leaves, Reached reached) {
     const std::uint16_t* const codes = rows.by_row;
     const CodeView view{rows.by_column, 1, n};
-    const Place place{forest, tree, reached};
+    const Place place{forest, tree, reached, forest.n_ranks() > 0};
     const std::size_t stride = forest.n_features;
     const std::size_t row_bytes = stride * sizeof(std::uint16_t);
     if (twin_.size() < n) {

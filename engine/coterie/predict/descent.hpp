@@ -25,13 +25,13 @@ struct Lanes {
     std::array<std::uint32_t, kLanes> at{};
 };
 
-/// Each lane to its leaf, from where it is; a tree and a row for each.
-void walk_lanes(const PackedForest& forest, Lanes& lanes);
+/// Each lane to its leaf, from where it is; a tree and a row for each. `nominal`: the forest has nominal features.
+void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes);
 
 /// Codes of n rows, by row and by column: bundles are parted column by column, blocks are copied row by row.
 struct RowCodes {
     const std::uint16_t* by_row;
-    const std::uint16_t* by_column;  // or null, if no tree of the forest is large
+    const std::uint16_t* by_column;
 };
 
 /// What is asked of rows: the node of their leaf, or the row of its answer, read while the leaf is in the cache.
@@ -56,6 +56,7 @@ private:
         const PackedForest& forest;
         const PackedTree& tree;
         Reached reached;
+        bool nominal;
 
         std::uint32_t said_by(NodeIndex leaf) const { return reached == Reached::leaf ? leaf : tree.nodes[leaf].left; }
     };

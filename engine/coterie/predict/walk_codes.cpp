@@ -93,12 +93,12 @@ void check_table(const PackedForest& forest, const TableView& table) {
 }
 
 std::size_t block_rows(const PackedForest& forest, std::size_t n_rows, std::size_t n_threads) {
+    const std::size_t share = (n_rows + n_threads - 1) / n_threads;
+    if (share < kBlock) return kSmallBlock;
     std::size_t n_nodes = 0;
     for (const Grove& grove : forest.groves)
         for (const auto& tree : grove.trees) n_nodes += tree->nodes.size();
-    const std::size_t share = (n_rows + n_threads - 1) / n_threads;
-    if (n_nodes / std::max<std::size_t>(1, forest.n_trees()) < kLargeTree || share < kBlock)
-        return share < kBlock ? kSmallBlock : kBlock;
+    if (n_nodes < kLargeTree * forest.n_trees()) return kBlock;
     const std::size_t most = kBlockBytes / (sizeof(std::uint16_t) * std::max<std::size_t>(1, forest.n_features));
     return std::clamp(std::min(share, most), kBlock, kLargeBlock);
 }
@@ -107,6 +107,7 @@ std::size_t block_rows(const PackedForest& forest, std::size_t n_rows, std::size
 template <class Visit>
 void walk_trees(const PackedForest& forest, const Grove& grove, const std::uint16_t* codes, std::size_t row_stride,
                 std::size_t n, Visit visit) {
+    const bool nominal = forest.n_ranks() > 0;
     std::array<std::array<std::uint32_t, kFewRows>, kLanes> leaves;
     for (std::size_t first = 0; first < grove.trees.size(); first += kLanes) {
         const std::size_t n_trees = std::min(kLanes, grove.trees.size() - first);
@@ -118,7 +119,7 @@ void walk_trees(const PackedForest& forest, const Grove& grove, const std::uint1
                 lanes.codes[k] = codes + row * row_stride;
                 lanes.ranks[k] = tree.ranks.data();
             }
-            walk_lanes(forest, lanes);
+            walk_lanes(forest, nominal, lanes);
             for (std::size_t k = 0; k < n_trees; ++k) leaves[k][row] = lanes.at[k];
         }
         for (std::size_t k = 0; k < n_trees; ++k) visit(*grove.trees[first + k], leaves[k].data());
