@@ -1,8 +1,8 @@
 """Size and load time of model files, beside LightGBM, XGBoost and scikit-learn: `python benchmarks/files.py`.
 
 Two models: boosting with 500 trees of 255 leaves, and a forest of 100 unpruned trees, both on 200,000 rows of 20
-numbers. Each library stores its own model in its own way. Loading is the median of several, one after the other, with
-the file in the cache of the system. Libraries that are not installed are left out; `--rows 20000` makes it quick.
+numbers. Each library stores its own model in its own way. Loading is the median of several by turns, with the files
+in the cache of the system. Libraries that are not installed are left out; `--rows 20000` makes it quick.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -91,19 +92,33 @@ def _joblib(name: str, model: Any) -> Iterator[Entry]:
     yield f"{name}, joblib compress=3", lambda path: joblib.dump(model, path, compress=3), joblib.load
 
 
-def seconds(work: Callable[[], Any], n: int) -> float:
-    times = []
-    for _ in range(n):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+def seconds(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def compare(title: str, entries: Iterator[Entry], folder: Path, repeats: int) -> None:
+    """Print a table; the libraries load by turns, so that what else the machine does falls on all of them."""
+    saving: dict[str, float] = {}
+    loads: dict[str, Callable[[], Any]] = {}
+    sizes: dict[str, float] = {}
+    for place, (name, save, load) in enumerate(entries):
+        path = folder / f"model{place}.ubj"
+        saving[name] = seconds(partial(save, path))
+        loads[name] = partial(load, path)
+        sizes[name] = path.stat().st_size / 1e6
+    loading = [{name: seconds(load) for name, load in loads.items()} for _ in range(repeats)]
+    print(f"\n{title}\n\n| | file | load | save |\n|---|---|---|---|")
+    for name in loads:
+        median = statistics.median(times[name] for times in loading)
+        print(f"| {name} | {sizes[name]:.1f} MB | {1000 * median:.1f} ms | {1000 * saving[name]:.0f} ms |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=15)
     given = parser.parse_args()
     X, y = make_classification(given.rows, 20, n_informative=12, n_redundant=4, flip_y=0.05, random_state=0)
     with tempfile.TemporaryDirectory() as folder:
@@ -111,16 +126,7 @@ def main() -> None:
             ("boosting, 500 trees of 255 leaves", boosting),
             ("forest, 100 unpruned trees", forest),
         ):
-            print(f"\n{title}\n\n| | file | load | save |\n|---|---|---|---|")
-            for name, save, load in entries(X, y):
-                path = Path(folder) / "model.ubj"
-                saving = seconds(lambda save=save, path=path: save(path), 1)  # type: ignore[misc]
-                loading = seconds(lambda load=load, path=path: load(path), given.repeats)  # type: ignore[misc]
-                size = path.stat().st_size / 1e6
-                print(
-                    f"| {name} | {size:.1f} MB | {1000 * loading:.1f} ms | {1000 * saving:.0f} ms |",
-                    flush=True,
-                )
+            compare(title, entries(X, y), Path(folder), given.repeats)
 
 
 if __name__ == "__main__":

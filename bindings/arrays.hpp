@@ -63,7 +63,8 @@ template <class T>
 Column<T> column_of(const nb::dict& arrays, const char* name) {
     Column<T> column;
     require(arrays.contains(name), std::string("There is no array '") + name + "'.");
-    require(nb::try_cast(arrays[name], column), std::string("The array '") + name + "' is of another type or shape.");
+    require(nb::try_cast(arrays[name], column, false),
+            std::string("The array '") + name + "' is of another type or shape.");
     return column;
 }
 

@@ -78,19 +78,23 @@ nb::object streams_of_forest(const Forest& forest) {
     }
     if (!streams) return nb::none();
     nb::dict arrays;
-    ForestStreams::for_each(*streams, [&](const char* name, auto& values) {
-        if (!values.empty()) arrays[name] = give(std::move(values));
-    });
+    ForestStreams::for_each(
+        [&](const char* name, auto& values) {
+            if (!values.empty()) arrays[name] = give(std::move(values));
+        },
+        *streams);
     return arrays;
 }
 
 std::shared_ptr<Forest> forest_of_streams(const nb::dict& arrays, const Column<std::uint32_t>& first_output,
                                           std::size_t n_features, std::uint32_t n_outputs, int n_threads) {
-    ForestStreams streams;
-    ForestStreams::for_each(streams, [&](const char* name, auto& values) {
-        using T = typename std::remove_cvref_t<decltype(values)>::value_type;
-        if (arrays.contains(name)) values = copy_of<T>(arrays, name);
-    });
+    StreamViews streams;  // of arrays that the dict holds
+    StreamViews::for_each(
+        [&](const char* name, auto& view) {
+            using T = typename std::remove_cvref_t<decltype(view)>::value_type;
+            if (arrays.contains(name)) view = look(column_of<T>(arrays, name));
+        },
+        streams);
     std::vector<std::uint32_t> outputs(look(first_output).begin(), look(first_output).end());
     const nb::gil_scoped_release unlock;
     return std::make_shared<Forest>(

@@ -71,7 +71,7 @@ def loaded(data: bytes, **options: Any) -> Any:
 def _parts(data: bytes) -> tuple[dict[str, str], dict[str, Any]]:
     container = Container(Source(data, "The file", len(data)))
     container.read_hashes()
-    metadata = {name: text for name, text in container.metadata.items() if name != "checksums"}
+    metadata = {name: text for name, text in container.metadata.items() if name != "sha256"}
     return metadata, {name: container.tensor(name) for name in container.tensors}
 
 

@@ -74,6 +74,21 @@ inline std::uint64_t bits_at(const std::uint8_t* bits, std::size_t i, std::size_
     return width < 64 ? value & ((std::uint64_t{1} << width) - 1) : value;
 }
 
+/// Calls visit(i, the i-th number of this many bits) for n numbers.
+template <class Visit>
+void for_numbers(const std::uint8_t* bits, std::size_t n, std::size_t width, Visit visit) {
+    if (width > 57) {  // a number can begin in one word and end in the next
+        for (std::size_t i = 0; i < n; ++i) visit(i, bits_at(bits, i, width));
+        return;
+    }
+    const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
+    for (std::size_t i = 0, first = 0; i < n; ++i, first += width) {
+        std::uint64_t word;
+        std::memcpy(&word, bits + first / 8, 8);
+        visit(i, word >> first % 8 & mask);
+    }
+}
+
 /// Takes the coded bytes from the front.
 class Bytes {
 public:
@@ -158,11 +173,11 @@ void decode_few(Bytes& bytes, T* items, std::size_t n) {
         const std::size_t n_now = std::min(kBlock, n - first);
         const auto own = bytes.take(bytes_for(n_now, width));
         std::memcpy(block.data(), own.data(), own.size());
-        for (std::size_t i = 0; i < n_now; ++i) {
-            const std::uint64_t place = bits_at(block.data(), i, width);
+        T* const out = items + first;
+        for_numbers(block.data(), n_now, width, [&](std::size_t i, std::uint64_t place) {
             greatest = std::max(greatest, place);
-            items[first + i] = known[place];
-        }
+            out[i] = known[place];
+        });
     }
     require(greatest < n_known, "Coded numbers name a distinct item that is not there.");
 }
@@ -224,7 +239,8 @@ void decode_blocks(Bytes& bytes, T* items, std::size_t n, bool steps) {
         const auto own = bytes.take(bytes_for(n_now, width));
         std::memcpy(block.data(), own.data(), own.size());
         T* const out = items + first;
-        for (std::size_t i = 0; i < n_now; ++i) out[i] = static_cast<T>(base + bits_at(block.data(), i, width));
+        for_numbers(block.data(), n_now, width,
+                    [&](std::size_t i, std::uint64_t more) { out[i] = static_cast<T>(base + more); });
         if (!steps) continue;
         for (std::size_t i = 0; i < n_now; ++i) out[i] = last = static_cast<T>(last + signs_first(out[i]));
     }

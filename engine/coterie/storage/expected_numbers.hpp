@@ -39,21 +39,23 @@ inline double expected_gain(Sides value, Sides cover, double own_value, double w
     return number_or_zero(rule.gain_scale * (left + right - own));
 }
 
+inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+/// The place of a double among all of them in order, and the double at a place. Signs are a guess, so no branches.
+inline std::uint64_t place_of(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    return bits ^ ((0 - (bits >> 63)) | kSignBit);
+}
+inline double double_at(std::uint64_t place) { return std::bit_cast<double>(place ^ (((place >> 63) - 1) | kSignBit)); }
+
 /// How many doubles lie between two, small for either sign.
 inline std::uint64_t doubles_between(double expected, double found) {
-    const auto place = [](double value) {
-        const auto bits = std::bit_cast<std::uint64_t>(value);
-        return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
-    };
-    const std::uint64_t difference = place(found) - place(expected);
+    const std::uint64_t difference = place_of(found) - place_of(expected);
     return difference << 1 ^ (0 - (difference >> 63));
 }
 
 inline double double_after(double expected, std::uint64_t between) {
-    const auto bits = std::bit_cast<std::uint64_t>(expected);
-    const std::uint64_t place = bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
-    const std::uint64_t found = place + (between >> 1 ^ (0 - (between & 1)));
-    return std::bit_cast<double>(found >> 63 ? found ^ std::uint64_t{1} << 63 : ~found);
+    return double_at(place_of(expected) + (between >> 1 ^ (0 - (between & 1))));
 }
 
 /// The rule that makes the numbers of a tree most expected. The tree is sound.

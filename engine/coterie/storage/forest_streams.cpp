@@ -132,7 +132,7 @@ void add_extras(ForestStreams& streams, const Tree& tree) {
 template <class T>
 class Reader {
 public:
-    Reader(const std::vector<T>& all, const char* name) : left_(all), name_(name) {}
+    Reader(std::span<const T> all, const char* name) : left_(all), name_(name) {}
 
     std::span<const T> take(std::size_t n) {
         require(n <= left_.size(), std::string("There are too few entries in ") + name_ + ".");
@@ -154,13 +154,12 @@ private:
 /// Makes the trees of streams, one after the other.
 class TreeReader {
 public:
-    TreeReader(const ForestStreams& streams, std::size_t n_features) : s_(streams), n_features_(n_features) {
+    TreeReader(const StreamViews& streams, std::size_t n_features) : s_(streams), n_features_(n_features) {
         const std::size_t n = s_.n_nodes.size();
         for (const std::size_t own : {s_.n_outputs.size(), s_.unit.size(), s_.l2.size(), s_.gain_scale.size()})
             require(own == n, "The numbers of trees differ in length.");
-        for (const std::vector<std::uint32_t>* counts :
-             {&s_.n_impurity, &s_.n_level_bits, &s_.n_first_term, &s_.n_terms})
-            require(counts->empty() || counts->size() == n, "The numbers of what few trees have differ in length.");
+        for (const auto& counts : {s_.n_impurity, s_.n_level_bits, s_.n_first_term, s_.n_terms})
+            require(counts.empty() || counts.size() == n, "The numbers of what few trees have differ in length.");
         require(s_.features.size() == s_.n_cuts.size(), "There must be a number of cuts for each feature.");
         std::size_t next = 0;
         for (const std::uint32_t own : s_.n_cuts) {
@@ -175,11 +174,10 @@ public:
         tree->n_outputs = s_.n_outputs[index];
         require(tree->n_outputs > 0, "A tree needs at least one output.");
         const std::size_t n = s_.n_nodes[index];
-        const auto is_split = is_split_.take(n);
-        const auto n_splits = static_cast<std::size_t>(std::ranges::count_if(is_split, [](auto each) { return each; }));
+        const std::size_t n_splits = read_kinds(n);
         require(n_splits < n && 2 * n_splits + 1 == n, "A tree of this many splits has another number of nodes.");
-        read_splits(*tree, is_split, n_splits);
-        read_numbers(*tree, {.unit = s_.unit[index], .l2 = s_.l2[index], .gain_scale = s_.gain_scale[index]}, n_splits);
+        read_splits(*tree, n);
+        read_numbers(*tree, {.unit = s_.unit[index], .l2 = s_.l2[index], .gain_scale = s_.gain_scale[index]});
         read_extras(*tree, index);
         validate(*tree, n_features_);
         return tree;
@@ -242,40 +240,59 @@ public:
     }
 
 private:
-    static std::size_t count(const std::vector<std::uint32_t>& counts, std::size_t index) {
+    static std::size_t count(std::span<const std::uint32_t> counts, std::size_t index) {
         return counts.empty() ? 0 : counts[index];
     }
 
-    void read_splits(Tree& tree, std::span<const std::uint8_t> is_split, std::size_t n_splits) {
-        const std::size_t n = is_split.size();
-        tree.feature.assign(n, kLeaf);
-        tree.threshold.assign(n, 0.0);
-        tree.levels.assign(n, -1);
-        tree.missing_left.assign(n, 0);
+    /// Finds out which nodes are splits and which are leaves, and how many are splits.
+    std::size_t read_kinds(std::size_t n) {
+        is_split_now_ = is_split_.take(n);
+        splits_.resize(n);
+        leaves_.resize(n);
+        std::size_t n_splits = 0;
+        for (std::size_t node = 0; node < n; ++node) {  // half of the nodes are splits: a branch would be a guess
+            const bool is_split = is_split_now_[node] != 0;
+            splits_[n_splits] = static_cast<NodeIndex>(node);
+            leaves_[node - n_splits] = static_cast<NodeIndex>(node);
+            n_splits += is_split;
+        }
+        splits_.resize(n_splits);
+        leaves_.resize(n - n_splits);
+        return n_splits;
+    }
+
+    void read_children(Tree& tree, std::size_t n) {
         tree.left.assign(n, 0);
         if (s_.pair.empty()) {
             const bool whole = for_depth_first(
-                n, [&](std::size_t node) { return is_split[node] != 0; },
+                n, [&](std::size_t node) { return is_split_now_[node] != 0; },
                 [&](NodeIndex node, NodeIndex left) {
                     tree.left[node] = left;
                     return true;
                 });
             require(whole, "The splits of a tree are not in the order of their children.");
-        } else {
-            const auto pair = pair_.take(n_splits);
-            for (std::size_t node = 0, i = 0; node < n; ++node) {
-                if (!is_split[node]) continue;
-                const std::size_t left = 2 * std::size_t{pair[i++]} + 1;
-                if (left <= node || left + 1 >= n) refuse(node, "has children outside the tree.");
-                tree.left[node] = static_cast<NodeIndex>(left);
-            }
+            return;
         }
-        const auto feature = feature_.take(n_splits);
-        const auto cut = cut_.take(n_splits);
-        const auto levels = levels_.take(n_splits);
-        const auto missing_left = missing_left_.take(n_splits);
-        for (std::size_t node = 0, i = 0; node < n; ++node) {
-            if (!is_split[node]) continue;
+        const auto pair = pair_.take(splits_.size());
+        for (std::size_t i = 0; i < splits_.size(); ++i) {
+            const std::size_t left = 2 * std::size_t{pair[i]} + 1;
+            if (left <= splits_[i] || left + 1 >= n) refuse(splits_[i], "has children outside the tree.");
+            tree.left[splits_[i]] = static_cast<NodeIndex>(left);
+        }
+    }
+
+    void read_splits(Tree& tree, std::size_t n) {
+        read_children(tree, n);
+        tree.feature.assign(n, kLeaf);
+        tree.threshold.assign(n, 0.0);
+        tree.levels.assign(n, -1);
+        tree.missing_left.assign(n, 0);
+        const auto feature = feature_.take(splits_.size());
+        const auto cut = cut_.take(splits_.size());
+        const auto levels = levels_.take(splits_.size());
+        const auto missing_left = missing_left_.take(splits_.size());
+        for (std::size_t i = 0; i < splits_.size(); ++i) {
+            const NodeIndex node = splits_[i];
             if (feature[i] >= s_.features.size() || s_.features[feature[i]] >= n_features_)
                 refuse(node, "asks for a feature that does not exist.");
             if (cut[i] >= s_.n_cuts[feature[i]]) refuse(node, "compares with a cut that does not exist.");
@@ -284,46 +301,52 @@ private:
             tree.threshold[node] = s_.cuts[first_cut_[feature[i]] + cut[i]];
             tree.levels[node] = levels[i];
             tree.missing_left[node] = missing_left[i];
-            ++i;
         }
     }
 
-    // From the last node to the first, since children come after their parent.
-    void read_numbers(Tree& tree, const TreeRule& rule, std::size_t n_splits) {
+    void read_numbers(Tree& tree, const TreeRule& rule) {
         const std::size_t n = tree.n_nodes();
         const std::size_t k = tree.n_outputs;
-        const auto rows_more = rows_more_.take(n_splits);
-        const auto cover_more = cover_more_.take(n_splits);
-        const auto value_more = value_more_.take(n_splits * k);
-        const auto gain_more = gain_more_.take(n_splits);
-        const auto leaf_rows = leaf_rows_.take(n - n_splits);
-        const auto leaf_cover = leaf_cover_.take(n - n_splits);
-        const auto leaf_value = leaf_value_.take((n - n_splits) * k);
+        const auto value_more = value_more_.take(splits_.size() * k);  // first of all: room is only for what is there
+        const auto leaf_value = leaf_value_.take(leaves_.size() * k);
         tree.value.resize(n * k);
         tree.gain.assign(n, 0.0);
         tree.cover.resize(n);
         tree.n_rows.resize(n);
-        std::vector<std::uint64_t> whole(rule.unit > 0.0 ? n : 0);
-        std::size_t split = n_splits;
-        std::size_t leaf = n - n_splits;
-        for (std::size_t node = n; node-- > 0;) {
-            double* const value = tree.value.data() + node * k;
-            if (tree.feature[node] == kLeaf) {
-                --leaf;
-                tree.n_rows[node] = leaf_rows[leaf];
-                if (!whole.empty()) whole[node] = leaf_cover[leaf];
-                tree.cover[node] = whole.empty() ? std::bit_cast<double>(leaf_cover[leaf])
-                                                 : static_cast<double>(leaf_cover[leaf]) * rule.unit;
-                std::copy_n(leaf_value.data() + leaf * k, k, value);
-                continue;
-            }
-            --split;
+        whole_.resize(rule.unit > 0.0 ? n : 0);
+        read_leaf_numbers(tree, rule, leaf_value);
+        read_split_numbers(tree, rule, value_more);
+    }
+
+    void read_leaf_numbers(Tree& tree, const TreeRule& rule, std::span<const double> value) {
+        const std::size_t k = tree.n_outputs;
+        const auto rows = leaf_rows_.take(leaves_.size());
+        const auto cover = leaf_cover_.take(leaves_.size());
+        for (std::size_t i = 0; i < leaves_.size(); ++i) {
+            const std::size_t node = leaves_[i];
+            tree.n_rows[node] = rows[i];
+            if (!whole_.empty()) whole_[node] = cover[i];
+            tree.cover[node] =
+                whole_.empty() ? std::bit_cast<double>(cover[i]) : static_cast<double>(cover[i]) * rule.unit;
+            for (std::size_t j = 0; j < k; ++j) tree.value[node * k + j] = value[i * k + j];
+        }
+    }
+
+    // From the last split to the first, since children come after their parent.
+    void read_split_numbers(Tree& tree, const TreeRule& rule, std::span<const std::uint64_t> value_more) {
+        const std::size_t k = tree.n_outputs;
+        const auto rows_more = rows_more_.take(splits_.size());
+        const auto cover_more = cover_more_.take(splits_.size());
+        const auto gain_more = gain_more_.take(splits_.size());
+        for (std::size_t split = splits_.size(); split-- > 0;) {
+            const std::size_t node = splits_[split];
             const std::size_t left = tree.left[node];
+            double* const value = tree.value.data() + node * k;
             const Sides cover{tree.cover[left], tree.cover[left + 1]};
             double expected = number_or_zero(cover.left + cover.right);
-            if (!whole.empty()) {
-                whole[node] = whole[left] + whole[left + 1];
-                expected = static_cast<double>(whole[node]) * rule.unit;
+            if (!whole_.empty()) {
+                whole_[node] = whole_[left] + whole_[left + 1];
+                expected = static_cast<double>(whole_[node]) * rule.unit;
             }
             tree.n_rows[node] = tree.n_rows[left] + tree.n_rows[left + 1] + signs_first(rows_more[split]);
             tree.cover[node] = double_after(expected, cover_more[split]);
@@ -354,9 +377,15 @@ private:
                        .most = most_.take_own(n_terms)};
     }
 
-    const ForestStreams& s_;
+    const StreamViews& s_;
     std::size_t n_features_;
     std::vector<std::size_t> first_cut_;
+    // of the tree that is being read
+    std::span<const std::uint8_t> is_split_now_;
+    std::vector<NodeIndex> splits_;
+    std::vector<NodeIndex> leaves_;
+    std::vector<std::uint64_t> whole_;  // covers in units
+
     Reader<std::uint8_t> is_split_{s_.is_split, "is_split"};
     Reader<std::uint32_t> pair_{s_.pair, "pair"};
     Reader<std::uint32_t> feature_{s_.feature, "feature"};
@@ -407,7 +436,13 @@ std::optional<ForestStreams> streams_of(Trees trees) {
     return streams;
 }
 
-std::vector<std::shared_ptr<const Tree>> trees_of(const ForestStreams& streams, std::size_t n_features, int n_threads) {
+StreamViews views_of(const ForestStreams& streams) {
+    StreamViews views;
+    ForestStreams::for_each([](const char*, const auto& stream, auto& view) { view = stream; }, streams, views);
+    return views;
+}
+
+std::vector<std::shared_ptr<const Tree>> trees_of(const StreamViews& streams, std::size_t n_features, int n_threads) {
     constexpr std::size_t kFewTrees = 32;
     const TreeReader first(streams, n_features);
     const std::size_t n = streams.n_nodes.size();

@@ -23,102 +23,114 @@
 
 namespace coterie {
 
-struct ForestStreams {
+/// The streams of trees. `Held` is what a stream is held in: a vector when they are made, a span when they are read.
+template <template <class> class Held>
+struct StreamsIn {
     // trees
-    std::vector<std::uint32_t> n_nodes;
-    std::vector<std::uint32_t> n_outputs;
-    std::vector<double> unit;
-    std::vector<double> l2;
-    std::vector<double> gain_scale;
+    Held<std::uint32_t> n_nodes;
+    Held<std::uint32_t> n_outputs;
+    Held<double> unit;
+    Held<double> l2;
+    Held<double> gain_scale;
     // nodes
-    std::vector<std::uint8_t> is_split;
+    Held<std::uint8_t> is_split;
     // splits
-    std::vector<std::uint32_t> pair;     // of children: (left - 1) / 2; empty if all trees are numbered depth first
-    std::vector<std::uint32_t> feature;  // its place in `features`
-    std::vector<std::uint32_t> cut;      // the place of the threshold among the cuts of the feature
-    std::vector<std::int32_t> levels;
-    std::vector<std::uint8_t> missing_left;
-    std::vector<std::uint32_t> rows_more;
-    std::vector<std::uint64_t> cover_more;
-    std::vector<std::uint64_t> value_more;  // n_outputs per split
-    std::vector<std::uint64_t> gain_more;
+    Held<std::uint32_t> pair;     // of children: (left - 1) / 2; empty if all trees are numbered depth first
+    Held<std::uint32_t> feature;  // its place in `features`
+    Held<std::uint32_t> cut;      // the place of the threshold among the cuts of the feature
+    Held<std::int32_t> levels;
+    Held<std::uint8_t> missing_left;
+    Held<std::uint32_t> rows_more;
+    Held<std::uint64_t> cover_more;
+    Held<std::uint64_t> value_more;  // n_outputs per split
+    Held<std::uint64_t> gain_more;
     // leaves
-    std::vector<std::uint32_t> leaf_rows;
-    std::vector<std::uint64_t> leaf_cover;  // in units, or the bits of a double
-    std::vector<double> leaf_value;         // n_outputs per leaf
+    Held<std::uint32_t> leaf_rows;
+    Held<std::uint64_t> leaf_cover;  // in units, or the bits of a double
+    Held<double> leaf_value;         // n_outputs per leaf
     // features that are asked for
-    std::vector<std::uint32_t> features;
-    std::vector<std::uint32_t> n_cuts;
-    std::vector<double> cuts;  // by their bits
+    Held<std::uint32_t> features;
+    Held<std::uint32_t> n_cuts;
+    Held<double> cuts;  // by their bits
     // what few trees have
-    std::vector<std::uint32_t> n_impurity;
-    std::vector<double> impurity;
-    std::vector<std::uint32_t> n_level_bits;
-    std::vector<std::uint64_t> level_bits;
-    std::vector<std::uint32_t> n_first_term;
-    std::vector<std::uint32_t> first_term;
-    std::vector<double> base;
-    std::vector<double> low;
-    std::vector<double> high;
-    std::vector<std::uint32_t> n_terms;
-    std::vector<std::int32_t> term_feature;
-    std::vector<double> slope;
-    std::vector<double> centre;
-    std::vector<double> least;
-    std::vector<double> most;
+    Held<std::uint32_t> n_impurity;
+    Held<double> impurity;
+    Held<std::uint32_t> n_level_bits;
+    Held<std::uint64_t> level_bits;
+    Held<std::uint32_t> n_first_term;
+    Held<std::uint32_t> first_term;
+    Held<double> base;
+    Held<double> low;
+    Held<double> high;
+    Held<std::uint32_t> n_terms;
+    Held<std::int32_t> term_feature;
+    Held<double> slope;
+    Held<double> centre;
+    Held<double> least;
+    Held<double> most;
 
-    /// Calls visit(name, vector) for every stream.
-    template <class Streams, class Visit>
-    static void for_each(Streams& streams, Visit visit);
+    /// Calls visit(name, stream of each) for every stream.
+    template <class Visit, class... Streams>
+    static void for_each(Visit visit, Streams&... streams);
 };
+
+template <class T>
+using StreamVector = std::vector<T>;
+template <class T>
+using StreamView = std::span<const T>;
+using ForestStreams = StreamsIn<StreamVector>;
+using StreamViews = StreamsIn<StreamView>;
 
 using Trees = std::span<const std::shared_ptr<const Tree>>;
 
 /// Nothing if a leaf holds what only splits need: such trees are stored as they are.
 std::optional<ForestStreams> streams_of(Trees trees);
 
+StreamViews views_of(const ForestStreams& streams);
+
 /// The trees. Throws InvalidInput, which says in which tree, unless lengths agree and every tree is valid.
-std::vector<std::shared_ptr<const Tree>> trees_of(const ForestStreams& streams, std::size_t n_features,
+std::vector<std::shared_ptr<const Tree>> trees_of(const StreamViews& streams, std::size_t n_features,
                                                   int n_threads = 1);
 
-template <class Streams, class Visit>
-void ForestStreams::for_each(Streams& s, Visit visit) {
-    visit("n_nodes", s.n_nodes);
-    visit("n_outputs_of_tree", s.n_outputs);
-    visit("unit", s.unit);
-    visit("l2", s.l2);
-    visit("gain_scale", s.gain_scale);
-    visit("is_split", s.is_split);
-    visit("pair", s.pair);
-    visit("feature", s.feature);
-    visit("cut", s.cut);
-    visit("levels", s.levels);
-    visit("missing_left", s.missing_left);
-    visit("rows_more", s.rows_more);
-    visit("cover_more", s.cover_more);
-    visit("value_more", s.value_more);
-    visit("gain_more", s.gain_more);
-    visit("leaf_rows", s.leaf_rows);
-    visit("leaf_cover", s.leaf_cover);
-    visit("leaf_value", s.leaf_value);
-    visit("features", s.features);
-    visit("n_cuts", s.n_cuts);
-    visit("cuts", s.cuts);
-    visit("n_impurity", s.n_impurity);
-    visit("impurity", s.impurity);
-    visit("n_level_bits", s.n_level_bits);
-    visit("level_bits", s.level_bits);
-    visit("n_first_term", s.n_first_term);
-    visit("first_term", s.first_term);
-    visit("base", s.base);
-    visit("low", s.low);
-    visit("high", s.high);
-    visit("n_terms", s.n_terms);
-    visit("term_feature", s.term_feature);
-    visit("slope", s.slope);
-    visit("centre", s.centre);
-    visit("least", s.least);
-    visit("most", s.most);
+template <template <class> class Held>
+template <class Visit, class... Streams>
+void StreamsIn<Held>::for_each(Visit visit, Streams&... s) {
+    visit("n_nodes", s.n_nodes...);
+    visit("n_outputs_of_tree", s.n_outputs...);
+    visit("unit", s.unit...);
+    visit("l2", s.l2...);
+    visit("gain_scale", s.gain_scale...);
+    visit("is_split", s.is_split...);
+    visit("pair", s.pair...);
+    visit("feature", s.feature...);
+    visit("cut", s.cut...);
+    visit("levels", s.levels...);
+    visit("missing_left", s.missing_left...);
+    visit("rows_more", s.rows_more...);
+    visit("cover_more", s.cover_more...);
+    visit("value_more", s.value_more...);
+    visit("gain_more", s.gain_more...);
+    visit("leaf_rows", s.leaf_rows...);
+    visit("leaf_cover", s.leaf_cover...);
+    visit("leaf_value", s.leaf_value...);
+    visit("features", s.features...);
+    visit("n_cuts", s.n_cuts...);
+    visit("cuts", s.cuts...);
+    visit("n_impurity", s.n_impurity...);
+    visit("impurity", s.impurity...);
+    visit("n_level_bits", s.n_level_bits...);
+    visit("level_bits", s.level_bits...);
+    visit("n_first_term", s.n_first_term...);
+    visit("first_term", s.first_term...);
+    visit("base", s.base...);
+    visit("low", s.low...);
+    visit("high", s.high...);
+    visit("n_terms", s.n_terms...);
+    visit("term_feature", s.term_feature...);
+    visit("slope", s.slope...);
+    visit("centre", s.centre...);
+    visit("least", s.least...);
+    visit("most", s.most...);
 }
 
 }  // namespace coterie

@@ -44,7 +44,7 @@ ForestStreams streams(const Owned& trees) {
 }
 
 void check_again(const Owned& trees) {
-    const Owned again = trees_of(streams(trees), 5);
+    const Owned again = trees_of(views_of(streams(trees)), 5);
     check_equal(again.size(), trees.size());
     for (std::size_t i = 0; i < trees.size(); ++i) check_same(*again[i], *trees[i]);
 }
@@ -107,7 +107,7 @@ const Test threads("any number of threads makes the same trees, and the same com
         trees.push_back(std::make_shared<const Tree>(boosted(seed, 1 + seed % 9, 1.0)));
     ForestStreams made = streams(trees);
     for (const int n_threads : {2, 3, 8}) {
-        const Owned again = trees_of(made, 5, n_threads);
+        const Owned again = trees_of(views_of(made), 5, n_threads);
         for (std::size_t i = 0; i < trees.size(); ++i) check_same(*again[i], *trees[i]);
     }
     made.missing_left[40] = 2;
@@ -115,7 +115,7 @@ const Test threads("any number of threads makes the same trees, and the same com
     std::string said;
     for (const int n_threads : {1, 2, 8}) {
         try {
-            trees_of(made, 5, n_threads);
+            trees_of(views_of(made), 5, n_threads);
             check(false, "it is refused");
         } catch (const InvalidInput& error) {
             check(said.empty() || said == error.what(), "the first tree is named");
@@ -172,7 +172,7 @@ void check_refused(void (*damage)(ForestStreams&), std::string_view phrase,
                    std::source_location where = std::source_location::current()) {
     ForestStreams made = streams({std::make_shared<Tree>(leaf_only(3)), std::make_shared<Tree>(boosted(1, 4, 0.0))});
     damage(made);
-    check_throws<InvalidInput>([&] { trees_of(made, 3); }, phrase, where);
+    check_throws<InvalidInput>([&] { trees_of(views_of(made), 3); }, phrase, where);
 }
 
 const Test damage("streams that are too short, too long or lead outside are refused, with the tree", [] {

@@ -3,7 +3,8 @@
 Words
   header    JSON: what the file is about (`__metadata__`, texts by name), and where each tensor stands
   tensor    an array: little-endian, without gaps, those of large items first, so that each is aligned
-  checksum  the last tensor: a hash of the header and its length. The header holds a hash of every other tensor
+  checksum  the last tensor: a hash of the header and its length. The header holds a hash of every other tensor: the
+            first half of its SHA-256, for which most processors have instructions. Files before format 3 have BLAKE2
 
     8 bytes    the length of the header
     ...        the header, filled up with blanks to a multiple of 64 bytes
@@ -46,7 +47,8 @@ DTYPES = {
 }
 _NAMES = {np.dtype(text): name for name, text in DTYPES.items()}
 _CHECKSUM = "checksum"
-_HASHES = "checksums"
+_HASHES = "sha256"
+_OLD_HASHES = "checksums"
 _DIGEST = 32
 _ALIGNED = 64
 _MOST_HEADER = 1 << 28
@@ -85,6 +87,10 @@ def _bytes_of(array: AnyArray) -> memoryview:
 
 
 def _hash(array: AnyArray) -> str:
+    return hashlib.sha256(_bytes_of(array)).hexdigest()[:32]
+
+
+def _old_hash(array: AnyArray) -> str:
     return hashlib.blake2b(_bytes_of(array), digest_size=16).hexdigest()
 
 
@@ -113,6 +119,7 @@ class Container:
         self.metadata = self._take_metadata(header)
         self.tensors = _checked_layout(header, source, 8 + _padded(len(text)))
         self._start = 8 + _padded(len(text))
+        self._hash = _hash
         self._hashes: dict[str, str] = {}
 
     def _take_metadata(self, header: Any) -> dict[str, str]:
@@ -123,10 +130,13 @@ class Container:
 
     def read_hashes(self) -> None:
         """Learn the hash of each tensor; after the version of the format is known to be one of ours."""
-        where = f"{self._source.name}: {_HASHES}"
-        hashes = parsed(self.metadata.get(_HASHES, "").encode(), where)
+        is_old = _OLD_HASHES in self.metadata
+        key = _OLD_HASHES if is_old else _HASHES
+        where = f"{self._source.name}: {key}"
+        hashes = parsed(self.metadata.get(key, "").encode(), where)
         if not isinstance(hashes, dict) or set(hashes) != set(self.tensors):
             raise ModelFileError(f"{where} do not list each tensor once.")
+        self._hash = _old_hash if is_old else _hash
         self._hashes = hashes
 
     def tensor(self, name: str) -> AnyArray:
@@ -139,7 +149,7 @@ class Container:
             return flat.reshape(entry["shape"])
         array = np.empty(tuple(entry["shape"]), dtype=DTYPES[entry["dtype"]])
         self._source.read_into(self._start + begin, _bytes_of(array))
-        if _hash(array) != self._hashes[name]:
+        if self._hash(array) != self._hashes[name]:
             raise ModelFileError(f"needs the tensor {name!r}, which is damaged: its checksum is another one.")
         if entry["dtype"] == "BOOL" and (array.view(np.uint8) > 1).any():
             raise ModelFileError(f"needs the tensor {name!r}, in which a byte is neither true nor false.")

@@ -17,7 +17,7 @@ __all__ = ["canonical", "check_size", "parsed"]
 _MOST_DEPTH = 64
 _MOST_VALUES = 1_000_000
 _BYTES_PER_VALUE = 32  # of a large file: what a value takes in memory is then in proportion to the file
-_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def canonical(value: Any) -> str:

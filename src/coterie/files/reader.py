@@ -4,8 +4,9 @@ No name in a file is ever looked up in Python: classes, attributes and ways to r
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from inspect import signature
+from collections.abc import Mapping, Sequence
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 from sklearn.utils import Bunch
@@ -150,7 +151,7 @@ class Reader:
         params = {key: self._value(value) for key, value in given.items()}
         missing = spec.param_names - set(params)
         if missing:  # a parameter that is younger than the file
-            known = signature(spec.cls).parameters
+            known = _parameters(spec.cls)
             params |= {name: known[name].default for name in missing}
         return params
 
@@ -202,6 +203,11 @@ class Reader:
             return Bunch(**pairs)
         items = [self._value(each) for each in held]
         return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
+
+
+@cache
+def _parameters(cls: type) -> Mapping[str, Parameter]:
+    return signature(cls).parameters
 
 
 def _uses(nodes: list[Any]) -> Counter[int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["FORMAT", "UPGRADES", "upgraded"]
 
-FORMAT = 2
+FORMAT = 3
 
 
 def _from_1(nodes: Any) -> Any:
@@ -17,7 +17,12 @@ def _from_1(nodes: Any) -> Any:
     return nodes
 
 
-UPGRADES: dict[int, Callable[[Any], Any]] = {1: _from_1}
+def _from_2(nodes: Any) -> Any:
+    """Format 3 has other hashes (`container.py`); nodes mean what they meant."""
+    return nodes
+
+
+UPGRADES: dict[int, Callable[[Any], Any]] = {1: _from_1, 2: _from_2}
 
 
 def upgraded(nodes: Any, written: int) -> Any:
