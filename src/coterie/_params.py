@@ -10,6 +10,8 @@ in words. `None` in the list means that None is allowed.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from inspect import signature
 from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any, Literal, Protocol, TypeAlias
@@ -47,6 +49,9 @@ class Rule(Protocol):
     def describe(self) -> str: ...
 
 
+_WHOLE = (int, np.integer, Integral)  # types first that are known without a search
+_REAL = (float, int, np.floating, np.integer, RealNumber)
+
 Params: TypeAlias = Mapping[str, Sequence[Rule | None]]
 
 
@@ -58,7 +63,7 @@ class Whole:
     high: int | None = None
 
     def accepts(self, value: object) -> bool:
-        if not isinstance(value, Integral) or isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, _WHOLE):
             return False
         number = int(value)
         return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
@@ -80,7 +85,7 @@ class Real:
     closed: Literal["both", "left", "right", "neither"] = "both"
 
     def accepts(self, value: object) -> bool:
-        if not isinstance(value, RealNumber) or isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, _REAL):
             return False
         number = float(value)
         if not math.isfinite(number):
@@ -216,13 +221,25 @@ class MappingLike:
 def check_params(estimator: Any) -> None:
     """Compare each constructor parameter with the class's `PARAMS` table."""
     params: Params = type(estimator).PARAMS
+    defaults = _defaults(type(estimator))
     for param, rules in params.items():
         value = getattr(estimator, param)
+        if param in defaults and value is defaults[param]:
+            continue
         if not any(_accepts(rule, value) for rule in rules):
             allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
             raise InvalidParameter(
                 f"{type(estimator).__name__}({param}={in_short(value)}): expected {allowed}."
             )
+
+
+@cache
+def _defaults(cls: Any) -> dict[str, object]:
+    """The defaults of our own constructors, which are right; those of somebody's subclass may not be."""
+    for base in cls.__mro__:
+        if "__init__" in vars(base) and base.__module__.startswith("coterie."):
+            return {name: param.default for name, param in signature(base).parameters.items()}
+    return {}
 
 
 def _accepts(rule: Rule | None, value: object) -> bool:

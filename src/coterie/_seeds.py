@@ -27,7 +27,7 @@ def root_seed(random_state: SeedLike) -> int:
     >>> root_seed(7) == root_seed(7), root_seed(7) == root_seed(8)
     (True, False)
     """
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+    if isinstance(random_state, int | Integral) and not isinstance(random_state, bool) and random_state >= 0:
         return int(np.random.SeedSequence(int(random_state)).generate_state(1, np.uint64)[0])
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, 2**64, dtype=np.uint64))

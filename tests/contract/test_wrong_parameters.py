@@ -1,11 +1,13 @@
 """Every parameter with every wrong type and bound: the rules of `PARAMS` are read, and what they exclude is tried."""
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+import coterie
 from coterie._params import Fraction, Real, Whole
 from coterie.errors import CoterieError, InvalidParameter
 from tests.contract.estimators import ESTIMATORS, answers, make, random_table
@@ -157,3 +159,33 @@ def test_a_huge_or_tiny_number_works_or_is_refused_in_our_words(estimator: type[
             trouble = None
             assert np.isfinite(said).all(), (param, value)
         assert trouble is None or isinstance(trouble, CoterieError), (param, value, trouble)
+
+
+@pytest.mark.parametrize(
+    "estimator", [each for each in ESTIMATORS if hasattr(each, "PARAMS")], ids=lambda each: each.__name__
+)
+def test_every_default_is_what_the_rules_allow(estimator: type[Any]) -> None:
+    """`fit` does not look at them again."""
+    given = inspect.signature(estimator).parameters
+    defaults = {name: param.default for name, param in given.items() if param.default is not param.empty}
+
+    refused = {
+        name: default
+        for name, default in defaults.items()
+        if name in estimator.PARAMS
+        and not any(
+            default is None if rule is None else rule.accepts(default) for rule in estimator.PARAMS[name]
+        )
+    }
+
+    assert defaults
+    assert not refused
+
+
+def test_a_subclass_with_a_wrong_default_is_told_so() -> None:
+    class Steep(coterie.GradientBoostingRegressor):
+        def __init__(self, learning_rate: float = -1.0) -> None:
+            super().__init__(learning_rate=learning_rate)
+
+    with pytest.raises(InvalidParameter, match=r"learning_rate=-1.0"):
+        Steep().fit([[0.0], [1.0]], [0.0, 1.0])

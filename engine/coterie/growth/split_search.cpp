@@ -110,13 +110,16 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, D
     std::array<Contest, 2> contests;
     for (std::size_t k = 0; k < leaves.size(); ++k) contests[k] = contest_of(*leaves[k].leaf);
     const std::span<const Tile> tiles = layout_.tiles();
-    parallel_for(tiles.size(), layout_.n_cells() > kCellsPerThread ? n_threads : 1, [&](std::size_t t) {
+    const int n_searching = layout_.n_cells() > kCellsPerThread ? n_threads : 1;
+    std::array<float, 2> best_of_all{-kInfinity, -kInfinity};  // one thread can tell a tile what those before it found
+    parallel_for(tiles.size(), n_searching, [&](std::size_t t) {
         const Tile& tile = tiles[t];
         if (fill != nullptr) (*fill)(t);
         if (sibling != nullptr)
             kernels().subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
         for (std::size_t k = 0; k < leaves.size(); ++k) {
-            float beat = -kInfinity;
+            float best_of_tile = -kInfinity;
+            float& beat = n_searching == 1 ? best_of_all[k] : best_of_tile;
             for (std::uint32_t j = 0; j < tile.width; ++j)
                 scan_lane(tile.first_lane + j, leaves[k].cells, contests[k], beat, candidates_of(k));
         }

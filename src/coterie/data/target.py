@@ -90,7 +90,7 @@ def check_lengths(*lengths: int) -> None:
 
 
 def _as_array(y: Any) -> AnyArray:
-    if sparse.issparse(y):
+    if not isinstance(y, np.ndarray) and sparse.issparse(y):
         raise InvalidType("Sparse data was passed for y, but dense data is required. Use y.toarray().")
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
         row = int(np.argwhere(np.ma.getmaskarray(y))[0][0])

@@ -125,6 +125,9 @@ BOOSTING_PARAMS: Params = {
 # Rare levels of a category are pulled towards the node's mean, and a set of levels must earn its freedom.
 _LEVEL_SMOOTHING = 10.0
 _LEVEL_L2 = 1.0
+_FEW_CELLS = (
+    50_000  # of a table: threads would wait for each other as long as they work, and longer on a busy machine
+)
 
 
 # What a fit leaves behind only if it was asked for.
@@ -329,8 +332,10 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
 
     def _boosters(self, task: Task, parts: list[Part], known: dict[int, list[list[Any]]]) -> list[Booster]:
         train, plan, seed = task.train, task.plan, task.seed
-        threads_each = max(1, task.n_threads // len(parts))
-        shared = None if self.statistics_ else self._matrix(train.encoded, train, seed, task.n_threads)
+        few = train.encoded.n_rows * len(train.encoded.n_levels) <= _FEW_CELLS
+        threads = 1 if few else task.n_threads
+        threads_each = max(1, threads // len(parts))
+        shared = None if self.statistics_ else self._matrix(train.encoded, train, seed, threads)
         boosters = []
         self.init_: list[Any] = []
         for number, part in enumerate(parts):
@@ -340,7 +345,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
                 encoded = self.statistics_.extend_training(
                     train.encoded, train.target.values, training_weight(train, part.rows), seed + number
                 )
-                matrix = self._matrix(encoded, train, seed, task.n_threads)
+                matrix = self._matrix(encoded, train, seed, threads)
             origin = self._origin(train, task.X, part.rows, task.offset)
             loss = self._make_loss(train, part.rows, threads_each, origin)
             policy = plan.policies[number % len(plan.policies)]
