@@ -220,8 +220,9 @@ class MappingLike:
 
 def check_params(estimator: Any) -> None:
     """Compare each constructor parameter with the class's `PARAMS` table."""
-    params: Params = type(estimator).PARAMS
-    defaults = _defaults(type(estimator))
+    cls: type = type(estimator)
+    params: Params = estimator.PARAMS
+    defaults = _defaults(cls)
     for param, rules in params.items():
         value = getattr(estimator, param)
         if param in defaults and value is defaults[param]:
@@ -234,7 +235,7 @@ def check_params(estimator: Any) -> None:
 
 
 @cache
-def _defaults(cls: Any) -> dict[str, object]:
+def _defaults(cls: type) -> dict[str, object]:
     """The defaults of our own constructors, which are right; those of somebody's subclass may not be."""
     for base in cls.__mro__:
         if "__init__" in vars(base) and base.__module__.startswith("coterie."):
