@@ -65,8 +65,10 @@ def main() -> None:
         numbers = task == "regression"
         X, y = read(folder / f"{name}.parquet")
         target = y.to_numpy(dtype=float) if numbers else y.astype("category").cat.codes.to_numpy()
-        for seed in range(N_REPEATS):
-            found.append({"name": name, "task": task, **honesty(X, target, numbers=numbers, seed=seed)})
+        found += [
+            {"name": name, "task": task, **honesty(X, target, numbers=numbers, seed=seed)}
+            for seed in range(N_REPEATS)
+        ]
         print(pd.DataFrame(found[-N_REPEATS:]).round(4).to_string(index=False, header=False), flush=True)
     result = pd.DataFrame(found)
     print(f"\n{result['name'].nunique()} tables, {len(result)} forests")
@@ -77,7 +79,9 @@ def main() -> None:
     of_numbers = result.dropna(subset="covered")
     covered = of_numbers.groupby("name")[["covered", "width"]].mean()
     print(f"intervals of {len(covered)} tables: {covered['covered'].mean():.1%} covered on average, ", end="")
-    print(f"{covered['covered'].min():.1%} to {covered['covered'].max():.1%}, width {covered['width'].mean():.2f}")
+    print(
+        f"{covered['covered'].min():.1%} to {covered['covered'].max():.1%}, width {covered['width'].mean():.2f}"
+    )
 
 
 if __name__ == "__main__":
