@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,6 +37,7 @@ public:
 
     ClassSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
         : Base(rows, options, forest),
+          values_(rows, coarse_),
           n_classes_(rows.targets.n_classes[0]),
           width_((n_classes_ + 3) / 4 * 4),
           together_(std::clamp<std::size_t>(kDenseBytes / (256 * width_ * sizeof(Weight)), 1, kTogether)),
@@ -47,12 +47,9 @@ public:
           missing_(width_, 0),
           counts_(kRandom ? 0 : together_ * 256, 0),
           lanes_(kRandom ? width_ * kCodeLanes : 0) {
-        if constexpr (kRandom) {
-            random_cuts_.emplace(rows, coarse_);
-        } else {
-            cells_.resize(together_ * 256 * width_);
-            std::fill(cells_.begin(), cells_.end(), Weight{0});
-        }
+        if constexpr (kRandom) return;
+        cells_.resize(together_ * 256 * width_);
+        std::fill(cells_.begin(), cells_.end(), Weight{0});
     }
 
     /// `totals`: the weight of each class in the node.
@@ -141,7 +138,8 @@ private:
             if (!(score > best_.score) || !is_lawful(static_cast<double>(left_weight_), n_left + i + 1)) continue;
             const std::uint32_t code = steps[i].code;
             const std::uint32_t next = steps[i + 1].code;
-            take(score, feature, coarse ? code : (code + next) / 2, has_missing_ ? missing_left : left_is_heavier());
+            take(score, feature, coarse ? code : values_.middle(feature, code, next),
+                 has_missing_ ? missing_left : left_is_heavier());
             best_.coarse = coarse;
             best_.next = next;
         }
@@ -361,7 +359,8 @@ private:
         const double score = score_of_sides();
         if (!(score > best_.score) || !is_lawful(static_cast<double>(left_weight_), n_left)) return;
         const bool coarse = coarse_[feature].shift > 0;
-        take(score, feature, coarse ? cell : (cell + next) / 2, has_missing_ ? missing_left : left_is_heavier());
+        take(score, feature, coarse ? cell : values_.middle(feature, cell, next),
+             has_missing_ ? missing_left : left_is_heavier());
         best_.coarse = coarse;
         best_.next = next;
     }
@@ -407,8 +406,8 @@ private:
     // --- random thresholds, for extra trees
 
     RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
-        return random_cuts_->draw(feature, range, Base::missing_goes_left(feature),
-                                  Base::drawn_bits(~std::uint64_t{feature}));
+        return random_cut(values_, feature, range, Base::missing_goes_left(feature),
+                          Base::drawn_bits(~std::uint64_t{feature}));
     }
 
     // The sides lie in left_ and left_weight_.
@@ -480,6 +479,7 @@ private:
         }
     }
 
+    CodeValues values_;
     std::size_t n_classes_;
     std::size_t width_;     // of a cell: the classes, and some space
     std::size_t together_;  // features whose cells are filled in one pass
@@ -502,7 +502,6 @@ private:
     std::vector<std::uint32_t> counts_;
     std::vector<Code> drawn_;
     std::vector<std::int32_t> lanes_;  // sums of the left side: a class after the other, a feature per lane
-    std::optional<RandomCuts> random_cuts_;
 };
 
 }  // namespace coterie::sums

@@ -37,6 +37,14 @@ struct NodeView {
     double weight;  // of all records
 };
 
+/// Codes of a node's records in one feature, in their order, as the search met them: levels have become ranks.
+struct SeenCodes {
+    const Code* codes = nullptr;  // none were kept
+    std::size_t stride = 1;
+
+    Code operator[](std::size_t i) const { return codes[i * stride]; }
+};
+
 /// Draws features for a node; what is drawn follows from the node alone, however its search goes.
 template <class Pay, bool kCountRows>
 class NodeSearch {
@@ -49,6 +57,9 @@ public:
         for (const std::int32_t n : rows.n_levels) has_levels_ = has_levels_ || n > 0;
     }
 
+    /// Of the feature of the split that was found last.
+    SeenCodes seen() const { return seen_; }
+
     void start_tree(const std::uint16_t* ranks, std::uint64_t seed) {
         ranks_ = ranks;
         random_ = Stream(seed);
@@ -57,6 +68,7 @@ public:
 protected:
     void begin(const Node& node, double perfect) {
         node_ = &node;
+        seen_ = {};
         seed_ = random_.bits();
         picks_.clear();
         varies_ = false;
@@ -148,6 +160,7 @@ protected:
     const std::uint16_t* ranks_ = nullptr;
 
     const Node* node_ = nullptr;
+    SeenCodes seen_;
     // Rows with their copies: what the way of the search may depend on, so that a weight is so many equal rows.
     std::size_t extent_ = 0;
     bool varies_ = false;   // some feature that was tried does

@@ -115,7 +115,7 @@ private:
 
     void fill_records(const Bag& bag, Job& job) {
         records_.resize(bag.in.size());
-        twin_.resize(bag.in.size());
+        twin_.resize(bag.in.size() + 1);
         for (std::size_t i = 0; i < bag.in.size(); ++i) {
             const RowIndex place = bag.in[i];
             const double target = kRescales ? 0.0 : targets_.value[place];
@@ -242,6 +242,10 @@ private:
         if (job.depth >= options.max_depth || job.size() < options.min_rows_split ||
             job.size() < 2 * options.min_rows_leaf || job.total.weight() < 2 * options.min_weight_leaf)
             return false;
+        if constexpr (std::is_same_v<Pay, ClassPay>) {
+            const Sums all = job.total.sums();
+            return all.sum > 0.0 && all.sum < all.weight;
+        }
         const Pay first = records_[job.begin].pay;
         for (std::size_t i = job.begin + 1; i < job.end; ++i)
             if (!same_target(records_[i].pay, first)) return true;
@@ -275,9 +279,8 @@ private:
         node.code = static_cast<std::uint16_t>(split.code);
         const PackedNode rule = node;
         const std::uint16_t* const ranks = nominal ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
-        left_.clear();
         const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks);
-        left_.add_up();
+        left_.count(records(job.begin, middle));
         right_.count_rest(all_, left_, records(middle, job.end));
         const std::size_t out_middle = job.local ? 0 : part_out(job, rule, ranks);
         const double gain = Kind::score(left_, right_) - all_.score();
@@ -308,6 +311,10 @@ private:
     // Stable on both sides. Returns where the right side begins.
     std::size_t part_records(const Job& job, const NodeView<Pay>& view, const PackedNode& rule,
                              const std::uint16_t* ranks) {
+        const SeenCodes seen = finder_.seen();
+        if constexpr (sizeof(Record<Pay>) == sizeof(WordRecord)) {
+            if (seen.codes != nullptr) return part_seen(job, seen, rule);
+        }
         const Code* const column = view.codes + rule.feature();
         Record<Pay>* left = records_.data() + job.begin;
         Record<Pay>* right = twin_.data();
@@ -316,7 +323,6 @@ private:
             if (!job.local && i + kAhead < job.end) __builtin_prefetch(column + records_[i + kAhead].row * stride_);
             const Code code = column[record.row * stride_];
             const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
-            left_.add_if(goes_left, record.pay);
             *left = record;
             *right = record;
             left += goes_left;
@@ -324,6 +330,18 @@ private:
         }
         std::copy(twin_.data(), right, left);
         return static_cast<std::size_t>(left - records_.data());
+    }
+
+    std::size_t part_seen(const Job& job, const SeenCodes& seen, const PackedNode& rule) {
+        auto* const records = reinterpret_cast<WordRecord*>(records_.data() + job.begin);
+        auto* const twin = reinterpret_cast<WordRecord*>(twin_.data());
+        const RecordCodes codes{.codes = seen.codes,
+                                .stride = seen.stride,
+                                .shift = static_cast<std::uint16_t>(rule.missing_left() ? 0 : 1),
+                                .last = rule.code};
+        const std::size_t n_left = kernels().part_words(records, job.size(), codes, twin);
+        std::copy_n(twin, job.size() - n_left, records + n_left);
+        return job.begin + n_left;
     }
 
     // Rows out of the bag go the way of the others.

@@ -2,6 +2,7 @@
 //
 // Words
 //   cell     the sums of one coarse code
+//   few      rows that weigh so little that all their cuts are judged without sorting them (kernels/few_rows.hpp)
 //   cut      a place between two neighbouring codes (or cells) of a node; `left_*` hold what lies before each cut
 //   lawful   both sides keep the rows and the weight that the options ask for
 #pragma once
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,24 +20,33 @@
 namespace coterie::sums {
 
 inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of words are filled and scanned
+inline constexpr std::size_t kFewNumbers = 48;   // rows of numbers that are few; of classes all that are not dense
 inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
 
 template <class Score, class Pay, bool kRandom, bool kCountRows>
 class SumSplitFinder : public NodeSearch<Pay, kCountRows> {
     using Base = NodeSearch<Pay, kCountRows>;
     using Base::coarse_, Base::node_, Base::rows_, Base::options_, Base::keys_, Base::extent_, Base::varies_,
-        Base::done_, Base::perfect_, Base::n_rows, Base::for_codes, Base::ranks_of, Base::sort_codes, Base::sort_keys,
-        Base::is_lawful;
+        Base::done_, Base::perfect_, Base::seen_, Base::n_rows, Base::for_codes, Base::ranks_of, Base::sort_codes,
+        Base::sort_keys, Base::is_lawful;
 
 public:
     using Node = NodeView<Pay>;
     static constexpr bool kScanWords = Pay::kWhole && std::is_same_v<Score, SquareScore> && !kCountRows;
     static constexpr std::size_t kLarge = kScanWords ? kDenseNode : kDensePairs;
+    static constexpr bool kClasses = std::is_same_v<Pay, ClassPay>;
+    static constexpr std::size_t kFew = kScanWords && !kRandom ? (kClasses ? kDenseNode : kFewNumbers) : 0;
+    static_assert(kFew <= kMostFewRows);
+    static constexpr bool kSeesLanes = kScanWords && !kRandom;
+    static constexpr std::size_t kMostLanes = 16;     // features that share a pass, if codes are kept
+    static constexpr std::size_t kMostFetched = 256;  // codes of a row that are fetched before they are read
 
     SumSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
-        : Base(rows, options, forest), cells_(kTogether * 256 + 8), counts_(kTogether * 256, 0) {
+        : Base(rows, options, forest),
+          values_(rows, coarse_),
+          cells_(kMostLanes * kLaneCells + 8),
+          counts_(kTogether * kLaneCells, 0) {
         std::fill(cells_.begin(), cells_.end(), Pay{});
-        if constexpr (kRandom) random_cuts_.emplace(rows, coarse_);
     }
 
     /// `pay`: of all records.
@@ -46,8 +55,11 @@ public:
         total_ = pay.sums();
         best_ = {};
         Base::begin(node, Score::of_pure_sides(total_));
+        if constexpr (kFew > 0)
+            if (extent_ <= kFew) return find_few(features);
         const bool large = kRandom ? Base::takes_lanes() : extent_ > kLarge;
-        Base::draw_features(features, large ? kTogether : 1,
+        const std::size_t together = !large ? 1 : kSeesLanes && Base::takes_lanes() ? kMostLanes : kTogether;
+        Base::draw_features(features, together,
                             [&](const FeatureIndex* first, std::size_t n) { try_features(first, n); });
         if (best_.coarse) refine();
         return best_;
@@ -61,6 +73,8 @@ private:
 
     void try_features(const FeatureIndex* features, std::size_t n) {
         if constexpr (kRandom) return n > 1 ? draw_lanes(features, n) : draw_one(features[0]);
+        if constexpr (kSeesLanes)
+            if (Base::takes_lanes()) return search_lanes(features, n);
         if (extent_ > kLarge) return search_dense(features, n);
         if (extent_ > kTinyNode) return search_touched(features[0]);
         search_sorted(features[0]);
@@ -156,7 +170,8 @@ private:
             left_sum_[n_cuts] = so_far.sum;
             left_weight_[n_cuts] = so_far.weight;
             left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(i + 1 - first);
-            last_[n_cuts] = (code + next) / 2;
+            last_[n_cuts] = code;
+            next_[n_cuts] = next;
             n_cuts += code != next;
         }
         return n_cuts;
@@ -169,7 +184,125 @@ private:
             missing += node_->records[static_cast<std::uint32_t>(keys_[n_missing])].pay;
         const std::size_t n_cuts = fill_cuts(n_missing, n, {}, 0);
         if (n_missing > 0) judge_missing(feature, missing.sums(), n_missing);
-        judge_cuts(feature, n_cuts, missing.sums(), n_missing);
+        take_middle(feature, judge_cuts(feature, n_cuts, missing.sums(), n_missing), n_cuts);
+    }
+
+    // The threshold of a cut between two codes, if it was chosen.
+    void take_middle(FeatureIndex feature, std::size_t cut, std::size_t n_cuts) {
+        if (cut < n_cuts) best_.code = values_.middle(feature, last_[cut], next_[cut]);
+    }
+
+    // --- few rows: every cut against every row
+
+    Split find_few(std::vector<FeatureIndex>& features) {
+        begin_few();
+        few_cut_ = {};
+        // Any feature that varies parts two rows: the first will do.
+        Base::draw_features(features, n_rows() == 2 ? 1 : kTogether,
+                            [&](const FeatureIndex* first, std::size_t n) { search_few(first, n); });
+        if (few_cut_.gain >= 0.0f) finish_few();
+        return best_;
+    }
+
+    void begin_few() {
+        const std::size_t n = n_rows();
+        for (std::size_t i = 0; i < n; ++i) few_row_[i] = node_->codes + node_->records[i].row * node_->stride;
+        few_ = {.pay = few_pay_.data(),
+                .n = n,
+                .sum = 0,
+                .weight = static_cast<std::uint32_t>(extent_),
+                .salt = static_cast<std::uint16_t>(Base::drawn_bits(0) & 0xffff)};
+        if constexpr (kClasses) {
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::uint64_t word = node_->records[i].pay.word;
+                few_pay_[i] = static_cast<std::uint16_t>(word >> 24 | word);
+            }
+            few_.sum = static_cast<std::uint32_t>(pay_.word >> 32);
+        } else {
+            // Numbers of 24 bits: counted from the least of the node, and without the last bits that have no room.
+            std::array<std::uint64_t, kMostFewRows> number;
+            std::uint64_t least = ~std::uint64_t{0};
+            for (std::size_t i = 0; i < n; ++i) {
+                const Sums own = node_->records[i].pay.sums();
+                number[i] = static_cast<std::uint64_t>(own.sum / own.weight);
+                least = std::min(least, number[i]);
+            }
+            const std::uint64_t all = (pay_.word >> 24) - least * few_.weight;
+            const int spare = std::max(0, static_cast<int>(std::bit_width(all)) - 24);
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto weight = static_cast<std::uint32_t>(node_->records[i].pay.word & 0xff);
+                const auto sum = static_cast<std::uint32_t>((number[i] - least) >> spare) * weight;
+                few_pay_[i] = sum << 8 | weight;
+                few_.sum += sum;
+            }
+        }
+    }
+
+    FewCut cut_few(std::uint16_t* codes) const {
+        if constexpr (kClasses)
+            return kernels().cut_few_classes(codes, few_);
+        else
+            return kernels().cut_few_numbers(codes, few_);
+    }
+
+    void search_few(const FeatureIndex* features, std::size_t n_features) {
+        const std::size_t n = n_rows();
+        for (std::size_t k = 0; k < n_features; ++k)
+            for (std::size_t i = 0; i < n; ++i) few_codes_[k][i] = few_row_[i][features[k]];
+        for (std::size_t k = 0; k < n_features && !done_; ++k) {
+            std::uint16_t* const codes = few_codes_[k].data();
+            bool has_missing = false;
+            for (std::size_t i = 0; i < n; ++i) has_missing |= codes[i] == kMissingCode;
+            // Less one, what is missing is the greatest.
+            if (has_missing)
+                for (std::size_t i = 0; i < n; ++i) --codes[i];
+            judge_few(features[k], codes, cut_few(codes), false, has_missing);
+            if (!has_missing) continue;
+            for (std::size_t i = 0; i < n; ++i) ++codes[i];
+            judge_few(features[k], codes, cut_few(codes), true, has_missing);
+        }
+    }
+
+    void judge_few(FeatureIndex feature, const std::uint16_t* codes, FewCut cut, bool missing_left, bool has_missing) {
+        if (cut.gain < 0.0f) return;
+        varies_ = true;
+        if (!(cut.gain > few_cut_.gain)) return;
+        few_cut_ = {cut.gain, cut.code + (has_missing && !missing_left)};
+        best_.feature = feature;
+        best_.missing_left = missing_left;
+        std::copy_n(codes, n_rows(), few_seen_.data());
+        if (has_missing && !missing_left)
+            for (std::size_t i = 0; i < n_rows(); ++i) ++few_seen_[i];
+        // A gain of this size parts the classes; and there is only one way to part two rows.
+        const bool parts = kClasses && cut.gain >= static_cast<float>(few_.sum * (few_.weight - few_.sum));
+        done_ = parts || n_rows() == 2;
+    }
+
+    // The exact sums of the best cut, and its threshold in the middle.
+    void finish_few() {
+        seen_ = {few_seen_.data()};
+        std::uint32_t next = 0x10000;
+        std::uint32_t last = 0;  // known
+        bool has_missing = false;
+        Pay left{};
+        for (std::size_t i = 0; i < n_rows(); ++i) {
+            const std::uint32_t code = few_seen_[i];
+            const bool missing = code == kMissingCode;
+            has_missing |= missing;
+            last = std::max(last, code);
+            next = code > few_cut_.code ? std::min(next, code) : next;
+            left.add_if(missing ? best_.missing_left : code <= few_cut_.code, node_->records[i].pay);
+        }
+        if (few_cut_.code == kMissingCode) {  // missing against known: known values go left
+            best_.missing_left = false;
+            left.word = pay_.word - left.word;
+            next = 0x10000;
+        }
+        best_.code = next <= last ? values_.middle(best_.feature, few_cut_.code, next)
+                                  : rows_.table.features[best_.feature].n_codes - 1;
+        best_.left = left.sums();
+        if (!has_missing) best_.missing_left = best_.left.weight * 2 > total_.weight;
+        best_.score = Score::split(best_.left, total_ - best_.left);
     }
 
     // --- middling nodes: by the cells that are touched
@@ -229,7 +362,7 @@ private:
         if (cut == n_cells - 1) return;
         best_.coarse = coarse.shift > 0;
         best_.next = next_[cut];
-        if (!best_.coarse) best_.code = (best_.code + best_.next) / 2;
+        if (!best_.coarse) best_.code = values_.middle(feature, best_.code, best_.next);
     }
 
     // All known values lie in one cell, so its codes are searched.
@@ -286,10 +419,55 @@ private:
         }
         for (std::size_t k = 0; k < n; ++k) {
             if constexpr (kScanWords)
-                scan_cells(features[k], 256 * k);
+                scan_cells(features[k], kLaneCells * k);
             else
-                judge_dense(features[k], 256 * k);
+                judge_dense(features[k], kLaneCells * k);
         }
+    }
+
+    // The same with codes that are kept, for up to sixteen features: rows are read from memory once.
+    void search_lanes(const FeatureIndex* features, std::size_t n_features) {
+        constexpr std::size_t kChunk = 512;  // rows that stay in a cache until all features have seen them
+        const std::size_t n = n_rows();
+        const std::size_t n_groups = (n_features + kCodeLanes - 1) / kCodeLanes;
+        Code* const seen = room_to_see(n_groups * kCodeLanes);
+        std::array<CellColumns, kMostLanes / kCodeLanes> columns{};
+        for (std::size_t k = 0; k < n_features; ++k) {
+            CellColumns& own = columns[k / kCodeLanes];
+            const Coarse coarse = coarse_[features[k]];
+            own.column[own.n] = features[k];
+            own.add[own.n] = static_cast<std::uint16_t>(coarse.add);
+            own.factor[own.n++] = static_cast<std::uint16_t>(0x10000u >> coarse.shift);
+        }
+        CodeRows rows{node_->codes, node_->stride, 0};
+        const WordRecord* const records = word_records(node_->records);
+        auto* const cells = reinterpret_cast<std::uint64_t*>(cells_.data());
+        for (std::size_t first = 0; first < n; first += kChunk) {
+            const std::size_t n_now = std::min(kChunk, n - first);
+            for (std::size_t group = 0; group < n_groups; ++group) {
+                rows.fetched = group == 0 && !node_->ranked ? std::min(node_->stride, kMostFetched) : 0;
+                kernels().fill_cells(rows, records + first, n_now, columns[group],
+                                     cells + group * kCodeLanes * kLaneCells, seen + (group * n + first) * kCodeLanes);
+            }
+        }
+        for (std::size_t k = 0; k < n_features; ++k) {
+            const double before = best_.score;
+            scan_cells(features[k], kLaneCells * k);
+            if (best_.score > before) keep_seen({seen + k / kCodeLanes * n * kCodeLanes + k % kCodeLanes, kCodeLanes});
+        }
+    }
+
+    // For codes of n features, elsewhere than the codes of the best so far.
+    Code* room_to_see(std::size_t n) {
+        filled_room_ = seen_.codes != nullptr && seen_room_ == 0 ? 1 : 0;
+        Buffer<Code>& room = dense_seen_[filled_room_];
+        if (room.size() < n * n_rows()) room.resize(n * n_rows());
+        return room.data();
+    }
+
+    void keep_seen(SeenCodes codes) {
+        seen_ = codes;
+        seen_room_ = filled_room_;
     }
 
     // The same as judge_dense in fewer steps; the score of the best cut only is exact.
@@ -347,7 +525,7 @@ private:
                 best_.coarse = true;
                 best_.next = next;
             } else {
-                best_.code = (cut.cell + next) / 2;
+                best_.code = values_.middle(feature, cut.cell, next);
             }
         }
         std::fill_n(cells, last + 1, Pay{});
@@ -386,16 +564,23 @@ private:
         const std::uint32_t from = coarse.first(rough.code);
         const std::uint32_t reach = coarse.last(rough.next) - from;
         const std::uint32_t between = coarse.last(rough.code);  // the last code of the low cell
-        keys_.clear();
+        keys_.resize(n_rows() + 1);
+        std::size_t n_near = 0;
         std::uint32_t n_below = 0;
         std::uint32_t n_missing = 0;
-        for_codes(feature, [&](std::size_t i, std::uint32_t code) {
+        const auto see = [&](std::size_t i, std::uint32_t code) {
             if constexpr (kCountRows) {
                 n_below += code != kMissingCode && code < from;
                 n_missing += code == kMissingCode;
             }
-            if (code - from <= reach) keys_.push_back(std::uint64_t{code} << 32 | i);
-        });
+            keys_[n_near] = std::uint64_t{code} << 32 | i;
+            n_near += code - from <= reach;
+        };
+        if (seen_.codes == nullptr)
+            for_codes(feature, see);
+        else
+            for (std::size_t i = 0; i < n_rows(); ++i) see(i, seen_[i]);
+        keys_.resize(n_near);
         std::sort(keys_.begin(), keys_.end());
         Sums below = rough.left;
         if (rough.missing_left) below = below - rough.missing;
@@ -404,7 +589,8 @@ private:
             if (key >> 32 <= between) low += node_->records[static_cast<std::uint32_t>(key)].pay;
         below = below - low.sums();
         best_ = {};
-        judge_cuts(feature, fill_cuts(0, keys_.size(), below, n_below), rough.missing, n_missing);
+        const std::size_t n_cuts = fill_cuts(0, keys_.size(), below, n_below);
+        take_middle(feature, judge_cuts(feature, n_cuts, rough.missing, n_missing), n_cuts);
         if (best_.found()) return;
         best_ = rough;  // only rounding, of weights that are no whole numbers, can lead here
         best_.code = between;
@@ -414,8 +600,8 @@ private:
     // --- random thresholds, for extra trees
 
     RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
-        return random_cuts_->draw(feature, range, Base::missing_goes_left(feature),
-                                  Base::drawn_bits(~std::uint64_t{feature}));
+        return random_cut(values_, feature, range, Base::missing_goes_left(feature),
+                          Base::drawn_bits(~std::uint64_t{feature}));
     }
 
     // What was never missing follows the heavier side.
@@ -443,7 +629,9 @@ private:
             left.add_if(goes, node_->records[i].pay);
             if constexpr (kCountRows) n_left += goes;
         }
+        const double before = best_.score;
         if (is_lawful(left.weight(), n_left)) judge_drawn(feature, range, cut, left.sums());
+        if (best_.score > before) seen_ = {};  // what was kept is another feature's
     }
 
     // The same for up to eight features in one pass.
@@ -451,11 +639,10 @@ private:
         static_assert(kTogether == kCodeLanes);
         if constexpr (Pay::kWhole) {
             const std::size_t n = n_rows();
-            if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
+            Code* const seen = room_to_see(kCodeLanes);
             const WordRecord* const records = word_records(node_->records);
             CodeRanges ranges;
-            kernels().gather_codes(node_->codes, node_->stride, records, n, features, n_features, drawn_.data(),
-                                   ranges);
+            kernels().gather_codes(node_->codes, node_->stride, records, n, features, n_features, seen, ranges);
             std::array<RandomCut, kCodeLanes> cuts{};
             std::array<std::uint16_t, kCodeLanes> shift{};
             std::array<std::uint16_t, kCodeLanes> last{};
@@ -468,18 +655,33 @@ private:
                 last[k] = cuts[k].last;
             }
             std::array<std::uint64_t, kCodeLanes> left;
-            kernels().sum_left(drawn_.data(), records, n, shift.data(), last.data(), left.data());
+            kernels().sum_left(seen, records, n, shift.data(), last.data(), left.data());
             for (std::size_t k = 0; k < n_features; ++k) {
                 const CodeRange range = CodeRange::of_lane(ranges, k);
-                if (range.varies()) judge_drawn(features[k], range, cuts[k], Pay{left[k]}.sums());
+                if (!range.varies()) continue;
+                const double before = best_.score;
+                judge_drawn(features[k], range, cuts[k], Pay{left[k]}.sums());
+                if (best_.score > before) keep_seen({seen + k, kCodeLanes});
             }
         }
     }
 
+    // Of few rows: where their codes are, what they add, codes of a few features, and those of the best.
+    FewPays<std::conditional_t<kClasses, std::uint16_t, std::uint32_t>> few_;
+    FewCut few_cut_;
+    std::array<const Code*, kMostFewRows> few_row_;
+    std::array<std::conditional_t<kClasses, std::uint16_t, std::uint32_t>, kMostFewRows> few_pay_;
+    std::array<std::array<Code, kMostFewRows>, kTogether> few_codes_;
+    std::array<Code, kMostFewRows> few_seen_;
+
     Pay pay_;     // of the node
     Sums total_;  // the same, as numbers
     SumSplit best_;
-    std::optional<RandomCuts> random_cuts_;
+    CodeValues values_;
+
+    std::array<Buffer<Code>, 2> dense_seen_;  // codes of the features that are tried, and of those with the best
+    std::size_t filled_room_ = 0;
+    std::size_t seen_room_ = 0;
 
     Buffer<Pay> cells_;
     std::vector<std::uint32_t> counts_;

@@ -28,12 +28,10 @@ struct OneSum {
 
         explicit Tally(const ForestRows&) {}
         void clear() { total = {}; }
-        void add_if(bool goes, Pay pay) { total.add_if(goes, pay); }
         void count(Records records) {
             clear();
             for (const Record<Pay>& record : records) total += record.pay;
         }
-        void add_up() {}
         void recall(Total known, Records) { total = known; }
         /// What `all` has beyond `part`; `rest` are its records.
         void count_rest(const Tally& all, const Tally& part, Records rest) {
@@ -75,7 +73,6 @@ struct SumPerClass {
             total = {};
             std::fill(sums.begin(), sums.end(), Weight{0});
         }
-        void add_if(bool goes, Pay pay) { sums[pay.label] += goes ? pay.own : Weight{0}; }
         void count(Records records) {
             clear();
             for (const Record<Pay>& record : records) sums[record.pay.label] += record.pay.own;
@@ -90,7 +87,6 @@ struct SumPerClass {
                 count(rest);
             }
         }
-        /// After add_if.
         void add_up() {
             total = {};
             for (const Weight sum : sums) total.all += static_cast<double>(sum);

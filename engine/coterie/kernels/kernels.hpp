@@ -16,6 +16,8 @@
 #include <cstdint>
 
 #include "coterie/base/types.hpp"
+#include "coterie/kernels/few_rows.hpp"
+#include "coterie/kernels/word_records.hpp"
 
 namespace coterie {
 
@@ -164,14 +166,6 @@ struct WordCut {
     std::uint32_t cell = 0;
 };
 
-/// A row of a forest's node: what it adds to a cell, and where its codes are.
-struct WordRecord {
-    std::uint64_t pay;
-    std::uint32_t row;
-};
-
-inline constexpr std::size_t kCodeLanes = 8;
-
 /// Per lane, of the codes that were seen: the least code, the greatest, and the least but one for missing (0), which
 /// becomes the highest number there is.
 struct CodeRanges {
@@ -264,6 +258,15 @@ struct Kernels {
     // Per lane, the sum of the pays of rows with code - shift <= last - shift.
     void (*sum_left)(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
                      const std::uint16_t* last, std::uint64_t* sums);
+
+    // Fills the cells of a forest's node, and parts its records (word_records.hpp).
+    void (*fill_cells)(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
+                       std::uint64_t* cells, std::uint16_t* seen);
+    std::size_t (*part_words)(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right);
+
+    // The best cut of a forest's node of few rows (few_rows.hpp).
+    FewCut (*cut_few_classes)(std::uint16_t* codes, const FewClasses& rows);
+    FewCut (*cut_few_numbers)(std::uint16_t* codes, const FewNumbers& rows);
 
     // The best cut after one of cells 1 .. last of a forest's node.
     WordCut (*scan_words)(const std::uint64_t* cells, std::uint32_t last, const WordScan& task);
