@@ -1,17 +1,21 @@
 #include "coterie/predict/descent.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <numeric>
 
 namespace coterie {
 namespace {
 
-constexpr std::size_t kBundle = 16;                         // rows that are not parted any further before they walk
-constexpr std::size_t kBlockBytes = std::size_t{48} << 10;  // of codes that are copied side by side
-constexpr std::size_t kMostRowBytes = 512;                  // of a row that is worth copying
-constexpr std::size_t kAhead = 16;                          // rows that are fetched before they are read
-constexpr std::size_t kFewRows = 512;                       // that are not worth parting
+constexpr std::size_t kPartNodes = 1 << 16;   // 512 KiB
+constexpr std::size_t kNodesARow = 16;        // up to which laying them out pays
+constexpr std::size_t kFarNodesARow = 128;    // the same, if they come from memory
+constexpr std::size_t kFarTree = 8192;        // nodes from which on they do
+constexpr std::size_t kAhead = 16;            // rows that are fetched before they are read
+constexpr std::uint16_t kAllGoLeft = 65'535;  // as no code is higher
+constexpr std::size_t kTransposed = 64;       // rows that are in the nearest cache with all their columns
+constexpr std::size_t kCrownSteps = 4;        // between two questions who has arrived
+constexpr std::size_t kPartSteps = 8;
 
 // Lanes that have arrived stay. No branch depends on the data. One tree: the nodes of lane 0 are
 // those of all.
@@ -42,6 +46,50 @@ void walk_lanes(const PackedForest& forest, Lanes& lanes) {
     lanes.at = at;
 }
 
+std::size_t compared_place(std::uint32_t what) { return 2 * (what & PackedNode::kFeature) + (what >> 30 & 1u); }
+
+// Where rows end among laid out nodes: ends[row] for each. A function of its own, never inlined, and without callbacks:
+// then most lanes stay in registers, which is a seventh of the time.
+[[gnu::noinline]] void walk_laid_out(const LaidNode* nodes, const CodedRows& codes, std::span<const std::uint32_t> rows,
+                                     std::size_t n_steps, std::uint32_t* ends) {
+    const auto next = [](const LaidNode& node, const std::uint16_t* own) {
+        return node.next + (own[node.column] > node.code);
+    };
+    std::array<const std::uint16_t*, kLanes> own;
+    std::array<std::uint32_t, kLanes> row;
+    std::array<std::uint32_t, kLanes> at{};
+    const std::size_t n_lanes = std::min(kLanes, rows.size());
+    for (std::size_t k = 0; k < kLanes; ++k) {
+        row[k] = rows[std::min(k, n_lanes - 1)];
+        own[k] = codes.row(row[k]);
+    }
+    std::size_t n_taken = n_lanes;
+    for (std::uint32_t busy = (1u << n_lanes) - 1; busy != 0;) {
+        for (std::size_t step = 1; step < n_steps; ++step)
+            for (std::size_t k = 0; k < kLanes; ++k) at[k] = next(nodes[at[k]], own[k]);
+        std::uint32_t arrived = 0;
+        for (std::size_t k = 0; k < kLanes; ++k) {
+            const std::uint32_t here = at[k];
+            at[k] = next(nodes[here], own[k]);
+            arrived |= static_cast<std::uint32_t>(at[k] == here) << k;
+        }
+        for (arrived &= busy; arrived != 0; arrived &= arrived - 1) {
+            const auto k = static_cast<std::size_t>(std::countr_zero(arrived));
+            ends[row[k]] = at[k];
+            if (n_taken == rows.size()) {
+                busy &= ~(1u << k);
+                continue;
+            }
+            row[k] = rows[n_taken++];
+            own[k] = codes.row(row[k]);
+            at[k] = 0;
+            const std::uint16_t* const later = codes.row(rows[std::min(n_taken + kAhead, rows.size() - 1)]);
+            __builtin_prefetch(later);
+            __builtin_prefetch(later + kCacheLine / sizeof(*later));
+        }
+    }
+}
+
 }  // namespace
 
 void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes) {
@@ -51,106 +99,170 @@ void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes) {
         walk_lanes<false, false>(forest, lanes);
 }
 
-// Stable on both sides. Returns where the right side begins.
-std::uint32_t Descent::part(const Place& place, const Bundle bundle, const CodeView& codes, std::uint32_t* rows) {
-    const PackedNode node = place.tree.nodes[bundle.node];
-    __builtin_prefetch(&place.tree.nodes[node.left]);
-    const std::size_t stride = codes.row_stride;
-    const std::uint16_t* const column = codes.data + node.feature() * codes.column_stride;
-    const std::uint16_t* const ranks =
-        node.is_nominal() ? place.tree.ranks.data() + place.forest.first_rank[node.feature()] : nullptr;
-    std::uint32_t* left = rows + bundle.begin;
-    std::uint32_t* right = twin_.data();
-    for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) {
-        const std::uint32_t row = rows[i];
-        const std::uint16_t code = column[row * stride];
-        const bool goes_left = node.goes_left(ranks == nullptr ? code : ranks[code]);
-        *left = row;
-        *right = row;
-        left += goes_left;
-        right += !goes_left;
-    }
-    std::copy(twin_.data(), right, left);
-    return static_cast<std::uint32_t>(left - rows);
-}
-
-// n rows of codes from a node to their leaves.
-void Descent::settle(const Place& place, NodeIndex node, const std::uint16_t* codes, std::size_t n) {
-    const std::size_t stride = place.forest.n_features;
-    const CodeView view{codes, stride, 1};
-    std::iota(local_.begin(), local_.begin() + static_cast<std::ptrdiff_t>(n), 0u);
-    const auto nodes = place.tree.nodes.view();
-    const bool large = nodes.size() >= kLargeTree && n > kFewRows / 4;
-    local_open_.assign(1, {node, 0, static_cast<std::uint32_t>(n)});
-    while (!local_open_.empty()) {
-        const Bundle bundle = local_open_.back();
-        local_open_.pop_back();
-        if (!large || nodes[bundle.node].is_leaf() || bundle.size() <= kBundle) {
-            std::fill(at_.begin() + bundle.begin, at_.begin() + bundle.end, bundle.node);
+void CodedRows::assign(const PackedForest& forest, const std::uint16_t* columns, std::size_t n) {
+    const std::size_t d = forest.n_features;
+    std::vector<std::size_t> seconds;  // features of the columns from d on
+    ranked_.clear();
+    compared_.clear();
+    for (std::size_t feature = 0; feature < d; ++feature) {
+        const std::uint16_t* const own = columns + feature * n;
+        const auto first = static_cast<std::uint16_t>(feature);
+        const auto second = static_cast<std::uint16_t>(d + seconds.size());
+        if (forest.n_levels[feature] > 0) {
+            ranked_.push_back({first, second, forest.first_rank[feature]});
+            compared_.push_back({second, 0});
+            compared_.push_back({static_cast<std::uint16_t>(second + 1), 1});
+            seconds.insert(seconds.end(), 2, feature);
             continue;
         }
-        const std::uint32_t middle = part(place, bundle, view, local_.data());
-        const NodeIndex left = nodes[bundle.node].left;
-        if (middle < bundle.end) local_open_.push_back({left + 1, middle, bundle.end});
-        if (bundle.begin < middle) local_open_.push_back({left, bundle.begin, middle});
+        const bool missing = std::find(own, own + n, std::uint16_t{0}) != own + n;
+        compared_.push_back({first, 0});
+        compared_.push_back(missing ? ComparedColumn{second, 1} : ComparedColumn{first, 0});
+        if (missing) seconds.push_back(feature);
+    }
+    n_ = n;
+    stride_ = d + seconds.size();
+    resize_anew(codes_, n * stride_);
+    for (std::size_t begin = 0; begin < n; begin += kTransposed) {
+        const std::size_t end = std::min(n, begin + kTransposed);
+        for (std::size_t column = 0; column < stride_; ++column) {
+            const std::uint16_t less = column < d ? 0 : 1;
+            const std::uint16_t* const from = columns + (column < d ? column : seconds[column - d]) * n;
+            for (std::size_t i = begin; i < end; ++i)
+                codes_[i * stride_ + column] = static_cast<std::uint16_t>(from[i] - less);
+        }
+    }
+}
+
+void CodedRows::rank_levels(const PackedTree& tree) {
+    const std::uint16_t* const ranks = tree.ranks.data();
+    std::uint16_t* row = codes_.data();
+    for (std::size_t i = 0; i < n_; ++i, row += stride_)
+        for (const Ranked& ranked : ranked_) {
+            const std::uint16_t rank = ranks[ranked.first_rank + row[ranked.feature]];
+            row[ranked.column] = rank;
+            row[ranked.column + 1] = static_cast<std::uint16_t>(rank - 1);
+        }
+}
+
+// Breadth first. A child's nodes begin where its own children are, and end where those of the right one begin.
+void Descent::plan_parts(const Place& place) {
+    const auto nodes = place.tree.nodes.view();
+    parts_.clear();
+    crown_.clear();
+    part_at_.clear();
+    open_.assign(1, {0, 1, static_cast<NodeIndex>(nodes.size())});
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        const Part part = open_[i];
+        const PackedNode& node = nodes[part.root];
+        part_at_.push_back(static_cast<std::uint32_t>(parts_.size()));
+        if (node.is_leaf() || part.n_nodes() <= kPartNodes) {
+            crown_.push_back({0, kAllGoLeft, static_cast<std::uint32_t>(i)});
+            parts_.push_back(part);
+            continue;
+        }
+        const ComparedColumn compared = place.rows.compared()[compared_place(node.what)];
+        crown_.push_back({compared.column, static_cast<std::uint16_t>(node.code - compared.less),
+                          static_cast<std::uint32_t>(open_.size())});
+        const PackedNode& left = nodes[node.left];
+        const PackedNode& right = nodes[node.left + 1];
+        const NodeIndex middle = right.is_leaf() ? part.end : std::min(right.left, part.end);
+        const NodeIndex begin = left.is_leaf() ? middle : std::min(left.left, middle);
+        open_.push_back({node.left, begin, middle});
+        open_.push_back({node.left + 1, middle, part.end});
+    }
+}
+
+void Descent::sort_rows(const Place& place) {
+    const std::size_t n = place.rows.size();
+    order_.resize(n);
+    std::iota(order_.begin(), order_.end(), 0u);
+    first_.assign(parts_.size() + 1, 0);
+    if (parts_.size() == 1) {
+        first_[1] = static_cast<std::uint32_t>(n);
+        return;
+    }
+    part_of_.resize(n);
+    walk_laid_out(crown_.data(), place.rows, order_, kCrownSteps, part_of_.data());
+    for (std::uint32_t& part : part_of_) {
+        part = part_at_[part];
+        ++first_[part + 1];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::vector<std::uint32_t> next = first_;
+    for (std::uint32_t row = 0; row < n; ++row) order_[next[part_of_[row]]++] = row;
+}
+
+// False if a node leads out of the part, as may be in trees that were not grown here. Plain: what nodes compare is in
+// the columns of their features. The root of the part is node 0, and those below it follow.
+template <bool kPlain>
+bool Descent::lay_out(const Place& place, const Part& part) {
+    if (nodes_.size() < part.n_nodes()) nodes_.resize(part.n_nodes());
+    const PackedNode* const from = place.tree.nodes.data() + part.begin;
+    const ComparedColumn* const columns = place.rows.compared();
+    LaidNode* const to = nodes_.data() + 1;
+    const std::uint32_t begin = part.begin;
+    const std::size_t n = part.end - part.begin;
+    std::uint32_t farthest = 0;
+    const auto laid = [=, &farthest](const PackedNode& node, std::uint32_t own) {
+        const std::uint32_t leaf = ~((node.what >> 31) - 1);  // all bits, or none
+        ComparedColumn compared{static_cast<std::uint16_t>(node.what), 0};
+        if constexpr (!kPlain) compared = columns[compared_place(node.what)];
+        const std::uint32_t left = node.left - begin;
+        farthest = std::max(farthest, left & ~leaf);
+        return LaidNode{compared.column, static_cast<std::uint16_t>((node.code - compared.less) | leaf),
+                        ((left + 1) & ~leaf) | (own & leaf)};
+    };
+    to[-1] = laid(place.tree.nodes[part.root], 0);
+    for (std::size_t i = 0; i < n; ++i) to[i] = laid(from[i], static_cast<std::uint32_t>(i + 1));
+    return std::size_t{farthest} + 1 < n;
+}
+
+void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
+    const auto nodes = place.tree.nodes.view();
+    if (nodes[part.root].is_leaf()) {
+        for (const std::uint32_t row : rows) place.arrive(row, part.root);
+        return;
+    }
+    if (place.pays(rows.size(), part.n_nodes()) &&
+        (place.rows.plain() ? lay_out<true>(place, part) : lay_out<false>(place, part))) {
+        walk_laid_out(nodes_.data(), place.rows, rows, kPartSteps, place.leaves);
+        for (const std::uint32_t row : rows) place.arrive(row, part.begin + place.leaves[row] - 1);
+        return;
     }
     Lanes lanes;
     lanes.nodes[0] = nodes.data();
     lanes.ranks.fill(place.tree.ranks.data());
-    for (std::size_t first = 0; first < n; first += kLanes) {
-        const std::size_t n_lanes = std::min(kLanes, n - first);
-        for (std::size_t k = 0; k < kLanes; ++k) {
-            const std::size_t lane = first + std::min(k, n_lanes - 1);
-            lanes.codes[k] = codes + local_[lane] * stride;
-            lanes.at[k] = at_[lane];
-        }
+    for (std::size_t first = 0; first < rows.size(); first += kLanes) {
+        const std::size_t n_lanes = std::min(kLanes, rows.size() - first);
+        for (std::size_t k = 0; k < kLanes; ++k)
+            lanes.codes[k] = place.rows.row(rows[first + std::min(k, n_lanes - 1)]);
+        lanes.at.fill(part.root);
         if (place.nominal)
             walk_lanes<true, true>(place.forest, lanes);
         else
             walk_lanes<true, false>(place.forest, lanes);
-        for (std::size_t k = 0; k < n_lanes; ++k) leaf_[local_[first + k]] = place.said_by(lanes.at[k]);
+        for (std::size_t k = 0; k < n_lanes; ++k) place.arrive(rows[first + k], lanes.at[k]);
     }
 }
 
-void Descent::walk(const PackedForest& forest, const PackedTree& tree, const RowCodes& rows, std::size_t n,
-                   std::uint32_t* leaves, Reached reached) {
-    const std::uint16_t* const codes = rows.by_row;
-    const CodeView view{rows.by_column, 1, n};
-    const Place place{forest, tree, reached, forest.n_ranks() > 0};
-    const std::size_t stride = forest.n_features;
-    const std::size_t row_bytes = stride * sizeof(std::uint16_t);
-    if (twin_.size() < n) {
-        for (auto* scratch : {&rows_, &local_, &at_, &twin_, &leaf_}) scratch->resize(n);
+bool Descent::Place::pays(std::size_t n_rows, std::size_t n_nodes) const {
+    return rows.have_room() && n_rows * (tree.nodes.size() < kFarTree ? kNodesARow : kFarNodesARow) >= n_nodes;
+}
+
+void Descent::walk(const PackedForest& forest, const PackedTree& tree, CodedRows& rows, std::uint32_t* leaves,
+                   Reached reached) {
+    const Place place{forest, tree, rows, leaves, reached, forest.n_ranks() > 0};
+    if (place.pays(rows.size(), tree.nodes.size())) {
+        rows.rank_levels(tree);
+        plan_parts(place);
+    } else {
+        parts_.assign(1, {0, 1, static_cast<NodeIndex>(tree.nodes.size())});
     }
-    const std::size_t block_rows = std::max<std::size_t>(kLanes, kBlockBytes / std::max<std::size_t>(1, row_bytes));
-    if (tree.nodes.size() < kLargeTree || row_bytes > kMostRowBytes || n <= std::max(block_rows, kFewRows)) {
-        settle(place, 0, codes, n);
-        std::copy_n(leaf_.begin(), n, leaves);
-        return;
-    }
-    block_.resize(block_rows * stride);
-    std::iota(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(n), 0u);
-    open_.assign(1, {0, 0, static_cast<std::uint32_t>(n)});
-    while (!open_.empty()) {
-        const Bundle bundle = open_.back();
-        open_.pop_back();
-        const PackedNode& node = tree.nodes[bundle.node];
-        if (node.is_leaf()) {
-            for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) leaves[rows_[i]] = place.said_by(bundle.node);
-            continue;
-        }
-        if (bundle.size() > block_rows) {
-            const std::uint32_t middle = part(place, bundle, view, rows_.data());
-            if (middle < bundle.end) open_.push_back({node.left + 1, middle, bundle.end});
-            if (bundle.begin < middle) open_.push_back({node.left, bundle.begin, middle});
-            continue;
-        }
-        for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) {
-            if (i + kAhead < bundle.end) __builtin_prefetch(codes + rows_[i + kAhead] * stride);
-            std::memcpy(block_.data() + (i - bundle.begin) * stride, codes + rows_[i] * stride, row_bytes);
-        }
-        settle(place, bundle.node, block_.data(), bundle.size());
-        for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) leaves[rows_[i]] = leaf_[i - bundle.begin];
+    sort_rows(place);
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+        const Rows own = Rows(order_).subspan(first_[part], first_[part + 1] - first_[part]);
+        if (!own.empty()) walk_part(place, parts_[part], own);
     }
 }
 

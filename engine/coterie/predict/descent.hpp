@@ -2,12 +2,20 @@
 //
 // Words
 //   lane    one of sixteen walks that hide each other's latency: rows in one tree, or one row in several trees
-//   bundle  rows that have come to the same node of a large tree. They are parted there, as in growing
-//   block   the codes of a bundle, copied side by side: its rows and the nodes below it stay in the nearest cache
+//   part    a subtree of which all nodes, laid out anew in eight bytes each, have room in the second cache
+//   crown   the nodes above the parts of a large tree
+// Steps, if the rows are many for the nodes of a tree
+//   1. All rows walk the crown, and are sorted by the part that they come to.
+//   2. Each part is laid out, and its rows walk it. A lane that arrives takes the next row.
+// Few rows walk the nodes as they are packed: laying them out would take longer.
+//
+// Laying out reads the packed nodes one after the other, as memory likes it: the trees of a forest do not stay in any
+// cache. It pays from one row for 128 nodes on; of small trees, which do stay, from one for 16 (decision 19).
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
@@ -16,7 +24,6 @@
 namespace coterie {
 
 inline constexpr std::size_t kLanes = 16;
-inline constexpr std::size_t kLargeTree = 1 << 13;  // nodes of trees that do not stay in a cache
 
 struct Lanes {
     std::array<const PackedNode*, kLanes> nodes;
@@ -28,10 +35,48 @@ struct Lanes {
 /// Each lane to its leaf, from where it is; a tree and a row for each. `nominal`: the forest has nominal features.
 void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes);
 
-/// Codes of n rows, by row and by column: bundles are parted column by column, blocks are copied row by row.
-struct RowCodes {
-    const std::uint16_t* by_row;
-    const std::uint16_t* by_column;
+/// Where a node finds what it compares: a column of the codes, and what is less there than in the feature's own.
+struct ComparedColumn {
+    std::uint16_t column = 0;
+    std::uint16_t less = 0;
+};
+
+/// The codes of n rows, row after row: a column for each feature, then others for nodes that are laid out. Where
+/// missing values go right, a feature that has some is one less, and they are the highest. A nominal feature has two
+/// columns: its ranks in a tree, and the same less one.
+class CodedRows {
+public:
+    /// Takes codes feature after feature.
+    void assign(const PackedForest& forest, const std::uint16_t* columns, std::size_t n);
+    /// As a tree ranks them, for its laid out nodes. Cheaper than to look at every node for what kind it is.
+    void rank_levels(const PackedTree& tree);
+
+    std::size_t size() const { return n_; }
+    const std::uint16_t* row(std::size_t index) const { return codes_.data() + index * stride_; }
+    /// Two for each feature: where missing goes left, and where it goes right.
+    const ComparedColumn* compared() const { return compared_.data(); }
+    bool plain() const { return compared_.size() == 2 * stride_; }  // these are all the columns of the features
+    bool have_room() const { return stride_ <= 65'535; }            // laid out nodes can tell the columns apart
+
+private:
+    struct Ranked {
+        std::uint16_t feature;
+        std::uint16_t column;
+        std::uint32_t first_rank;
+    };
+
+    Buffer<std::uint16_t> codes_;
+    std::size_t n_ = 0;
+    std::size_t stride_ = 0;
+    std::vector<ComparedColumn> compared_;
+    std::vector<Ranked> ranked_;
+};
+
+/// Eight bytes of a part. A row goes right, to the node after `next`, if its code in the column is above the node's.
+struct LaidNode {
+    std::uint16_t column;
+    std::uint16_t code;
+    std::uint32_t next;  // of a leaf, itself: no code is above 65535
 };
 
 /// What is asked of rows: the node of their leaf, or the row of its answer, read while the leaf is in the cache.
@@ -40,44 +85,48 @@ enum class Reached : std::uint8_t { leaf, answer };
 /// All rows down one tree after the other. Holds the scratch of one thread.
 class Descent {
 public:
-    /// The leaf of each of n rows, or the answer of it.
-    void walk(const PackedForest& forest, const PackedTree& tree, const RowCodes& rows, std::size_t n,
-              std::uint32_t* leaves, Reached reached);
+    /// The leaf of each row, or the answer of it.
+    void walk(const PackedForest& forest, const PackedTree& tree, CodedRows& rows, std::uint32_t* leaves,
+              Reached reached);
 
 private:
-    struct Bundle {
-        std::uint32_t node;
-        std::uint32_t begin;
-        std::uint32_t end;
-
-        std::uint32_t size() const { return end - begin; }
-    };
     struct Place {
         const PackedForest& forest;
         const PackedTree& tree;
+        const CodedRows& rows;
+        std::uint32_t* leaves;
         Reached reached;
         bool nominal;
 
-        std::uint32_t said_by(NodeIndex leaf) const { return reached == Reached::leaf ? leaf : tree.nodes[leaf].left; }
+        void arrive(std::uint32_t row, NodeIndex leaf) const {
+            leaves[row] = reached == Reached::leaf ? leaf : tree.nodes[leaf].left;
+        }
+        bool pays(std::size_t n_rows, std::size_t n_nodes) const;  // to lay nodes out
     };
+    /// Below the root of a part are the nodes [begin, end): those of a subtree lie together as trees are grown.
+    struct Part {
+        NodeIndex root;
+        NodeIndex begin;
+        NodeIndex end;
 
-    struct CodeView {
-        const std::uint16_t* data;
-        std::size_t row_stride;
-        std::size_t column_stride;
+        std::size_t n_nodes() const { return end - begin + 1u; }
     };
+    using Rows = std::span<const std::uint32_t>;
 
-    std::uint32_t part(const Place& place, Bundle bundle, const CodeView& codes, std::uint32_t* rows);
-    void settle(const Place& place, NodeIndex node, const std::uint16_t* codes, std::size_t n);
+    void plan_parts(const Place& place);
+    void sort_rows(const Place& place);
+    template <bool kPlain>
+    bool lay_out(const Place& place, const Part& part);
+    void walk_part(const Place& place, const Part& part, Rows rows);
 
-    std::vector<std::uint32_t> rows_;   // of the tree, bundle after bundle
-    std::vector<std::uint32_t> local_;  // rows of a block, or of all if there is none
-    std::vector<std::uint32_t> at_;     // where the row at each place of `local_` has come to
-    std::vector<std::uint32_t> twin_;
-    std::vector<Bundle> open_;
-    std::vector<Bundle> local_open_;
-    Buffer<std::uint16_t> block_;
-    std::vector<std::uint32_t> leaf_;  // of each row of the block
+    std::vector<Part> parts_;
+    std::vector<Part> open_;              // one for each node of the crown
+    std::vector<LaidNode> crown_;         // its leaves are the parts
+    std::vector<std::uint32_t> part_at_;  // of each node of the crown
+    std::vector<std::uint32_t> part_of_;  // of each row
+    std::vector<std::uint32_t> first_;    // row of each part, in `order_`
+    std::vector<std::uint32_t> order_;    // rows, part after part
+    Buffer<LaidNode> nodes_;              // of a part
 };
 
 }  // namespace coterie

@@ -15,19 +15,19 @@ namespace {
 
 constexpr std::size_t kBlock = 4096;        // rows whose codes stay in a cache while they walk all trees
 constexpr std::size_t kSmallBlock = 512;    // if there are few, so that threads share them
-constexpr std::size_t kLargeBlock = 32768;  // if trees are large: how often they are read from memory counts more
-constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  // of the codes of a large block
-constexpr std::size_t kStripe = 1 << 16;                   // rows between two questions whether to stop
+constexpr std::size_t kLargeTree = 8192;    // nodes of trees that do not all stay in a cache
+constexpr std::size_t kLargeBlock = 65536;  // of rows in large trees: how often these are read from memory counts more
+constexpr std::size_t kBlockBytes = std::size_t{8} << 20;  // of the codes of a large block
+constexpr std::size_t kStripe = 1 << 17;                   // rows between two questions whether to stop
 constexpr std::size_t kFewRows = 8;                        // up to which the lanes are trees, not rows
 
-void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std::uint16_t* out, std::size_t stride) {
+void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std::uint16_t* out) {
     for (std::size_t i = 0; i < n; ++i)
-        out[i * stride] = values[i] >= 0 && values[i] < n_levels ? static_cast<std::uint16_t>(values[i] + 1) : 0;
+        out[i] = values[i] >= 0 && values[i] < n_levels ? static_cast<std::uint16_t>(values[i] + 1) : 0;
 }
 
 // Binary searches in step, so that they hide each other's latency; NaN is missing.
-void code_values(const double* values, std::size_t n, std::span<const double> thresholds, std::uint16_t* out,
-                 std::size_t stride) {
+void code_values(const double* values, std::size_t n, std::span<const double> thresholds, std::uint16_t* out) {
     constexpr std::size_t kSearches = 16;
     for (std::size_t first = 0; first < n; first += kSearches) {
         const std::size_t n_now = std::min(kSearches, n - first);
@@ -43,7 +43,7 @@ void code_values(const double* values, std::size_t n, std::span<const double> th
         }
         for (std::size_t k = 0; k < n_now; ++k) {
             const std::uint32_t last = left == 1 && all[below[k]] < value[k] ? 1 : 0;
-            out[(first + k) * stride] = std::isnan(value[k]) ? 0 : static_cast<std::uint16_t>(below[k] + last + 1);
+            out[first + k] = std::isnan(value[k]) ? 0 : static_cast<std::uint16_t>(below[k] + last + 1);
         }
     }
 }
@@ -76,7 +76,7 @@ void code_row(const PackedForest& forest, const Grove& grove, const double* row,
         for (std::size_t k = 0; k < n_now; ++k) {
             const std::size_t feature = first + k;
             if (forest.n_levels[feature] > 0) {
-                code_levels(&row[feature], 1, forest.n_levels[feature], out + feature, 1);
+                code_levels(&row[feature], 1, forest.n_levels[feature], out + feature);
                 continue;
             }
             const std::size_t below =
@@ -92,15 +92,18 @@ void check_table(const PackedForest& forest, const TableView& table) {
                                                            std::to_string(forest.n_features) + ".");
 }
 
+// Blocks of large trees are as many as threads, or a multiple of that, and of one size.
 std::size_t block_rows(const PackedForest& forest, std::size_t n_rows, std::size_t n_threads) {
     const std::size_t share = (n_rows + n_threads - 1) / n_threads;
-    if (share < kBlock) return kSmallBlock;
+    if (n_rows <= kFewRows) return kFewRows;
     std::size_t n_nodes = 0;
     for (const Grove& grove : forest.groves)
         for (const auto& tree : grove.trees) n_nodes += tree->nodes.size();
-    if (n_nodes < kLargeTree * forest.n_trees()) return kBlock;
-    const std::size_t most = kBlockBytes / (sizeof(std::uint16_t) * std::max<std::size_t>(1, forest.n_features));
-    return std::clamp(std::min(share, most), kBlock, kLargeBlock);
+    if (n_nodes < kLargeTree * forest.n_trees()) return share < kBlock ? kSmallBlock : kBlock;
+    const std::size_t fit = kBlockBytes / (sizeof(std::uint16_t) * std::max<std::size_t>(1, forest.n_features));
+    const std::size_t most = std::clamp(fit, kBlock, kLargeBlock);
+    const std::size_t n_each = (share + most - 1) / most;
+    return std::max(kLanes, (share + n_each - 1) / n_each);
 }
 
 // A few rows: the lanes are trees. Calls visit(tree, leaves of the rows), trees in their order.
@@ -133,17 +136,19 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
     check_table(forest, table);
     require_sound(forest, trees);
     const std::size_t d = forest.n_features;
-    const std::size_t block = block_rows(forest, table.n_rows, static_cast<std::size_t>(std::max(1, n_threads)));
-    for (std::size_t stripe = 0; stripe < table.n_rows; stripe += kStripe) {
+    const std::size_t n_stripes = (table.n_rows + kStripe - 1) / kStripe;
+    for (std::size_t stripe = 0; stripe < n_stripes; ++stripe) {
         stop.check();
-        const std::size_t n_stripe = std::min(kStripe, table.n_rows - stripe);
+        const std::size_t from = table.n_rows * stripe / n_stripes;
+        const std::size_t n_stripe = table.n_rows * (stripe + 1) / n_stripes - from;
+        const std::size_t block = block_rows(forest, n_stripe, static_cast<std::size_t>(std::max(1, n_threads)));
         parallel_ranges(n_stripe, block, n_threads, [&](std::size_t begin, std::size_t end) {
-            const std::size_t first = stripe + begin;
+            const std::size_t first = from + begin;
             const std::size_t n = end - begin;
             const bool few = n <= kFewRows;
             thread_local Descent descent;
             Buffer<std::uint16_t> codes(n * d);
-            Buffer<std::uint16_t> columns(few ? 0 : n * d);
+            CodedRows rows;
             std::vector<double> values(few ? n * d : n);
             std::vector<std::uint32_t> leaves(few ? 0 : n);
             if (few)
@@ -154,18 +159,9 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                 const std::size_t first_tree = number;
                 number += grove.trees.size();
                 if (number <= trees.begin || first_tree >= trees.end) continue;
-                for (std::size_t row = 0; few && row < n; ++row)
-                    code_row(forest, grove, values.data() + row * d, codes.data() + row * d);
-                for (std::size_t feature = 0; !few && feature < d; ++feature) {
-                    table.columns[feature].read(first, n, values.data());
-                    if (forest.n_levels[feature] > 0)
-                        code_levels(values.data(), n, forest.n_levels[feature], columns.data() + feature * n, 1);
-                    else
-                        code_values(values.data(), n, grove.thresholds[feature].view(), columns.data() + feature * n,
-                                    1);
-                    for (std::size_t i = 0; i < n; ++i) codes[i * d + feature] = columns[feature * n + i];
-                }
                 if (few) {
+                    for (std::size_t row = 0; row < n; ++row)
+                        code_row(forest, grove, values.data() + row * d, codes.data() + row * d);
                     std::size_t t = first_tree;
                     walk_trees(forest, grove, codes.data(), d, n, [&](const PackedTree& tree, const std::uint32_t* at) {
                         if (t >= trees.begin && t < trees.end) {
@@ -178,9 +174,18 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                     });
                     continue;
                 }
+                for (std::size_t feature = 0; feature < d; ++feature) {
+                    table.columns[feature].read(first, n, values.data());
+                    std::uint16_t* const own = codes.data() + feature * n;
+                    if (forest.n_levels[feature] > 0)
+                        code_levels(values.data(), n, forest.n_levels[feature], own);
+                    else
+                        code_values(values.data(), n, grove.thresholds[feature].view(), own);
+                }
+                rows.assign(forest, codes.data(), n);
                 for (std::size_t t = std::max(first_tree, trees.begin); t < std::min(number, trees.end); ++t) {
                     const PackedTree& tree = *grove.trees[t - first_tree];
-                    descent.walk(forest, tree, {codes.data(), columns.data()}, n, leaves.data(), kReached);
+                    descent.walk(forest, tree, rows, leaves.data(), kReached);
                     visit(t, tree, first, n, leaves.data());
                 }
             }

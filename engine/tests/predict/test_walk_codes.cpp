@@ -22,8 +22,9 @@ Grove random_grove(std::uint64_t seed, std::size_t n_trees, const PackedForest& 
                           static_cast<double>(feature + 4));
     }
     for (std::size_t index = 0; index < n_trees; ++index) {
-        PackedTree tree{.nodes = {}, .answers = {}, .ranks = {0}, .weight = 1.0, .n_rows = 1};
-        for (std::uint16_t level = 0; level < 12; ++level)
+        PackedTree tree{.nodes = {}, .answers = {}, .ranks = {}, .weight = 1.0, .n_rows = 1};
+        if (forest.n_ranks() > 0) tree.ranks.own().push_back(0);
+        for (std::uint16_t level = 0; level + 1u < forest.n_ranks(); ++level)
             tree.ranks.own().push_back(static_cast<std::uint16_t>(1 + (level * 5u + index) % 12));
         for (std::uint32_t node = 0; node < 2 * n_splits + 1; ++node) {
             if (node >= n_splits) {
@@ -73,28 +74,66 @@ std::uint32_t slow_leaf(const PackedForest& forest, std::size_t index, const Col
     return at;
 }
 
-const Test bundles("many rows in large trees, also with nominal splits, reach the leaves that their values lead to",
-                   [] {
-                       PackedForest forest({0, 0, 0, 12, 0}, 2);
-                       forest.groves.push_back(random_grove(7, 2, forest, 13));
-                       validate(forest);
-                       for (const std::size_t n : {600u, 20'000u}) {
-                           const Columns table = random_columns(n, n, 5);
-                           std::vector<std::uint32_t> found(n * 2);
-                           find_leaves(forest, table.view(), found, 0);  // no thread is one thread
-                           std::vector<double> sums(n * 2);
-                           add_answers(forest, table.view(), sums, 2);
-                           for (std::size_t row = 0; row < n; ++row) {
-                               double expected = 0.0;
-                               for (std::size_t t = 0; t < 2; ++t) {
-                                   const std::uint32_t leaf = slow_leaf(forest, t, table, row);
-                                   check_equal(found[row * 2 + t], leaf);
-                                   expected += forest.tree(t).answers[forest.tree(t).nodes[leaf].left * 2];
-                               }
-                               check_equal(sums[row * 2], expected);
-                           }
-                       }
-                   });
+/// The same tree in the order in which trees are grown: what is below a node lies together. Some nodes become leaves.
+PackedTree depth_first(const PackedTree& from, std::uint64_t seed) {
+    PackedTree tree = from;
+    auto& nodes = tree.nodes.own();
+    nodes.assign(1, from.nodes[0]);
+    const auto add_below = [&](const auto& self, std::uint32_t node, std::uint32_t place) -> void {
+        if (nodes[place].is_leaf()) return;
+        if (node > 0 && random_bits(seed, Purpose::rounding, node) % 16 == 0) {
+            nodes[place] = {.left = node, .what = PackedNode::kLeafFlag};
+            return;
+        }
+        const std::uint32_t left = from.nodes[node].left;
+        const auto next = static_cast<std::uint32_t>(nodes.size());
+        nodes[place].left = next;
+        nodes.push_back(from.nodes[left]);
+        nodes.push_back(from.nodes[left + 1]);
+        self(self, left, next);
+        self(self, left + 1, next + 1);
+    };
+    add_below(add_below, 0, 0);
+    return tree;
+}
+
+void check_large_trees(const std::vector<std::int32_t>& n_levels, bool missing) {
+    PackedForest forest(n_levels, 2);
+    Grove grove = random_grove(7, 2, forest, 17);  // level by level: what is below a node does not lie together
+    for (std::size_t t = 0; t < 2; ++t)
+        grove.trees.push_back(std::make_shared<PackedTree>(depth_first(*grove.trees[t], t)));
+    grove.trees.push_back(random_grove(7, 1, forest, 13).trees[0]);  // small enough for one part
+    forest.groves.push_back(std::move(grove));
+    validate(forest);
+    const std::size_t n_trees = forest.n_trees();
+    for (const std::size_t n : {40u, 2'200u, 20'000u}) {
+        Columns table = random_columns(n, n, 5);
+        for (auto& column : table.values)
+            for (double& value : column)
+                if (!missing && std::isnan(value)) value = 0.5;
+        std::vector<std::uint32_t> found(n * n_trees);
+        find_leaves(forest, table.view(), found, 0);  // no thread is one thread
+        std::vector<double> sums(n * 2);
+        add_answers(forest, table.view(), sums, 2);
+        for (std::size_t row = 0; row < n; ++row) {
+            double expected = 0.0;
+            for (std::size_t t = 0; t < n_trees; ++t) {
+                const std::uint32_t leaf = slow_leaf(forest, t, table, row);
+                check_equal(found[row * n_trees + t], leaf);
+                expected += forest.tree(t).answers[forest.tree(t).nodes[leaf].left * 2];
+            }
+            check_equal(sums[row * 2], expected);
+        }
+    }
+}
+
+const Test large("rows in large trees, laid out or not, reach the leaves that their values lead to",
+                 [] { check_large_trees({0, 0, 0, 0, 0}, false); });
+
+const Test large_with_gaps("and so they do if values are missing, and if splits are nominal", [] {
+    check_large_trees({0, 0, 0, 0, 0}, true);
+    check_large_trees({0, 0, 0, 12, 0}, true);
+});
 
 const Test leaves("every row reaches the leaf that its values lead to, for any number of rows and threads", [] {
     for (const std::size_t n : {1u, 7u, 8u, 9u, 255u, 256u, 257u, 1000u}) {
