@@ -8,9 +8,8 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kPartNodes = 1 << 16;   // 512 KiB
-constexpr std::size_t kNodesARow = 16;        // up to which laying them out pays
-constexpr std::size_t kFarNodesARow = 128;    // the same, if they come from memory
-constexpr std::size_t kFarTree = 8192;        // nodes from which on they do
+constexpr std::size_t kNearForest = 1 << 18;  // nodes that stay in the second cache, or nearly
+constexpr std::size_t kFarForest = 1 << 21;   // and nodes that do not stay in the last one
 constexpr std::size_t kAhead = 16;            // rows that are fetched before they are read
 constexpr std::uint16_t kAllGoLeft = 65'535;  // as no code is higher
 constexpr std::size_t kTransposed = 64;       // rows that are in the nearest cache with all their columns
@@ -97,6 +96,11 @@ void walk_lanes(const PackedForest& forest, bool nominal, Lanes& lanes) {
         walk_lanes<false, true>(forest, lanes);
     else
         walk_lanes<false, false>(forest, lanes);
+}
+
+std::size_t nodes_a_row(std::size_t n_nodes) {
+    if (n_nodes < kNearForest) return 12;
+    return n_nodes < kFarForest ? 24 : 192;
 }
 
 void CodedRows::assign(const PackedForest& forest, const std::uint16_t* columns, std::size_t n) {
@@ -247,12 +251,12 @@ void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
 }
 
 bool Descent::Place::pays(std::size_t n_rows, std::size_t n_nodes) const {
-    return rows.have_room() && n_rows * (tree.nodes.size() < kFarTree ? kNodesARow : kFarNodesARow) >= n_nodes;
+    return rows.have_room() && n_rows * asked.nodes_a_row >= n_nodes;
 }
 
 void Descent::walk(const PackedForest& forest, const PackedTree& tree, CodedRows& rows, std::uint32_t* leaves,
-                   Reached reached) {
-    const Place place{forest, tree, rows, leaves, reached, forest.n_ranks() > 0};
+                   const Asked& asked) {
+    const Place place{forest, tree, rows, leaves, asked, forest.n_ranks() > 0};
     if (place.pays(rows.size(), tree.nodes.size())) {
         rows.rank_levels(tree);
         plan_parts(place);

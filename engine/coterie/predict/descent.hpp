@@ -9,8 +9,8 @@
 //   2. Each part is laid out, and its rows walk it. A lane that arrives takes the next row.
 // Few rows walk the nodes as they are packed: laying them out would take longer.
 //
-// Laying out reads the packed nodes one after the other, as memory likes it: the trees of a forest do not stay in any
-// cache. It pays from one row for 128 nodes on; of small trees, which do stay, from one for 16 (decision 19).
+// Laying out reads the packed nodes one after the other, as memory likes it. Where a forest does not stay in any cache,
+// it pays from one row for 192 nodes on, and else from one for 12 or 24 (decision 19).
 #pragma once
 
 #include <array>
@@ -82,12 +82,20 @@ struct LaidNode {
 /// What is asked of rows: the node of their leaf, or the row of its answer, read while the leaf is in the cache.
 enum class Reached : std::uint8_t { leaf, answer };
 
+/// Up to how many nodes a row laying them out pays, in a forest of so many.
+std::size_t nodes_a_row(std::size_t n_nodes);
+
+struct Asked {
+    Reached reached;
+    std::size_t nodes_a_row;
+};
+
 /// All rows down one tree after the other. Holds the scratch of one thread.
 class Descent {
 public:
     /// The leaf of each row, or the answer of it.
     void walk(const PackedForest& forest, const PackedTree& tree, CodedRows& rows, std::uint32_t* leaves,
-              Reached reached);
+              const Asked& asked);
 
 private:
     struct Place {
@@ -95,11 +103,11 @@ private:
         const PackedTree& tree;
         const CodedRows& rows;
         std::uint32_t* leaves;
-        Reached reached;
+        const Asked& asked;
         bool nominal;
 
         void arrive(std::uint32_t row, NodeIndex leaf) const {
-            leaves[row] = reached == Reached::leaf ? leaf : tree.nodes[leaf].left;
+            leaves[row] = asked.reached == Reached::leaf ? leaf : tree.nodes[leaf].left;
         }
         bool pays(std::size_t n_rows, std::size_t n_nodes) const;  // to lay nodes out
     };

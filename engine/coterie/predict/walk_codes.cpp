@@ -92,13 +92,16 @@ void check_table(const PackedForest& forest, const TableView& table) {
                                                            std::to_string(forest.n_features) + ".");
 }
 
-// Blocks of large trees are as many as threads, or a multiple of that, and of one size.
-std::size_t block_rows(const PackedForest& forest, std::size_t n_rows, std::size_t n_threads) {
-    const std::size_t share = (n_rows + n_threads - 1) / n_threads;
-    if (n_rows <= kFewRows) return kFewRows;
+std::size_t n_nodes_of(const PackedForest& forest) {
     std::size_t n_nodes = 0;
     for (const Grove& grove : forest.groves)
         for (const auto& tree : grove.trees) n_nodes += tree->nodes.size();
+    return n_nodes;
+}
+
+// Blocks of large trees are as many as threads, or a multiple of that, and of one size.
+std::size_t block_rows(const PackedForest& forest, std::size_t n_nodes, std::size_t n_rows, std::size_t n_threads) {
+    const std::size_t share = (n_rows + n_threads - 1) / n_threads;
     if (n_nodes < kLargeTree * forest.n_trees()) return share < kBlock ? kSmallBlock : kBlock;
     const std::size_t fit = kBlockBytes / (sizeof(std::uint16_t) * std::max<std::size_t>(1, forest.n_features));
     const std::size_t most = std::clamp(fit, kBlock, kLargeBlock);
@@ -136,12 +139,15 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
     check_table(forest, table);
     require_sound(forest, trees);
     const std::size_t d = forest.n_features;
+    const std::size_t n_nodes = table.n_rows > kFewRows ? n_nodes_of(forest) : 0;
+    const Asked asked{kReached, nodes_a_row(n_nodes)};
     const std::size_t n_stripes = (table.n_rows + kStripe - 1) / kStripe;
     for (std::size_t stripe = 0; stripe < n_stripes; ++stripe) {
         stop.check();
         const std::size_t from = table.n_rows * stripe / n_stripes;
         const std::size_t n_stripe = table.n_rows * (stripe + 1) / n_stripes - from;
-        const std::size_t block = block_rows(forest, n_stripe, static_cast<std::size_t>(std::max(1, n_threads)));
+        const std::size_t block =
+            block_rows(forest, n_nodes, n_stripe, static_cast<std::size_t>(std::max(1, n_threads)));
         parallel_ranges(n_stripe, block, n_threads, [&](std::size_t begin, std::size_t end) {
             const std::size_t first = from + begin;
             const std::size_t n = end - begin;
@@ -185,7 +191,7 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                 rows.assign(forest, codes.data(), n);
                 for (std::size_t t = std::max(first_tree, trees.begin); t < std::min(number, trees.end); ++t) {
                     const PackedTree& tree = *grove.trees[t - first_tree];
-                    descent.walk(forest, tree, rows, leaves.data(), kReached);
+                    descent.walk(forest, tree, rows, leaves.data(), asked);
                     visit(t, tree, first, n, leaves.data());
                 }
             }

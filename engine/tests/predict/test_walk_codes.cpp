@@ -106,7 +106,7 @@ void check_large_trees(const std::vector<std::int32_t>& n_levels, bool missing) 
     forest.groves.push_back(std::move(grove));
     validate(forest);
     const std::size_t n_trees = forest.n_trees();
-    for (const std::size_t n : {40u, 2'200u, 20'000u}) {
+    for (const std::size_t n : {40u, 4'000u, 20'000u}) {
         Columns table = random_columns(n, n, 5);
         for (auto& column : table.values)
             for (double& value : column)
