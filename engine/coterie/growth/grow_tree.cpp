@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 
@@ -76,7 +77,10 @@ void TreeGrower::grow_leaf_by_leaf(OpenLeaf root, TreeBuilder& builder, StopRequ
     const std::size_t budget = options_.max_leaf_nodes == 0 ? ~std::size_t{0} : options_.max_leaf_nodes;
     for (std::size_t n_leaves = 1; !open.empty() && n_leaves < budget; ++n_leaves) {
         stop.check();
-        if (!open.front().children) prepare(leaves_to_prepare(open, budget - n_leaves), n_leaves + 1 == budget);
+        if (!open.front().children) {
+            least_gain_ = least_useful_gain(open, budget - n_leaves);
+            prepare(leaves_to_prepare(open, budget - n_leaves), n_leaves + 1 == budget);
+        }
         std::ranges::pop_heap(open, later);
         OpenLeaf leaf = std::move(open.back());
         open.pop_back();
@@ -124,7 +128,7 @@ OpenLeaf TreeGrower::make_root(TreeBuilder& builder) {
     search_.start(facts_);
     const LeafCells only[] = {{&root, own}};
     if (options_.growth != Growth::oblivious && search_.may_split(root))
-        search_.find(only, nullptr, desks_[0], n_threads_);
+        search_.find(only, nullptr, options_.min_gain, desks_[0], n_threads_);
     return root;
 }
 
@@ -161,6 +165,17 @@ double TreeGrower::noise_of_pairs(Cell total) const {
 
 std::size_t TreeGrower::work_of(const OpenLeaf& leaf) const {
     return leaf.rows.n * matrix_->lanes().size() / 2 + 2 * layout_.n_cells();
+}
+
+// Who gains no more than this is never split: as many leaves as there are splits left gain at least as much, and older
+// leaves come first.
+double TreeGrower::least_useful_gain(std::span<const OpenLeaf> open, std::size_t n_splits_left) const {
+    if (options_.growth != Growth::leaf || open.size() < n_splits_left) return options_.min_gain;
+    std::vector<double> gains;
+    for (const OpenLeaf& leaf : open) gains.push_back(leaf.split.gain);
+    const auto last_split = gains.begin() + static_cast<std::ptrdiff_t>(n_splits_left - 1);
+    std::ranges::nth_element(gains, last_split, std::greater{});
+    return std::max(options_.min_gain, *last_split);
 }
 
 // The leaf on top of the heap, and more small ones if a thread each can prepare them. Half of the splits that are left
@@ -262,6 +277,13 @@ void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, 
     const bool large_may = search_.may_split(large);
     if (!small_may && !large_may) return;
     const NodeRows rows = partition_.rows(small.rows, facts_.counted);
+    if (!small_may && rows.n * matrix_->lanes().size() < layout_.n_cells()) {
+        // Fewer rows than cells, and nobody needs their sums: they are taken from their parent's one by one.
+        large.slot = parent.slot;
+        histograms_.take_away(rows, cells(large.slot));
+        const LeafCells only[] = {{&large, cells(large.slot)}};
+        return search_.find(only, nullptr, least_gain_, desk, n_threads);
+    }
     // Threads that share few rows meet once: each builds and scans its own tiles.
     const auto build_tile = [&](std::size_t tile) { histograms_.build_tile(rows, tile, cells(free_slot)); };
     const ChunkTask fill(build_tile);
@@ -280,7 +302,7 @@ void TreeGrower::look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, 
         small.slot = free_slot;
         wanted[n++] = {&small, cells(small.slot)};
     }
-    search_.find(std::span(wanted).first(n), large_may ? cells(free_slot) : nullptr, desk, n_threads,
+    search_.find(std::span(wanted).first(n), large_may ? cells(free_slot) : nullptr, least_gain_, desk, n_threads,
                  by_tiles ? &fill : nullptr);
 }
 

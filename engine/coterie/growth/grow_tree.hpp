@@ -77,6 +77,7 @@ private:
     void look_into(OpenLeaf& parent, std::array<OpenLeaf, 2>& children, int free_slot, Desk& desk, int n_threads);
     void prepare(std::span<OpenLeaf* const> leaves, bool last);
     void give_back(OpenLeaf& leaf, int offered);
+    double least_useful_gain(std::span<const OpenLeaf> open, std::size_t n_splits_left) const;
     std::vector<OpenLeaf*> leaves_to_prepare(std::span<OpenLeaf> open, std::size_t n_splits_left);
     std::array<OpenLeaf, 2> commit(OpenLeaf& leaf, TreeBuilder& builder);
     std::size_t work_of(const OpenLeaf& leaf) const;
@@ -105,6 +106,7 @@ private:
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_slots_;
     std::vector<Desk> desks_;
+    double least_gain_ = 0;  // of a split that may still be made
     std::vector<Grown> grown_;
     std::vector<NodeSums> nodes_;       // of the tree grown last
     Buffer<std::uint16_t> leaf_codes_;  // of all rows, if the tree saw a sample and has few enough leaves

@@ -21,6 +21,19 @@ float gain_to_beat(float beat, float noise) {
 
 }  // namespace
 
+SplitSearch::SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const GrowOptions& options,
+                         RowPartition& partition)
+    : matrix_(matrix), layout_(layout), options_(options), partition_(partition) {
+    for (std::uint32_t lane = 0; lane < matrix.lanes().size(); ++lane) {
+        const FeatureIndex feature = matrix.lanes()[lane].features[0];
+        const bool has_direction = feature < options.monotone.size() && options.monotone[feature] != 0;
+        const bool plain = !matrix.lanes()[lane].fused() && !matrix.feature(feature).nominal && !has_direction;
+        plain_lanes_.push_back({.feature = feature,
+                                .n_bins = plain ? matrix.feature(feature).n_bins : 0,
+                                .offset = layout.lane_offset(lane)});
+    }
+}
+
 bool SplitSearch::may_split(const OpenLeaf& leaf) const {
     return leaf.rows.n >= 2 * std::size_t{std::max(1u, options_.min_samples_leaf)} &&
            (options_.max_depth == 0 || leaf.depth < options_.max_depth) && facts_.hessian(leaf.total) > 0;
@@ -77,10 +90,14 @@ void SplitSearch::keep_share(std::vector<std::uint8_t>& allowed, double share, P
     for (std::size_t i = keep; i < drawn.size(); ++i) allowed[drawn[i].second] = 0;
 }
 
-Contest SplitSearch::contest_of(const OpenLeaf& leaf) const {
+Contest SplitSearch::contest_of(const OpenLeaf& leaf, double least_gain) const {
     Contest contest{.task = task_of(leaf), .allowed = allowed_features(leaf)};
-    if (options_.split_noise == 0) return contest;
+    contest.plain = contest.allowed.empty() && options_.split_noise == 0 && !contest.task.limited(0);
     contest.parent = gain_of_node(contest.task);
+    // A little less, so that rounding cannot lose a split that gains more.
+    if (contest.plain)
+        contest.least = static_cast<float>((contest.parent + least_gain / facts_.units.gain(1.0)) * (1 - 1e-6));
+    if (options_.split_noise == 0) return contest;
     contest.noise = static_cast<float>(options_.split_noise * facts_.noise);
     contest.first_draw = leaf.place * matrix_.n_features();
     return contest;
@@ -100,36 +117,55 @@ void SplitSearch::rank(Candidate& candidate, const Contest& contest, float noise
         candidate = {};
 }
 
-void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads,
-                       const ChunkTask* fill) const {
+void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, double least_gain, Desk& desk,
+                       int n_threads, const ChunkTask* fill) const {
     const std::size_t n_features = matrix_.n_features();
-    desk.candidates.resize(leaves.size() * n_features);
+    desk.candidates.assign(leaves.size() * n_features, Candidate{});
     const auto candidates_of = [&](std::size_t k) {
         return std::span(desk.candidates).subspan(k * n_features, n_features);
     };
     std::array<Contest, 2> contests;
-    for (std::size_t k = 0; k < leaves.size(); ++k) contests[k] = contest_of(*leaves[k].leaf);
+    for (std::size_t k = 0; k < leaves.size(); ++k) contests[k] = contest_of(*leaves[k].leaf, least_gain);
     const std::span<const Tile> tiles = layout_.tiles();
     const int n_searching = layout_.n_cells() > kCellsPerThread ? n_threads : 1;
-    std::array<float, 2> best_of_all{-kInfinity, -kInfinity};  // one thread can tell a tile what those before it found
+    std::array<float, 2> best_of_all{contests[0].least, contests[1].least};  // what one thread found in tiles before
     parallel_for(tiles.size(), n_searching, [&](std::size_t t) {
         const Tile& tile = tiles[t];
         if (fill != nullptr) (*fill)(t);
         if (sibling != nullptr)
             kernels().subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
         for (std::size_t k = 0; k < leaves.size(); ++k) {
-            float best_of_tile = -kInfinity;
+            float best_of_tile = contests[k].least;
             float& beat = n_searching == 1 ? best_of_all[k] : best_of_tile;
-            for (std::uint32_t j = 0; j < tile.width; ++j)
-                scan_lane(tile.first_lane + j, leaves[k].cells, contests[k], beat, candidates_of(k));
+            scan_tile(tile, leaves[k].cells, contests[k], beat, candidates_of(k));
         }
     });
     for (std::size_t k = 0; k < leaves.size(); ++k)
         leaves[k].leaf->split = choose(leaves[k], contests[k], candidates_of(k), desk, n_threads);
 }
 
-// The best split of each feature of a lane. Where rows need not be counted later, only a candidate that ranks above
+// The best split of each feature of a tile. Where rows need not be counted later, only a candidate that ranks above
 // `beat`, the best so far, is of interest; on a tie the lower feature wins, so equal ranks must be kept.
+void SplitSearch::scan_tile(const Tile& tile, const Cell* cells, const Contest& contest, float& beat,
+                            std::span<Candidate> candidates) const {
+    ScanTask scan = contest.task.scan();
+    for (std::uint32_t j = 0; j < tile.width; ++j) {
+        const PlainLane& lane = plain_lanes_[tile.first_lane + j];
+        if (!contest.plain || lane.n_bins == 0) {
+            scan_lane(tile.first_lane + j, cells, contest, beat, candidates);
+            continue;
+        }
+        scan.beat = beat;
+        const ScanResult found = kernels().scan(cells + lane.offset, lane.n_bins, scan);
+        if (found.gain <= beat) continue;
+        Candidate& candidate = candidates[lane.feature];
+        candidate.gain = candidate.rank = found.gain;
+        candidate.last = found.last;
+        candidate.missing_left = found.missing_left;
+        if (facts_.counted) beat = std::nextafter(found.gain, -kInfinity);
+    }
+}
+
 void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const Contest& contest, float& beat,
                             std::span<Candidate> candidates) const {
     const Lane& lane = matrix_.lanes()[lane_index];
@@ -139,7 +175,6 @@ void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const C
     for (std::size_t place = 0; place < lane.features.size(); ++place) {
         const FeatureIndex feature = lane.features[place];
         Candidate& candidate = candidates[feature];
-        candidate = {};
         const FeatureBins& bins = matrix_.feature(feature);
         if (bins.n_bins < 2 || (!contest.allowed.empty() && !contest.allowed[feature])) continue;
         const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];

@@ -4,6 +4,8 @@
 //   desk     what one thread needs to work on a leaf by itself; several leaves at once need several desks
 #pragma once
 
+#include <limits>
+
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
 #include "coterie/growth/open_leaf.hpp"
@@ -35,10 +37,12 @@ struct TreeFacts {
 /// How the candidates of one leaf are compared.
 struct Contest {
     SplitTask task;
-    std::vector<std::uint8_t> allowed;  // one flag per feature, or nothing if all are allowed
-    double parent = 0;                  // gain of the leaf itself, rounded units
-    float noise = 0;                    // standard deviation, rounded units
-    std::uint64_t first_draw = 0;       // of the noise, for feature 0
+    bool plain = false;  // gains alone decide: every feature is allowed, and nothing limits an answer
+    float least = -std::numeric_limits<float>::infinity();  // ranks up to this one are not of interest
+    std::vector<std::uint8_t> allowed;                      // one flag per feature, or nothing if all are allowed
+    double parent = 0;                                      // gain of the leaf itself, rounded units
+    float noise = 0;                                        // standard deviation, rounded units
+    std::uint64_t first_draw = 0;                           // of the noise, for feature 0
 };
 
 /// A leaf with its histogram.
@@ -60,8 +64,7 @@ struct GainSums;
 class SplitSearch {
 public:
     SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const GrowOptions& options,
-                RowPartition& partition)
-        : matrix_(matrix), layout_(layout), options_(options), partition_(partition) {}
+                RowPartition& partition);
 
     void start(const TreeFacts& facts) { facts_ = facts; }
 
@@ -69,8 +72,9 @@ public:
 
     /// Finds the best split of each leaf, of at most two. If `sibling` is given, the cells of the first leaf are
     /// still its parent's, and those of the sibling are taken from them first: tile by tile, so that a tile is still
-    /// in the cache when it is scanned. `fill`, if given, is called for each tile before its cells are read.
-    void find(std::span<const LeafCells> leaves, const Cell* sibling, Desk& desk, int n_threads,
+    /// in the cache when it is scanned. `fill`, if given, is called for each tile before its cells are read. Splits
+    /// that gain no more than `least_gain` are not of interest: they may be found or not.
+    void find(std::span<const LeafCells> leaves, const Cell* sibling, double least_gain, Desk& desk, int n_threads,
               const ChunkTask* fill = nullptr) const;
 
     /// The split that gains most when all leaves share it; its gain is the sum of theirs, and nothing if there is none.
@@ -81,6 +85,12 @@ public:
 
 private:
     struct Level;
+    /// A lane of one numeric feature without a direction; of other lanes n_bins is 0.
+    struct PlainLane {
+        FeatureIndex feature = 0;
+        int n_bins = 0;
+        std::size_t offset = 0;
+    };
     void sum_lane(std::uint32_t lane, const Level& level, std::span<Candidate> candidates) const;
     Candidate count_feature(FeatureIndex feature, const Level& level) const;
     void start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level, GainSums& sums) const;
@@ -91,9 +101,11 @@ private:
     SplitTask task_of(const OpenLeaf& leaf) const;
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;
     void keep_share(std::vector<std::uint8_t>& allowed, double share, Purpose purpose, std::uint64_t first_draw) const;
-    Contest contest_of(const OpenLeaf& leaf) const;
+    Contest contest_of(const OpenLeaf& leaf, double least_gain = 0) const;
     float noise_of(const Contest& contest, FeatureIndex feature) const;
     void rank(Candidate& candidate, const Contest& contest, float noise) const;
+    void scan_tile(const Tile& tile, const Cell* cells, const Contest& contest, float& beat,
+                   std::span<Candidate> candidates) const;
     void scan_lane(std::uint32_t lane, const Cell* cells, const Contest& contest, float& beat,
                    std::span<Candidate> candidates) const;
     const Cell* feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const;
@@ -105,6 +117,7 @@ private:
     const HistogramLayout& layout_;
     const GrowOptions& options_;
     RowPartition& partition_;
+    std::vector<PlainLane> plain_lanes_;  // by lane
     TreeFacts facts_;
 };
 

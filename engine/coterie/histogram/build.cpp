@@ -12,8 +12,13 @@ namespace {
 constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr std::size_t kMostRowsAtOnce = 65'536;
 
+void negate(Cell* amounts, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) amounts[i] = Cell{0} - amounts[i];
+}
+
 }  // namespace
 
+template <bool kTake>
 void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t end, std::span<const Tile> tiles,
                            Cell* cells) const {
     GatheredBlock block;
@@ -35,12 +40,14 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
             const std::size_t n = std::min(kMostBlockRows, end - b);
             if (rows.records == nullptr) {
                 widen_pairs(rows.pairs + b, n, rows.counted, block.amounts);
+                if constexpr (kTake) negate(block.amounts, n);
                 for (std::size_t t = first; t < last; ++t)
                     tiles[t].add(bins + b * panel.row_stride + pieces.first[t - first], panel.row_stride, block.amounts,
                                  n, {}, cells + tiles[t].offset);
                 continue;
             }
             gather(bins, panel.row_stride, rows.records + b, n, rows.counted, b == begin, pieces, block);
+            if constexpr (kTake) negate(block.amounts, n);
             // Each tile fetches its share of the next block.
             const std::size_t n_next = std::min(kMostBlockRows, end - b - n);
             for (std::size_t t = 0; t < pieces.n_tiles; ++t) {
@@ -64,6 +71,10 @@ void HistogramBuilder::build_tile(const NodeRows& rows, std::size_t tile, Cell* 
     const std::span<const Tile> only = std::span(layout_.tiles()).subspan(tile, 1);
     std::memset(cells + only[0].offset, 0, only[0].n_cells() * sizeof(Cell));
     add(rows, 0, rows.n, only, cells);
+}
+
+void HistogramBuilder::take_away(const NodeRows& rows, Cell* cells) const {
+    add<true>(rows, 0, rows.n, layout_.tiles(), cells);
 }
 
 bool HistogramBuilder::shares(const NodeRows& rows) const {

@@ -31,10 +31,14 @@ public:
     /// The cells of one tile only, on the calling thread.
     void build_tile(const NodeRows& rows, std::size_t tile, Cell* cells) const;
 
+    /// Takes the sums of the rows away from `cells`, on the calling thread.
+    void take_away(const NodeRows& rows, Cell* cells) const;
+
     /// True if `build` shares the rows among threads.
     bool shares(const NodeRows& rows) const;
 
 private:
+    template <bool kTake = false>
     void add(const NodeRows& rows, std::size_t begin, std::size_t end, std::span<const Tile> tiles, Cell* cells) const;
 
     const BinnedMatrix& matrix_;

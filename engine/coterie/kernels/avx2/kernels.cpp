@@ -333,13 +333,13 @@ struct EightLefts {
     __m256i high;
 };
 
-// From one step to the next there is one addition: the sum of the eight does not wait for the carry.
+// From one step to the next there are an addition and a permutation: the sum of the eight does not wait for the carry.
 EightLefts next_lefts(const Cell* cells, __m256i& carry) {
     const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells)));
     const __m256i high = _mm256_add_epi64(prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + 4))),
                                           _mm256_permute4x64_epi64(low, 0xFF));
     const EightLefts lefts{_mm256_add_epi64(low, carry), _mm256_add_epi64(high, carry)};
-    carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(high, 0xFF));
+    carry = _mm256_permute4x64_epi64(lefts.high, 0xFF);
     return lefts;
 }
 
