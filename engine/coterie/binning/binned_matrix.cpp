@@ -1,6 +1,7 @@
 #include "coterie/binning/binned_matrix.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "coterie/base/error.hpp"
@@ -21,24 +22,33 @@ std::size_t row_stride_for(std::size_t width) {
 }
 
 constexpr int kMostBinsToFuse = 16;
+constexpr std::size_t kBlock = 256;  // rows whose values are read while their lines are in the cache
+
+bool may_share(const FeatureBins& bins) { return bins.n_bins >= 2 && bins.n_bins <= kMostBinsToFuse; }
 
 }  // namespace
 
-std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features) {
+std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std::vector<std::uint8_t>& complete) {
     std::vector<Lane> lanes;
     std::ptrdiff_t open = -1;  // the fused lane that still has room
     for (FeatureIndex feature = 0; feature < features.size(); ++feature) {
-        const int base = features[feature].n_bins;
-        const bool small = base >= 2 && base <= kMostBinsToFuse;
+        const bool small = may_share(features[feature]);
+        // A digit of one value would let any number of constant features into a lane.
+        const Bin first_bin = small && complete[feature] && features[feature].n_bins > 2 ? 1 : 0;
+        const int base = features[feature].n_bins - first_bin;
         if (small && open >= 0 && lanes[static_cast<std::size_t>(open)].n_codes * base <= kMaxBins) {
             Lane& lane = lanes[static_cast<std::size_t>(open)];
             lane.features.push_back(feature);
+            lane.first_bin.push_back(first_bin);
             lane.n_codes *= base;
             continue;
         }
         if (small) open = static_cast<std::ptrdiff_t>(lanes.size());
-        lanes.push_back({.features = {feature}, .n_codes = base});
+        lanes.push_back({.features = {feature}, .n_codes = base, .first_bin = {first_bin}});
     }
+    // Who is alone in a lane has its own bins there.
+    for (Lane& lane : lanes)
+        if (!lane.fused()) lane = {.features = lane.features, .n_codes = features[lane.features[0]].n_bins};
     return lanes;
 }
 
@@ -48,7 +58,50 @@ BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapp
     require(table.columns.size() == n_features(), "The table has " + std::to_string(table.columns.size()) +
                                                       " columns; the bins were made for " +
                                                       std::to_string(n_features()) + ".");
-    lanes_ = plan_lanes(mapper_->features());
+    columns_.resize(column_stride_ * n_features());
+    // Who is complete is known when all rows are binned. Without features that share, lanes need not wait for that.
+    const bool some_share = std::ranges::count_if(features(), may_share) > 1;
+    std::vector<std::uint8_t> complete(n_features(), 0);
+    if (some_share) complete = map_columns(table, n_threads, stop);
+    lanes_ = plan_lanes(features(), complete);
+    lay_out_panels();
+    over_rows(n_threads, stop,
+              [&](std::size_t begin, std::size_t end) { fill_panels(begin, end, some_share ? nullptr : &table); });
+}
+
+// body(begin, end) for blocks of rows.
+template <class F>
+void BinnedMatrix::over_rows(int n_threads, StopRequest& stop, F body) const {
+    constexpr std::size_t kChunk = 2048;
+    constexpr std::size_t kStripe = 64 * kChunk;  // between two questions whether to stop
+    for (std::size_t stripe = 0; stripe < n_rows_; stripe += kStripe) {
+        stop.check();
+        const std::size_t n = std::min(kStripe, n_rows_ - stripe);
+        const int threads = n * n_features() > 50'000 ? n_threads : 1;
+        parallel_ranges(n, kChunk, threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t block = begin; block < end; block += kBlock)
+                body(stripe + block, stripe + std::min(end, block + kBlock));
+        });
+    }
+}
+
+// Bins of all features; returns which of them are complete.
+std::vector<std::uint8_t> BinnedMatrix::map_columns(const TableView& table, int n_threads, StopRequest& stop) {
+    std::vector<std::atomic<std::uint8_t>> has_missing(n_features());
+    over_rows(n_threads, stop, [&](std::size_t begin, std::size_t end) {
+        for (FeatureIndex feature = 0; feature < n_features(); ++feature) {
+            Bin* const column = columns_.data() + feature * column_stride_ + begin;
+            mapper_->map(feature, table.columns[feature], begin, end - begin, column);
+            if (std::memchr(column, kMissingBin, end - begin) != nullptr)
+                has_missing[feature].store(1, std::memory_order_relaxed);
+        }
+    });
+    std::vector<std::uint8_t> complete;
+    for (const auto& flag : has_missing) complete.push_back(flag.load() == 0);
+    return complete;
+}
+
+void BinnedMatrix::lay_out_panels() {
     std::size_t offset = 0;
     for (std::size_t first = 0; first < lanes_.size(); first += kPanelWidth) {
         const std::size_t width = std::min(kPanelWidth, lanes_.size() - first);
@@ -57,45 +110,32 @@ BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapp
         offset += (stride * n_rows_ + kSlack + 63) / 64 * 64;
     }
     panel_bins_.resize(offset);
-    columns_.resize(column_stride_ * n_features());
-    constexpr std::size_t kChunk = 2048;
-    constexpr std::size_t kStripe = 64 * kChunk;  // between two questions whether to stop
-    for (std::size_t stripe = 0; stripe < n_rows_; stripe += kStripe) {
-        stop.check();
-        const std::size_t n = std::min(kStripe, n_rows_ - stripe);
-        const int threads = n * n_features() > 50'000 ? n_threads : 1;
-        parallel_ranges(n, kChunk, threads,
-                        [&](std::size_t begin, std::size_t end) { map_rows(table, stripe + begin, stripe + end); });
-    }
 }
 
-void BinnedMatrix::map_rows(const TableView& table, std::size_t begin, std::size_t end) {
-    constexpr std::size_t kBlock = 256;  // rows whose values are read while their lines are in the cache
+// At most kBlock rows. If a table is given, its values are mapped to columns on the way.
+void BinnedMatrix::fill_panels(std::size_t begin, std::size_t end, const TableView* table) {
     Bin bins[kBlock];
-    for (std::size_t block = begin; block < end; block += kBlock) {
-        const std::size_t n = std::min(kBlock, end - block);
-        for (const Panel& panel : panels_) {
-            Bin* const rows = panel_bins_.data() + panel.offset + block * panel.row_stride;
-            for (std::uint32_t j = 0; j < panel.width; ++j) {
-                map_lane(table, lanes_[panel.first_lane + j], block, n, bins);
-                for (std::size_t i = 0; i < n; ++i) rows[i * panel.row_stride + j] = bins[i];
-            }
+    const std::size_t n = end - begin;
+    for (const Panel& panel : panels_) {
+        Bin* const rows = panel_bins_.data() + panel.offset + begin * panel.row_stride;
+        for (std::uint32_t j = 0; j < panel.width; ++j) {
+            fill_lane(lanes_[panel.first_lane + j], begin, n, table, bins);
+            for (std::size_t i = 0; i < n; ++i) rows[i * panel.row_stride + j] = bins[i];
         }
     }
 }
 
-// Codes of rows [begin, begin + n) of a lane, n <= 256; each feature's own bins go to its column on the way.
-void BinnedMatrix::map_lane(const TableView& table, const Lane& lane, std::size_t begin, std::size_t n, Bin* out) {
+// Codes of rows [begin, begin + n) of a lane.
+void BinnedMatrix::fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table, Bin* out) {
     int unit = 1;
-    for (std::size_t digit = 0; digit < lane.features.size(); ++digit) {
-        const FeatureIndex feature = lane.features[digit];
+    for (std::size_t place = 0; place < lane.features.size(); ++place) {
+        const FeatureIndex feature = lane.features[place];
         Bin* const column = columns_.data() + feature * column_stride_ + begin;
-        mapper_->map(feature, table.columns[feature], begin, n, column);
-        if (digit == 0)
-            std::memcpy(out, column, n);
-        else
-            for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Bin>(out[i] + unit * column[i]);
-        unit *= mapper_->features()[feature].n_bins;
+        if (table != nullptr) mapper_->map(feature, table->columns[feature], begin, n, column);
+        const int first = lane.first_bin[place];
+        if (place == 0) std::fill_n(out, n, Bin{0});
+        for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Bin>(out[i] + unit * (column[i] - first));
+        unit *= base(lane, place);
     }
 }
 

@@ -63,9 +63,10 @@ ClassSums::ClassSums(const BinnedMatrix& matrix, std::size_t n_classes) : matrix
     places_.resize(matrix.n_features());
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
         int unit = 1;
-        for (const FeatureIndex feature : lanes[lane].features) {
-            places_[feature] = {.lane = lane, .unit = unit};
-            unit *= matrix.feature(feature).n_bins;
+        for (std::size_t place = 0; place < lanes[lane].features.size(); ++place) {
+            places_[lanes[lane].features[place]] = {
+                .lane = lane, .unit = unit, .first_bin = lanes[lane].first_bin[place]};
+            unit *= matrix.base(lanes[lane], place);
         }
     }
     for (std::uint32_t panel = 0; panel < matrix.panels().size(); ++panel) {
@@ -109,15 +110,15 @@ void ClassSums::add(std::span<const RowIndex> rows, const ClassIndex* classes, c
 }
 
 void ClassSums::of_feature(FeatureIndex feature, const Amount* sums, std::vector<Amount>& out) const {
-    const auto [lane, unit] = places_[feature];
-    const int base = matrix_.feature(feature).n_bins;
+    const auto [lane, unit, first_bin] = places_[feature];
+    const int n_bins = matrix_.feature(feature).n_bins;
     const int n_codes = matrix_.lanes()[lane].n_codes;
-    out.assign(static_cast<std::size_t>(base) * n_classes_, 0);
+    out.assign(static_cast<std::size_t>(n_bins) * n_classes_, 0);
     for (std::size_t k = 0; k < n_classes_; ++k) {
         const Amount* cell = sums + lane_offsets_[lane] + k * class_strides_[lane];
-        for (int high = 0; high < n_codes; high += unit * base)
-            for (int digit = 0; digit < base; ++digit)
-                for (int low = 0; low < unit; ++low) out[static_cast<std::size_t>(digit) * n_classes_ + k] += *cell++;
+        for (int high = 0; high < n_codes; high += unit * (n_bins - first_bin))
+            for (int bin = first_bin; bin < n_bins; ++bin)
+                for (int low = 0; low < unit; ++low) out[static_cast<std::size_t>(bin) * n_classes_ + k] += *cell++;
     }
 }
 

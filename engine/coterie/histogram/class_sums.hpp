@@ -40,6 +40,7 @@ private:
     struct Place {
         std::uint32_t lane;
         int unit;  // of the feature's digit in the lane's code
+        Bin first_bin;
     };
 
     const BinnedMatrix& matrix_;

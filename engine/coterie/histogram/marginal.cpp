@@ -10,17 +10,17 @@ void split_lane(const BinnedMatrix& matrix, const Lane& lane, const Cell* lane_c
     int n_left = lane.n_codes;
     std::size_t used = 0;
     for (std::size_t place = lane.features.size(); place-- > 0;) {
-        const int base = matrix.feature(lane.features[place]).n_bins;
+        const int base = matrix.base(lane, place);
         const int unit = n_left / base;
         out.offset[place] = static_cast<std::uint16_t>(used);
         Cell* const cells = out.cells.data() + used;
-        const std::size_t padded = (static_cast<std::size_t>(base) + 7) / 8 * 8;
+        const std::size_t padded = static_cast<std::size_t>(matrix.feature(lane.features[place]).n_bins + 7) / 8 * 8;
         std::fill_n(cells, padded, Cell{0});
         used += padded;
         for (int digit = 0; digit < base; ++digit) {
             Cell sum = 0;
             for (int i = 0; i < unit; ++i) sum += left[static_cast<std::size_t>(digit * unit + i)];
-            cells[digit] = sum;
+            cells[lane.first_bin[place] + digit] = sum;
         }
         for (int digit = 1; digit < base; ++digit)
             for (int i = 0; i < unit; ++i)

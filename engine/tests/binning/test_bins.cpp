@@ -1,9 +1,11 @@
 // Values become bins: cuts keep the order of values, and the matrix holds the bins of the mapper twice.
 #include <algorithm>
+#include <limits>
 
 #include "check.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/binning/binned_matrix.hpp"
+#include "random_inputs.hpp"
 #include "tables_by_hand.hpp"
 
 namespace coterie::tests {
@@ -67,9 +69,10 @@ const Test balanced("bins of a smooth column hold about as many rows each", [] {
 int slow_code(const BinnedMatrix& matrix, const Lane& lane, std::size_t row) {
     int code = 0;
     int unit = 1;
-    for (const FeatureIndex feature : lane.features) {
-        code += unit * matrix.column(feature)[row];
-        unit *= matrix.feature(feature).n_bins;
+    for (std::size_t place = 0; place < lane.features.size(); ++place) {
+        const FeatureIndex feature = lane.features[place];
+        code += unit * (matrix.column(feature)[row] - lane.first_bin[place]);
+        unit *= matrix.feature(feature).n_bins - lane.first_bin[place];
     }
     return code;
 }
@@ -98,18 +101,38 @@ const Test lanes("every feature is in one lane, and the codes of a lane fit a by
         std::vector<FeatureBins> features(1 + seed * 3);
         for (std::size_t i = 0; i < features.size(); ++i)
             features[i].n_bins = static_cast<int>(1 + random_below(seed, Purpose::bootstrap, i, seed % 2 ? 256 : 20));
+        std::vector<std::uint8_t> complete(features.size());
+        for (std::size_t i = 0; i < features.size(); ++i) complete[i] = bits_at(seed, i) % 2;
         std::vector<int> seen(features.size());
-        for (const Lane& lane : plan_lanes(features)) {
+        for (const Lane& lane : plan_lanes(features, complete)) {
             int n_codes = 1;
-            for (const FeatureIndex feature : lane.features) {
+            for (std::size_t place = 0; place < lane.features.size(); ++place) {
+                const FeatureIndex feature = lane.features[place];
                 ++seen[feature];
-                n_codes *= features[feature].n_bins;
+                n_codes *= features[feature].n_bins - lane.first_bin[place];
+                const bool counts_missing = !lane.fused() || !complete[feature] || features[feature].n_bins == 2;
+                check_equal(int{lane.first_bin[place]}, counts_missing ? 0 : 1);
             }
             check_equal(lane.n_codes, n_codes);
             check(n_codes <= kMaxBins, "codes fit a byte");
         }
         check_equal(seen, std::vector<int>(features.size(), 1));
     }
+});
+
+const Test flags("eight flags without missing values share a lane; a missing value takes room", [] {
+    Columns table{.values = {}, .n_levels = std::vector<std::int32_t>(8, 0)};
+    for (std::uint64_t feature = 0; feature < 8; ++feature) {
+        auto& column = table.values.emplace_back();
+        for (std::uint64_t row = 0; row < 600; ++row) column.push_back(static_cast<double>(bits_at(feature, row) % 2));
+    }
+    const auto lanes_of = [&] {
+        return BinnedMatrix(table.view(), std::make_shared<const BinMapper>(fit(table, 255)), 2).lanes();
+    };
+    check_equal(lanes_of().size(), std::size_t{1});
+    check_equal(lanes_of()[0].n_codes, 256);
+    table.values[5][599] = std::numeric_limits<double>::quiet_NaN();
+    check_equal(lanes_of().size(), std::size_t{2});
 });
 
 const Test same_cuts("threads do not move a cut", [] {

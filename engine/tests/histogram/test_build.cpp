@@ -101,15 +101,16 @@ const Test many_rows("rows that threads share add up to the same sums", [] {
     }
 });
 
-const Test few_bins("features with two, three or sixteen bins that share a lane keep their own sums", [] {
+const Test few_bins("features with few bins that share a lane keep their own sums, with and without missing rows", [] {
     constexpr std::size_t n = 900;
     Columns table{.values = {}, .n_levels = std::vector<std::int32_t>(12, 0)};
     for (std::size_t feature = 0; feature < 12; ++feature) {
         const std::uint32_t n_values = feature % 3 == 0 ? 1 : feature % 3 == 1 ? 2 : 15;
         auto& column = table.values.emplace_back(n);
         for (std::size_t row = 0; row < n; ++row)
-            column[row] =
-                bits_at(feature, row) % 7 == 0 ? kMissing : random_below(feature, Purpose::threshold, row, n_values);
+            column[row] = feature < 6 && bits_at(feature, row) % 7 == 0
+                              ? kMissing
+                              : random_below(feature, Purpose::threshold, row, n_values);
     }
     const auto matrix = binned(table);
     check(matrix->lanes().size() < 12, "some features share a lane");
@@ -119,6 +120,28 @@ const Test few_bins("features with two, three or sixteen bins that share a lane 
     for (const bool counted : {false, true})
         check_histogram(*matrix, {.records = nullptr, .pairs = pairs.data(), .n = n, .counted = counted}, all, pairs,
                         2);
+});
+
+const Test taking_away("rows taken away from their parent's sums leave their sibling's", [] {
+    const auto matrix = binned(random_columns(5, 700, 20));
+    const Buffer<Pair> pairs = random_pairs(700);
+    Buffer<Record> all, child, sibling;
+    for (RowIndex row = 0; row < 700; ++row) {
+        all.push_back(make_record(row, pairs[row]));
+        (row % 5 == 0 ? child : sibling).push_back(all.back());
+    }
+    const HistogramLayout layout(*matrix);
+    HistogramBuilder builder(*matrix, layout, 1);
+    for (const bool counted : {false, true}) {
+        const auto rows = [&](const Buffer<Record>& records) {
+            return NodeRows{.records = records.data(), .pairs = nullptr, .n = records.size(), .counted = counted};
+        };
+        Buffer<Cell> left(layout.n_cells()), expected(layout.n_cells());
+        builder.build(rows(all), left.data());
+        builder.take_away(rows(child), left.data());
+        builder.build(rows(sibling), expected.data());
+        check(std::ranges::equal(left, expected), "what is left is the sibling's");
+    }
 });
 
 const Test no_rows("a node without rows has empty cells", [] {
