@@ -162,8 +162,9 @@ class Crew:
     def trees(self, weights: FloatArray) -> Iterable[tuple[int, Any]]:
         """Output and tree, round by round, with answers that are a booster's share; of one booster as they grew."""
         for number in range(max(len(booster.rounds) for booster in self.boosters)):
-            for weight, booster in zip(weights, self.boosters, strict=True):
-                for output, tree in _trees([booster], number):
+            for weight, booster in zip(weights.tolist(), self.boosters, strict=True):
+                trees = booster.rounds[number] if number < len(booster.rounds) else []
+                for output, tree in enumerate(trees):
                     yield output, tree if weight == 1 else tree.scaled(weight)
 
     @property

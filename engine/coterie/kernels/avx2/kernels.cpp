@@ -271,13 +271,7 @@ void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_step
         _mm256_store_si256(reinterpret_cast<__m256i*>(codes) + half, sums[half]);
 }
 
-// ---- Scan: eight bins a step. Prefix sums inside four lanes do not wait for the carry, which is one add.
-
-__m256i prefix(__m256i x) {
-    x = _mm256_add_epi64(x, _mm256_slli_si256(x, 8));
-    const __m256i low_sum = _mm256_permute4x64_epi64(x, 0x55);
-    return _mm256_add_epi64(x, _mm256_blend_epi32(_mm256_setzero_si256(), low_sum, 0xF0));
-}
+// ---- Scan: eight bins a step.
 
 // The low or high halves of eight cells as 32-bit lanes.
 __m256i low_halves(__m256i first, __m256i second) {
@@ -327,20 +321,29 @@ bool too_light(Cell side, const ScanTask& task) {
     return Counted ? sums.n < task.min_rows : static_cast<float>(sums.hessian) < task.min_hessian;
 }
 
-// What is on the left after each of eight bins.
+// What is on the left after bins 0 1 4 5 and 2 3 6 7 of eight. Their halves side by side are in the order of the bins,
+// and only two of the steps that make them cross from one half of a vector to the other.
 struct EightLefts {
-    __m256i low;
-    __m256i high;
+    __m256i first;
+    __m256i second;
 };
 
-// From one step to the next there are an addition and a permutation: the sum of the eight does not wait for the carry.
+__m256i two_and_two(const Cell* low, const Cell* high) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
+                                   _mm_loadu_si128(reinterpret_cast<const __m128i*>(high)), 1);
+}
+
+__m256i with_one_before(__m256i cells) { return _mm256_add_epi64(cells, _mm256_slli_si256(cells, 8)); }
+
+// From one step to the next there is one addition: the sum of the eight does not wait for the carry.
 EightLefts next_lefts(const Cell* cells, __m256i& carry) {
-    const __m256i low = prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells)));
-    const __m256i high = _mm256_add_epi64(prefix(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + 4))),
-                                          _mm256_permute4x64_epi64(low, 0xFF));
-    const EightLefts lefts{_mm256_add_epi64(low, carry), _mm256_add_epi64(high, carry)};
-    carry = _mm256_permute4x64_epi64(lefts.high, 0xFF);
-    return lefts;
+    const __m256i first = with_one_before(two_and_two(cells, cells + 4));
+    const __m256i second =
+        _mm256_add_epi64(with_one_before(two_and_two(cells + 2, cells + 6)), _mm256_unpackhi_epi64(first, first));
+    const __m256i fours = _mm256_unpackhi_epi64(second, second);  // the sum of the first four, and of the last four
+    const __m256i before = _mm256_add_epi64(carry, _mm256_permute2x128_si256(fours, fours, 0x08));
+    carry = _mm256_add_epi64(carry, _mm256_add_epi64(fours, _mm256_permute2x128_si256(fours, fours, 0x01)));
+    return {_mm256_add_epi64(first, before), _mm256_add_epi64(second, before)};
 }
 
 // The gain of eight splits is above / below, where it is lawful.
@@ -360,7 +363,7 @@ public:
           too_few_(_mm256_set1_epi32(static_cast<std::int32_t>(task.min_rows) - 1)) {}
 
     EightGains gains(const EightLefts& lefts) {
-        left_ = eight_sums<Counted>(lefts.low, lefts.high);
+        left_ = eight_sums<Counted>(lefts.first, lefts.second);
         const __m256 left_gradient = _mm256_cvtepi32_ps(left_.gradient);
         const __m256 right_gradient = _mm256_cvtepi32_ps(_mm256_sub_epi32(total_.gradient, left_.gradient));
         left_hessian_ = _mm256_cvtepi32_ps(left_.hessian);
@@ -393,9 +396,8 @@ private:
     __m256 right_hessian_;
 };
 
-// The bins of a step that starts at `bin`, in the order in which the halves pair the lanes.
-__m256i paired_bins(int bin) {
-    return _mm256_add_epi32(_mm256_set1_epi32(bin), _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7));
+__m256i bins_from(int bin) {
+    return _mm256_add_epi32(_mm256_set1_epi32(bin), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 // One pass over the bins with `start` on the left before the first; keeps what gains more than best.gain. Most steps
@@ -417,7 +419,7 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         if (_mm256_movemask_ps(looked_at) == 0) continue;
         const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), splits.lawful());
         if (_mm256_movemask_ps(_mm256_cmp_ps(gain, _mm256_set1_ps(best.gain), _CMP_GT_OQ)) == 0) continue;
-        take_best(best, gain, paired_bins(bin), missing_left);
+        take_best(best, gain, bins_from(bin), missing_left);
         interesting = worth_a_look(best.gain);
     }
 }
@@ -448,10 +450,8 @@ void add_gains_from(Cell start, const Cell* cells, int n_bins, const ScanTask& t
         if (too_light<Counted>(left_before, task)) continue;
         const EightGains gains = splits.gains(lefts);
         const __m256 gain = _mm256_sub_ps(_mm256_div_ps(gains.above, gains.below), above_parent);
-        // The halves pair the lanes as 0 1 4 5 2 3 6 7: the middle pairs change places.
-        const __m256 ordered =
-            _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_and_ps(gain, splits.lawful())), 0xD8));
-        _mm256_storeu_ps(sums + bin, _mm256_add_ps(_mm256_loadu_ps(sums + bin), ordered));
+        const __m256 added = _mm256_and_ps(gain, splits.lawful());
+        _mm256_storeu_ps(sums + bin, _mm256_add_ps(_mm256_loadu_ps(sums + bin), added));
     }
 }
 
