@@ -30,6 +30,25 @@ const Test level_by_level("by level, no leaf is split before all leaves above it
               "threads change nothing");
 });
 
+const Test beginning("a tree of few leaves is the beginning of one of many: what is never split is not missed", [] {
+    for (const std::size_t n_rows : {1200u, 70'000u}) {  // cells that count rows, and cells that do not
+        const Problem problem = random_problem(3, n_rows, 8);
+        const Tree many = grow(problem, {.max_leaf_nodes = 60, .min_samples_leaf = 2});
+        for (const std::uint32_t n_leaves : {2u, 3u, 9u, 30u, 59u})
+            for (const int n_threads : {1, 2, 3}) {
+                const Tree few = grow(problem, {.max_leaf_nodes = n_leaves, .min_samples_leaf = 2}, n_threads);
+                check_equal(few.n_nodes(), std::size_t{2 * n_leaves - 1});
+                for (NodeIndex node = 0; node < few.n_nodes(); ++node) {
+                    check_equal(few.n_rows[node], many.n_rows[node]);
+                    if (few.is_leaf(node)) continue;
+                    check_equal(few.left[node], many.left[node]);
+                    check_equal(few.feature[node], many.feature[node]);
+                    check_equal(few.gain[node], many.gain[node]);
+                }
+            }
+    }
+});
+
 const Test no_limit("without a limit of leaves, levels and best first make the same leaves", [] {
     const Problem problem = random_problem(2, 2000, 6);
     const Tree one = grow(problem, {.max_leaf_nodes = 0, .max_depth = 4});
