@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from inspect import signature
 from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any, Literal, Protocol, TypeAlias
@@ -239,7 +238,8 @@ def _defaults(cls: type) -> dict[str, object]:
     """The defaults of our own constructors, which are right; those of somebody's subclass may not be."""
     for base in cls.__mro__:
         if "__init__" in vars(base) and base.__module__.startswith("coterie."):
-            return {name: param.default for name, param in signature(base).parameters.items()}
+            # Not by `inspect.signature`: that takes a tenth of a millisecond.
+            return vars(base)["__init__"].__kwdefaults__ or {}
     return {}
 
 
