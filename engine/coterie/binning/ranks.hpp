@@ -2,7 +2,7 @@
 //
 // Words
 //   code     what a value became: 0 is missing; the distinct values of a feature are 1, 2, ... in their order
-//   shared   with more than 65,280 distinct values, neighbours share a code, so that codes hold equal mass
+//   shared   with more than 65,024 distinct values, neighbours share a code, so that codes hold equal mass
 //   place    a row's position in the grower's own order of rows
 #pragma once
 
@@ -19,7 +19,7 @@ namespace coterie {
 using Code = std::uint16_t;
 
 inline constexpr Code kMissingCode = 0;
-inline constexpr std::size_t kMostCodes = 65'280;  // without the missing one: 255 times 256, so that 255 cells hold as many each
+inline constexpr std::size_t kMostCodes = 65'024;  // without the missing one: 127 times 512, so that 127 cells hold as many each
 inline constexpr std::int32_t kMostLevels = 256;   // what a set of levels in a tree can hold
 
 /// What the codes of one feature mean. In a nominal feature the code is the level plus one.

@@ -81,22 +81,27 @@ public:
         tree_ = {};
         tree_.ranks = std::move(ranks);
         tree_.out_leaf.assign(bag.out.size(), 0);
+        tree_.nodes.reserve(expected_nodes_);
+        tree_.weight.reserve(expected_nodes_);
+        tree_.gain.reserve(expected_nodes_);
+        tree_.value.reserve(expected_nodes_ * rows_.n_columns());
         finder_.start_tree(tree_.ranks.data(), random_bits(bag.seed, Purpose::feature_draw, 0));
         allowed_.start_tree(bag.seed);
         stack_.clear();
-        stack_.push_back({.begin = 0,
-                          .end = bag.in.size(),
-                          .out_begin = 0,
-                          .out_end = bag.out.size(),
-                          .node = 0,
-                          .depth = 0,
-                          .state = allowed_.root(),
-                          .local = false,
-                          .scale = {targets_.unit, targets_.centre},
-                          .total = {}});
-        fill_records(bag, stack_.back());
-        total_weight_ = stack_.back().total.weight();
-        new_node(all_, stack_.back().scale);
+        Job root{.begin = 0,
+                 .end = bag.in.size(),
+                 .out_begin = 0,
+                 .out_end = bag.out.size(),
+                 .node = 0,
+                 .depth = 0,
+                 .state = allowed_.root(),
+                 .local = false,
+                 .scale = {targets_.unit, targets_.centre},
+                 .total = {}};
+        fill_records(bag, root);
+        total_weight_ = root.total.weight();
+        new_node(all_, root.scale);
+        open(root);
         while (!stack_.empty()) {
             patience.check();
             Job job = stack_.back();
@@ -106,6 +111,7 @@ public:
             else
                 grow_node(job);
         }
+        expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
         return std::move(tree_);
     }
 
@@ -223,7 +229,7 @@ private:
     }
 
     void grow_node(Job& job) {
-        if (!may_split(job)) return finish_leaf(job);
+        if (!targets_differ(job)) return finish_leaf(job);
         all_.recall(job.total, records(job.begin, job.end));
         const NodeView<Pay> view{.records = records(job.begin, job.end),
                                  .codes = job.local ? block_.data() : rows_.table.codes.data(),
@@ -237,15 +243,21 @@ private:
         part(job, view, split);
     }
 
-    bool may_split(Job& job) {
+    // What can be told without a look at the records.
+    bool is_leaf(const Job& job) const {
         const CriterionOptions& options = options_.tree;
         if (job.depth >= options.max_depth || job.size() < options.min_rows_split ||
             job.size() < 2 * options.min_rows_leaf || job.total.weight() < 2 * options.min_weight_leaf)
-            return false;
+            return true;
         if constexpr (std::is_same_v<Pay, ClassPay>) {
             const Sums all = job.total.sums();
-            return all.sum > 0.0 && all.sum < all.weight;
+            return all.sum == 0.0 || all.sum == all.weight;
         }
+        return false;
+    }
+
+    bool targets_differ(Job& job) {
+        if constexpr (std::is_same_v<Pay, ClassPay>) return true;
         const Pay first = records_[job.begin].pay;
         for (std::size_t i = job.begin + 1; i < job.end; ++i)
             if (!same_target(records_[i].pay, first)) return true;
@@ -298,14 +310,21 @@ private:
         next.out_begin = out_middle;
         next.node = child + 1;
         next.total = right_.total;
-        stack_.push_back(next);
+        open(next);
         next.begin = job.begin;
         next.end = middle;
         next.out_begin = job.out_begin;
         next.out_end = out_middle;
         next.node = child;
         next.total = left_.total;
-        stack_.push_back(next);
+        open(next);
+    }
+
+    void open(const Job& job) {
+        if (is_leaf(job))
+            finish_leaf(job);
+        else
+            stack_.push_back(job);
     }
 
     // Stable on both sides. Returns where the right side begins.
@@ -408,6 +427,7 @@ private:
 
     const Bag* bag_ = nullptr;
     Sapling tree_;
+    std::size_t expected_nodes_ = 0;  // from the tree before
     double total_weight_ = 0.0;
     std::vector<Job> stack_;
     Buffer<Record<Pay>> records_;

@@ -3,7 +3,7 @@
 //
 // Words
 //   record   a row of the bag: what it adds to sums, and where its codes are
-//   coarse   a code without its last bits, at most 255 of them: what large nodes are searched by (sum_split.hpp)
+//   coarse   a code without its last bits, at most 127 of them: what large nodes are searched by (sum_split.hpp)
 //   block    the codes of a few thousand rows, copied side by side: the rest of the subtree is grown in it
 //
 // Steps

@@ -179,7 +179,10 @@ private:
     std::uint64_t state_;
 };
 
-/// Codes of one feature without their last bits: at most 255 known ones. Missing stays 0.
+inline constexpr std::uint32_t kMostCells =
+    127;  // twice as many would take longer to scan than to sort the rows of one
+
+/// Codes of one feature without their last bits: at most kMostCells known ones. Missing stays 0.
 struct Coarse {
     std::uint32_t add = 0;
     std::uint32_t shift = 0;
@@ -190,7 +193,7 @@ struct Coarse {
 
     static Coarse of(std::uint32_t n_codes) {
         Coarse coarse;
-        while (coarse(n_codes - 1) > 255) {
+        while (coarse(n_codes - 1) > kMostCells) {
             ++coarse.shift;
             coarse.add = (1u << coarse.shift) - 1;
         }
