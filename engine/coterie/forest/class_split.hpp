@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,7 +38,6 @@ public:
 
     ClassSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
         : Base(rows, options, forest),
-          values_(rows, coarse_),
           n_classes_(rows.targets.n_classes[0]),
           width_((n_classes_ + 3) / 4 * 4),
           together_(std::clamp<std::size_t>(kDenseBytes / (256 * width_ * sizeof(Weight)), 1, kTogether)),
@@ -47,9 +47,12 @@ public:
           missing_(width_, 0),
           counts_(kRandom ? 0 : together_ * 256, 0),
           lanes_(kRandom ? width_ * kCodeLanes : 0) {
-        if constexpr (kRandom) return;
-        cells_.resize(together_ * 256 * width_);
-        std::fill(cells_.begin(), cells_.end(), Weight{0});
+        if constexpr (kRandom) {
+            values_.emplace(rows, coarse_);
+        } else {
+            cells_.resize(together_ * 256 * width_);
+            std::fill(cells_.begin(), cells_.end(), Weight{0});
+        }
     }
 
     /// `totals`: the weight of each class in the node.
@@ -138,8 +141,7 @@ private:
             if (!(score > best_.score) || !is_lawful(static_cast<double>(left_weight_), n_left + i + 1)) continue;
             const std::uint32_t code = steps[i].code;
             const std::uint32_t next = steps[i + 1].code;
-            take(score, feature, coarse ? code : values_.middle(feature, code, next),
-                 has_missing_ ? missing_left : left_is_heavier());
+            take(score, feature, coarse ? code : (code + next) / 2, has_missing_ ? missing_left : left_is_heavier());
             best_.coarse = coarse;
             best_.next = next;
         }
@@ -359,8 +361,7 @@ private:
         const double score = score_of_sides();
         if (!(score > best_.score) || !is_lawful(static_cast<double>(left_weight_), n_left)) return;
         const bool coarse = coarse_[feature].shift > 0;
-        take(score, feature, coarse ? cell : values_.middle(feature, cell, next),
-             has_missing_ ? missing_left : left_is_heavier());
+        take(score, feature, coarse ? cell : (cell + next) / 2, has_missing_ ? missing_left : left_is_heavier());
         best_.coarse = coarse;
         best_.next = next;
     }
@@ -406,7 +407,7 @@ private:
     // --- random thresholds, for extra trees
 
     RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
-        return random_cut(values_, feature, range, Base::missing_goes_left(feature),
+        return random_cut(*values_, feature, range, Base::missing_goes_left(feature),
                           Base::drawn_bits(~std::uint64_t{feature}));
     }
 
@@ -479,7 +480,7 @@ private:
         }
     }
 
-    CodeValues values_;
+    std::optional<CodeValues> values_;
     std::size_t n_classes_;
     std::size_t width_;     // of a cell: the classes, and some space
     std::size_t together_;  // features whose cells are filled in one pass

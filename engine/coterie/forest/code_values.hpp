@@ -33,11 +33,6 @@ public:
         return scale.code_of(from + share * (scale.value_of(high) - from), low, high);
     }
 
-    /// The same in the middle.
-    std::uint32_t middle(FeatureIndex feature, std::uint32_t low, std::uint32_t high) const {
-        return high - low < 2 ? low : between(feature, low, high, 0.5);
-    }
-
 private:
     static constexpr std::size_t kGrid = 1024;  // steps from the least value to the greatest, to begin a search with
 

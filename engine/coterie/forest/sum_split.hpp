@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,11 +43,9 @@ public:
     static constexpr std::size_t kMostFetched = 256;  // codes of a row that are fetched before they are read
 
     SumSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
-        : Base(rows, options, forest),
-          values_(rows, coarse_),
-          cells_(kMostLanes * kLaneCells + 8),
-          counts_(kTogether * kLaneCells, 0) {
+        : Base(rows, options, forest), cells_(kMostLanes * kLaneCells + 8), counts_(kTogether * kLaneCells, 0) {
         std::fill(cells_.begin(), cells_.end(), Pay{});
+        if constexpr (kRandom) values_.emplace(rows, coarse_);
     }
 
     /// `pay`: of all records.
@@ -170,8 +169,7 @@ private:
             left_sum_[n_cuts] = so_far.sum;
             left_weight_[n_cuts] = so_far.weight;
             left_count_[n_cuts] = n_below + static_cast<std::uint32_t>(i + 1 - first);
-            last_[n_cuts] = code;
-            next_[n_cuts] = next;
+            last_[n_cuts] = (code + next) / 2;
             n_cuts += code != next;
         }
         return n_cuts;
@@ -184,12 +182,7 @@ private:
             missing += node_->records[static_cast<std::uint32_t>(keys_[n_missing])].pay;
         const std::size_t n_cuts = fill_cuts(n_missing, n, {}, 0);
         if (n_missing > 0) judge_missing(feature, missing.sums(), n_missing);
-        take_middle(feature, judge_cuts(feature, n_cuts, missing.sums(), n_missing), n_cuts);
-    }
-
-    // The threshold of a cut between two codes, if it was chosen.
-    void take_middle(FeatureIndex feature, std::size_t cut, std::size_t n_cuts) {
-        if (cut < n_cuts) best_.code = values_.middle(feature, last_[cut], next_[cut]);
+        judge_cuts(feature, n_cuts, missing.sums(), n_missing);
     }
 
     // --- few rows: every cut against every row
@@ -298,8 +291,7 @@ private:
             left.word = pay_.word - left.word;
             next = 0x10000;
         }
-        best_.code = next <= last ? values_.middle(best_.feature, few_cut_.code, next)
-                                  : rows_.table.features[best_.feature].n_codes - 1;
+        best_.code = next <= last ? (few_cut_.code + next) / 2 : rows_.table.features[best_.feature].n_codes - 1;
         best_.left = left.sums();
         if (!has_missing) best_.missing_left = best_.left.weight * 2 > total_.weight;
         best_.score = Score::split(best_.left, total_ - best_.left);
@@ -362,7 +354,7 @@ private:
         if (cut == n_cells - 1) return;
         best_.coarse = coarse.shift > 0;
         best_.next = next_[cut];
-        if (!best_.coarse) best_.code = values_.middle(feature, best_.code, best_.next);
+        if (!best_.coarse) best_.code = (best_.code + best_.next) / 2;
     }
 
     // All known values lie in one cell, so its codes are searched.
@@ -525,7 +517,7 @@ private:
                 best_.coarse = true;
                 best_.next = next;
             } else {
-                best_.code = values_.middle(feature, cut.cell, next);
+                best_.code = (cut.cell + next) / 2;
             }
         }
         std::fill_n(cells, last + 1, Pay{});
@@ -589,8 +581,7 @@ private:
             if (key >> 32 <= between) low += node_->records[static_cast<std::uint32_t>(key)].pay;
         below = below - low.sums();
         best_ = {};
-        const std::size_t n_cuts = fill_cuts(0, keys_.size(), below, n_below);
-        take_middle(feature, judge_cuts(feature, n_cuts, rough.missing, n_missing), n_cuts);
+        judge_cuts(feature, fill_cuts(0, keys_.size(), below, n_below), rough.missing, n_missing);
         if (best_.found()) return;
         best_ = rough;  // only rounding, of weights that are no whole numbers, can lead here
         best_.code = between;
@@ -600,7 +591,7 @@ private:
     // --- random thresholds, for extra trees
 
     RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
-        return random_cut(values_, feature, range, Base::missing_goes_left(feature),
+        return random_cut(*values_, feature, range, Base::missing_goes_left(feature),
                           Base::drawn_bits(~std::uint64_t{feature}));
     }
 
@@ -677,7 +668,7 @@ private:
     Pay pay_;     // of the node
     Sums total_;  // the same, as numbers
     SumSplit best_;
-    CodeValues values_;
+    std::optional<CodeValues> values_;
 
     std::array<Buffer<Code>, 2> dense_seen_;  // codes of the features that are tried, and of those with the best
     std::size_t filled_room_ = 0;
