@@ -1,7 +1,9 @@
 #include "coterie/forest/grow_forest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -69,10 +71,16 @@ public:
 
     std::uint32_t place_of(const double* answer) {
         if (!share_) return add(answer);
+        std::uint64_t hash = 0;
+        for (std::uint32_t i = 0; i < n_columns_; ++i) hash = mix(hash ^ std::bit_cast<std::uint64_t>(answer[i]));
+        std::uint32_t& recent = recent_[hash % recent_.size()];
+        if (recent < answers.size() / n_columns_ &&
+            std::equal(answer, answer + n_columns_, answers.data() + std::size_t{recent} * n_columns_))
+            return recent;
         std::vector<double> key(answer, answer + n_columns_);
         const auto [found, is_new] = known_.try_emplace(std::move(key), 0u);
         if (is_new) found->second = add(answer);
-        return found->second;
+        return recent = found->second;
     }
 
     std::vector<double> answers;
@@ -87,6 +95,7 @@ private:
     std::uint32_t n_columns_;
     bool share_;
     std::map<std::vector<double>, std::uint32_t> known_;
+    std::array<std::uint32_t, 256> recent_{};  // places, by a hash of their answers: most need no look at the others
 };
 
 std::shared_ptr<PackedTree> pack(Sapling&& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
