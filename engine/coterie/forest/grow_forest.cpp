@@ -217,9 +217,11 @@ void ForestTraining::set_factor(std::span<const double> by_row) {
 }
 
 // Of the tree's number, or as given for each row of the table.
-Bag ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given) const {
+void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given, Bag& bag) const {
     const ForestRows& rows = memory_->rows;
-    Bag bag;
+    bag.in.clear();
+    bag.out.clear();
+    bag.weight.clear();
     bag.seed = random_bits(options_.seed, Purpose::forest_tree, tree);
     bag.counts.resize(rows.n_places());
     if (given.empty())
@@ -238,6 +240,7 @@ Bag ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t> 
             if (factor > 0.0) factor = total / (static_cast<double>(class_factor.size()) * factor);
     }
     bag.in.reserve(bag.counts.size());
+    bag.weight.reserve(bag.counts.size());
     for (std::size_t place = 0; place < bag.counts.size(); ++place) {
         if (bag.counts[place] == 0) {
             if (options_.out_of_bag) bag.out.push_back(static_cast<RowIndex>(place));
@@ -249,16 +252,16 @@ Bag ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t> 
         bag.in.push_back(static_cast<RowIndex>(place));
         bag.weight.push_back(weight);
     }
-    return bag;
 }
 
-void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_t> given, SumTreeGrower* grower,
+void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_t> given, Worker& worker,
                               Patience& patience, Grown& grown) const {
     const ForestRows& rows = memory_->rows;
-    Bag bag = draw_bag(number, given);
+    Bag& bag = worker.bag;
+    draw_bag(number, given, bag);
     std::vector<std::uint16_t> ranks = rank_levels(rows, bag, shape_);
-    Sapling sapling = grower != nullptr
-                          ? grower->grow(bag, std::move(ranks), patience)
+    Sapling sapling = worker.grower != nullptr
+                          ? worker.grower->grow(bag, std::move(ranks), patience)
                           : grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), patience);
     if (options_.tree.ccp_alpha > 0.0) prune_by_cost(sapling, options_.tree.ccp_alpha, shape_.n_columns);
     grown.out = std::move(bag.out);
@@ -321,31 +324,33 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
          std::ranges::all_of(rows.targets.weight, [](double w) { return w == std::floor(w) && w <= kMostCopies; }));
     const std::thread::id caller = std::this_thread::get_id();
     std::atomic<bool> stopped = false;
-    std::vector<SumTreeGrower*> idle;
+    std::vector<Worker*> idle;
+    for (const auto& worker : workers_) idle.push_back(worker.get());
     std::mutex lock;
     for (std::size_t done = 0; done < n_trees;) {
         stop.check();
         const std::size_t n = std::min(at_once, n_trees - done);
         std::vector<Grown> batch(n);
         parallel_for(n, n_threads, [&](std::size_t i) {
-            SumTreeGrower* grower = nullptr;
-            if (sums_up_) {
+            Worker* worker = nullptr;
+            {
                 const std::lock_guard hold(lock);
                 if (idle.empty()) {
-                    growers_.push_back(make_sum_tree_grower(rows, whole_, options_.tree, shape_, whole_weights));
-                    idle.push_back(growers_.back().get());
+                    workers_.push_back(std::make_unique<Worker>());
+                    if (sums_up_)
+                        workers_.back()->grower =
+                            make_sum_tree_grower(rows, whole_, options_.tree, shape_, whole_weights);
+                    idle.push_back(workers_.back().get());
                 }
-                grower = idle.back();
+                worker = idle.back();
                 idle.pop_back();
             }
             Patience patience(stop, stopped, std::this_thread::get_id() == caller);
             const std::size_t n_counts = rows.n_table_rows;
             const auto own = given.empty() ? given : given.subspan((done + i) * n_counts, n_counts);
-            grow_one(options_.first_tree + trees_.size() + i, own, grower, patience, batch[i]);
-            if (grower != nullptr) {
-                const std::lock_guard hold(lock);
-                idle.push_back(grower);
-            }
+            grow_one(options_.first_tree + trees_.size() + i, own, *worker, patience, batch[i]);
+            const std::lock_guard hold(lock);
+            idle.push_back(worker);
         });
         for (Grown& grown : batch) {
             if (options_.out_of_bag) out_of_bag_.add(rows, grown.out, grown.leaves, grown.value, n_threads);
@@ -478,7 +483,7 @@ Grove ForestTraining::finish() {
     Grove grove;
     grove.thresholds = std::move(recoding).arrays();
     for (const auto& tree : trees_) grove.trees.push_back(tree);
-    growers_.clear();
+    workers_.clear();
     return grove;
 }
 

@@ -83,11 +83,16 @@ public:
 private:
     struct Grown;
     struct Recoding;
+    /// What a thread keeps from tree to tree.
+    struct Worker {
+        std::unique_ptr<SumTreeGrower> grower;  // none if another grower takes the task
+        Bag bag;
+    };
     Recoding recoding_from(std::size_t first) const;
     double threshold_above(std::size_t feature, std::uint32_t code) const;
     void grow_some(std::size_t n_trees, std::span<const std::uint16_t> given, StopRequest& stop);
-    Bag draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given) const;
-    void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, SumTreeGrower* grower, Patience& patience,
+    void draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given, Bag& bag) const;
+    void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, Worker& worker, Patience& patience,
                   Grown& out) const;
 
     ForestOptions options_;
@@ -101,7 +106,7 @@ private:
     std::vector<std::shared_ptr<PackedTree>> trees_;
     std::vector<double> importances_;
     std::vector<double> out_importances_;
-    std::vector<std::unique_ptr<SumTreeGrower>> growers_;
+    std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 }  // namespace coterie
