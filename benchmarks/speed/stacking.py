@@ -66,7 +66,10 @@ def main() -> None:
                 answers[library] = model.predict_proba(X[:5000])
         theirs, ours = (statistics.median(times[library]) for library in ("sklearn", "coterie"))
         apart = float(np.abs(answers["sklearn"] - answers["coterie"]).max())
-        print(f"{name:14s} sklearn {theirs:6.1f} s  coterie {ours:6.1f} s  {ours / theirs:.2f}  answers differ by {apart:g}")
+        print(
+            f"{name:14s} sklearn {theirs:6.1f} s  coterie {ours:6.1f} s  {ours / theirs:.2f}  "
+            f"answers differ by {apart:g}"
+        )
 
 
 if __name__ == "__main__":
