@@ -120,6 +120,6 @@ class RankScales:
 
 
 def _rank(values: FloatArray, usual: FloatArray) -> FloatArray:
-    below = np.searchsorted(usual, values, side="left")
-    not_above = np.searchsorted(usual, values, side="right")
-    return (below + not_above) / (2 * len(usual))
+    # Between usual answers by interpolation: an answer that differs by rounding must not have another rank.
+    known, first, times = np.unique(usual, return_index=True, return_counts=True)
+    return np.interp(values, known, (first + times / 2) / len(usual))
