@@ -25,7 +25,7 @@ std::unique_ptr<SumTreeGrower> make_for_classes(const Task& task);
 std::unique_ptr<SumTreeGrower> make_for_numbers(const Task& task);
 
 inline constexpr std::size_t kBlockBytes = std::size_t{96} << 10;
-inline constexpr std::size_t kMostBlockRows = 4096;
+inline constexpr std::size_t kMostBlockRows = 4096;  // and at least kMostFewRows, whose search wants levels as ranks
 
 /// What the whole numbers of a node stand for: a target is number * unit + centre.
 struct Scale {
@@ -69,7 +69,7 @@ public:
           left_(rows),
           right_(rows),
           stride_(rows.table.row_stride),
-          block_rows_(std::clamp<std::size_t>(kBlockBytes / (stride_ * sizeof(Code)), 64, kMostBlockRows)),
+          block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMostFewRows, kMostBlockRows)),
           block_(block_rows_ * stride_ + kCacheLine),
           block_place_(block_rows_) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
