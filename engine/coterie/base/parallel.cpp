@@ -42,20 +42,19 @@ void relax() {
 
 struct alignas(kLine) Job {
     ChunkTask task;
-    std::size_t n_chunks;
-    std::atomic<std::size_t> next{0};
+    Homes left;  // a single one if chunks are taken in order
     std::mutex failure_lock;
     std::exception_ptr failure;
 
-    void work() {
+    void work(std::size_t thread) {
         inside_a_chunk = true;
-        for (std::size_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < n_chunks;) {
+        for (std::size_t chunk; (chunk = left.take(thread)) != Homes::kNone;) {
             try {
                 task(chunk);
             } catch (...) {
                 const std::lock_guard hold(failure_lock);
                 if (!failure) failure = std::current_exception();
-                next.store(n_chunks, std::memory_order_relaxed);
+                left.abandon();
             }
         }
         inside_a_chunk = false;
@@ -109,7 +108,7 @@ public:
             const std::lock_guard hold(lock_);
             wake_.notify_all();
         }
-        job.work();
+        job.work(0);
         door_.close();
         if (!spin_until([&] { return door_.empty(); })) sleep_until_empty();
         return true;
@@ -119,7 +118,7 @@ private:
     void start_helpers(int wanted) {
         while (n_helpers_ < std::min(wanted, kMostThreads)) {
             try {
-                std::thread([this] { serve(); }).detach();
+                std::thread([this, thread = static_cast<std::size_t>(n_helpers_) + 1] { serve(thread); }).detach();
             } catch (const std::system_error&) {
                 return;  // no more threads to be had: the ones we have do the work
             }
@@ -127,10 +126,10 @@ private:
         }
     }
 
-    void serve() {
+    void serve(std::size_t thread) {
         for (std::uint32_t seen = 0;; seen = wait_for_round_after(seen)) {
             if (!door_.enter()) continue;
-            job_.load(std::memory_order_relaxed)->work();
+            job_.load(std::memory_order_relaxed)->work(thread);
             if (door_.leave() && caller_sleeps_.load()) {
                 const std::lock_guard hold(lock_);
                 done_.notify_all();
@@ -232,12 +231,14 @@ int usable_threads(int requested) {
     return requested <= 0 ? available : std::min(requested, available);
 }
 
-void run_chunks(std::size_t n_chunks, int n_threads, ChunkTask task) {
+void run_chunks(std::size_t n_chunks, int n_threads, Sharing sharing, ChunkTask task) {
     if (!inside_a_chunk && n_threads > 1 && n_chunks > 1) {
-        Job job{.task = task, .n_chunks = n_chunks, .next = {}, .failure_lock = {}, .failure = {}};
-        const int n_helpers =
-            static_cast<int>(std::min<std::size_t>(n_chunks, static_cast<std::size_t>(n_threads))) - 1;
-        if (pool().run(job, n_helpers)) {
+        const std::size_t n_working = std::min(n_chunks, static_cast<std::size_t>(n_threads));
+        Job job{.task = task,
+                .left = Homes(n_chunks, sharing == Sharing::by_homes ? n_working : 1),
+                .failure_lock = {},
+                .failure = {}};
+        if (pool().run(job, static_cast<int>(n_working) - 1)) {
             if (job.failure) std::rethrow_exception(job.failure);
             return;
         }

@@ -4,6 +4,9 @@
 //   chunk    a piece of work with a number; the grid of chunks never depends on the number of threads
 //   caller   the thread that asks; it works too, and returns when every chunk is done
 //   helper   a pooled thread; it spins for a few microseconds after its work, then sleeps
+//   home     the chunks that a thread takes first, in order: neighbours, and the same ones each time there are as many.
+//            What it wrote last time is then still in its cache, and not in another core's. Who has done the chunks of
+//            its home takes what is left of others', from the end
 // Promises
 //   - A fork leaves the child without helpers, and the child makes its own when it needs them.
 //   - Calls from inside a chunk, and calls while another thread has the pool, run on the calling thread alone.
@@ -11,7 +14,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -40,26 +46,73 @@ private:
     void (*call_)(void*, std::size_t);
 };
 
-void run_chunks(std::size_t n_chunks, int n_threads, ChunkTask task);
+/// Chunks that several threads take, each from its home first.
+class Homes {
+public:
+    static constexpr std::size_t kMost = 16;
+    static constexpr std::size_t kNone = ~std::size_t{0};
+
+    /// n_chunks is less than 2^32.
+    Homes(std::size_t n_chunks, std::size_t n_homes) : n_(std::clamp<std::size_t>(n_homes, 1, kMost)) {
+        for (std::size_t home = 0; home < n_; ++home)
+            left_[home].range.store(n_chunks * home / n_ << 32 | n_chunks * (home + 1) / n_, std::memory_order_relaxed);
+    }
+
+    /// The next chunk for a thread, or kNone when all are taken. More threads than homes share them.
+    std::size_t take(std::size_t thread) {
+        const std::size_t home = thread % n_;
+        std::uint64_t range = left_[home].range.load(std::memory_order_relaxed);
+        while (first_of(range) < end_of(range))
+            if (left_[home].range.compare_exchange_weak(range, range + kFirst, std::memory_order_relaxed))
+                return first_of(range);
+        for (std::size_t other = home + 1; other < home + n_; ++other) {
+            std::atomic<std::uint64_t>& away = left_[other % n_].range;
+            range = away.load(std::memory_order_relaxed);
+            while (first_of(range) < end_of(range))
+                if (away.compare_exchange_weak(range, range - 1, std::memory_order_relaxed)) return end_of(range) - 1;
+        }
+        return kNone;
+    }
+
+    void abandon() {
+        for (std::size_t home = 0; home < n_; ++home) left_[home].range.store(0, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::uint64_t kFirst = std::uint64_t{1} << 32;
+    static std::size_t first_of(std::uint64_t range) { return range >> 32; }
+    static std::size_t end_of(std::uint64_t range) { return static_cast<std::uint32_t>(range); }
+
+    struct alignas(64) Left {                 // a cache line each
+        std::atomic<std::uint64_t> range{0};  // first in the upper half, end in the lower
+    };
+    std::size_t n_;
+    std::array<Left, kMost> left_;
+};
+
+/// In order: chunk after chunk, whoever is free. By homes: each thread its own first.
+enum class Sharing : std::uint8_t { in_order, by_homes };
+
+void run_chunks(std::size_t n_chunks, int n_threads, Sharing sharing, ChunkTask task);
 
 /// Calls body(chunk) for every chunk in [0, n_chunks), on at most n_threads threads.
 template <class F>
-void parallel_for(std::size_t n_chunks, int n_threads, F&& body) {
+void parallel_for(std::size_t n_chunks, int n_threads, F&& body, Sharing sharing = Sharing::in_order) {
     if (n_chunks == 0) return;
     if (n_threads <= 1 || n_chunks == 1) {
         for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) body(chunk);
         return;
     }
     auto& callable = body;
-    run_chunks(n_chunks, n_threads, ChunkTask(callable));
+    run_chunks(n_chunks, n_threads, sharing, ChunkTask(callable));
 }
 
-/// Calls body(begin, end) for consecutive ranges of `size` items; the last may be shorter.
+/// Calls body(begin, end) for consecutive ranges of `size` items, by homes; the last may be shorter.
 template <class F>
 void parallel_ranges(std::size_t n_items, std::size_t size, int n_threads, F&& body) {
     const std::size_t n_chunks = (n_items + size - 1) / size;
     auto on_chunk = [&](std::size_t chunk) { body(chunk * size, std::min(n_items, (chunk + 1) * size)); };
-    parallel_for(n_chunks, n_threads, on_chunk);
+    parallel_for(n_chunks, n_threads, on_chunk, Sharing::by_homes);
 }
 
 }  // namespace coterie

@@ -1,7 +1,6 @@
 #include "coterie/histogram/build.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "coterie/base/parallel.hpp"
@@ -103,14 +102,15 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     const std::size_t n_parts = std::min(n_threads, 1 + updates / kUpdatesPerThread);
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
     // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
-    std::atomic<std::size_t> next{0};
-    const std::size_t chunk = std::clamp(rows.n / (4 * n_parts), 2 * kMostBlockRows, kMostRowsAtOnce);
-    parallel_for(n_parts, n_threads_, [&](std::size_t part) {
+    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMostBlockRows, kMostRowsAtOnce);
+    Homes left((rows.n + n_at_once - 1) / n_at_once, n_parts);
+    const auto fill = [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();
         std::memset(own, 0, n_cells * sizeof(Cell));
-        for (std::size_t begin; (begin = next.fetch_add(chunk, std::memory_order_relaxed)) < rows.n;)
-            add(rows, begin, std::min(rows.n, begin + chunk), tiles, own);
-    });
+        for (std::size_t chunk; (chunk = left.take(part)) != Homes::kNone;)
+            add(rows, chunk * n_at_once, std::min(rows.n, (chunk + 1) * n_at_once), tiles, own);
+    };
+    parallel_for(n_parts, n_threads_, fill, Sharing::by_homes);
     for (std::size_t part = 1; part < n_parts; ++part) {
         const Cell* const other = private_cells_[part - 1].data();
         for (std::size_t i = 0; i < n_cells; ++i) cells[i] += other[i];
