@@ -9,7 +9,9 @@ NB_MODULE(_engine, m) {
     namespace python = coterie::python;
     nanobind::set_leak_warnings(false);  // a model that is alive at exit is not a fault to print about
     m.doc() = "The compiled part of coterie. Strict: convert and check before calling.";
-    m.def("instruction_set", [] { return coterie::kernels().name; }, "The kernels in use: 'avx2' or 'generic'.");
+    m.def(
+        "instruction_set", [] { return coterie::kernels().name; },
+        "The kernels in use: 'avx512', 'avx2' or 'generic'.");
     m.def("available_threads", &coterie::available_threads, "Threads this process may use.");
     m.def("usable_threads", &coterie::usable_threads, nanobind::arg("requested"),
           "Threads to use when `requested` were asked for; 0 means all available ones.");

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def instruction_set() -> str:
-    """The kernels in use: 'avx2' or 'generic'."""
+    """The kernels in use: 'avx512', 'avx2' or 'generic'."""
 
 def available_threads() -> int:
     """Threads this process may use."""

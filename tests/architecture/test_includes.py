@@ -46,18 +46,28 @@ def test_the_engine_knows_nothing_of_python(file: Path) -> None:
     assert not python, f"{file} includes {python}; what speaks Python belongs to bindings/."
 
 
-@pytest.mark.parametrize("file", [file for file in engine_files() if "avx2" in file.parts], ids=str)
-def test_a_file_for_avx2_is_empty_where_there_is_no_avx2(file: Path) -> None:
+VECTORS = {"avx2": r"\b_mm256_", "avx512": r"\b_mm512_"}
+
+
+def vector_files() -> list[Path]:
+    return [file for file in engine_files() if VECTORS.keys() & set(file.parts)]
+
+
+@pytest.mark.parametrize("file", vector_files(), ids=str)
+def test_a_file_with_vectors_is_empty_where_there_are_none(file: Path) -> None:
     assert "COTERIE_HAS_AVX2" in (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_vector_instructions_stay_in_the_folder_compiled_for_them() -> None:
+@pytest.mark.parametrize("folder", VECTORS)
+def test_vector_instructions_stay_in_the_folder_compiled_for_them(folder: str) -> None:
+    wider = {"avx512"} | {folder}
     users = [
         file
         for file in engine_files()
-        if "avx2" not in file.parts and re.search(r"\b_mm256_", (ROOT / file).read_text(encoding="utf-8"))
+        if not wider & set(file.parts)
+        and re.search(VECTORS[folder], (ROOT / file).read_text(encoding="utf-8"))
     ]
-    assert not users, f"{users} use AVX2 outside engine/coterie/kernels/avx2."
+    assert not users, f"{users} use {VECTORS[folder]} outside engine/coterie/kernels/{folder}."
 
 
 def test_the_rule_itself_refuses_what_it_should() -> None:

@@ -11,18 +11,19 @@
 #include "coterie/binning/bin_edges.hpp"
 
 namespace coterie {
-namespace {
 
-// The largest float that is not above the cut: for a float x, x <= cut and x <= float_below(cut) are the same.
 float float_below(double cut) {
     const auto nearest = static_cast<float>(cut);
     if (static_cast<double>(nearest) <= cut) return nearest;
     return std::nextafter(nearest, -std::numeric_limits<float>::infinity());
 }
 
+namespace {
+
 template <class Float, class Convert>
 CutTable<Float> cut_table(const std::vector<double>& cuts, Convert convert) {
     CutTable<Float> table;
+    table.n_cuts = cuts.size();
     constexpr Float kNever = std::numeric_limits<Float>::infinity();
     std::fill(std::begin(table.cuts), std::end(table.cuts), kNever);
     std::transform(cuts.begin(), cuts.end(), table.cuts, convert);

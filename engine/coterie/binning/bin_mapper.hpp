@@ -19,6 +19,9 @@ struct FeatureBins {
     std::vector<double> cuts;  // ascending; rows with value <= cuts[b - 1] have bin <= b
 };
 
+/// The largest float that is not above the cut: for a float x, x <= cut and x <= float_below(cut) are the same.
+float float_below(double cut);
+
 class BinMapper {
 public:
     /// Chooses the cuts from the table. max_bins counts value bins, 2 .. 255; weight may be empty.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coterie/base/buffer.hpp"
+#include "coterie/tree/route_plan.hpp"
 
 namespace coterie {
 namespace {
@@ -11,6 +11,21 @@ constexpr std::size_t kMostLeavesOfNetwork = 256;  // which a byte can tell apar
 constexpr std::size_t kSideBySide = 16;
 
 }  // namespace
+
+struct RowRouter::Splits {
+    const RowRouter& router;
+
+    bool is_leaf(NodeIndex node) const { return router.stops_[node].left == node; }
+    NodeIndex left(NodeIndex node) const { return router.stops_[node].left; }
+    std::uint8_t code(NodeIndex leaf) const { return static_cast<std::uint8_t>(router.codes_[leaf]); }
+    RouteStep step(NodeIndex node) const {
+        const Stop& stop = router.stops_[node];
+        return {.column = static_cast<std::size_t>(stop.column - router.matrix_.column(0)),
+                .set = stop.set < 0 ? nullptr : router.sets_[static_cast<std::size_t>(stop.set)].set.bits,
+                .shift = stop.shift,
+                .span = static_cast<Bin>(stop.last - stop.shift)};
+    }
+};
 
 void RowRouter::clear() {
     stops_.clear();
@@ -61,18 +76,9 @@ void RowRouter::finish(NodeIndex n_nodes) {
         codes_[node] = static_cast<std::uint32_t>(leaves_.size());
         leaves_.push_back(node);
     }
-    // Children have higher numbers than their parent, so going down the numbers goes up the tree.
-    for (NodeIndex node = n_nodes; node-- > 0;) {
-        const Stop& stop = stops_[node];
-        if (stop.left == node) continue;
-        steps_.push_back({.column = static_cast<std::size_t>(stop.column - matrix_.column(0)),
-                          .set = stop.set < 0 ? nullptr : sets_[static_cast<std::size_t>(stop.set)].set.bits,
-                          .to = node,
-                          .left = stop.left,
-                          .right = stop.left + 1,
-                          .last = stop.last,
-                          .shift = stop.shift});
-    }
+    if (leaves_.size() > kMostLeavesOfNetwork) return;
+    const Splits splits{*this};
+    RoutePlan(splits, steps_).add(0, n_nodes);
 }
 
 void RowRouter::route(std::size_t begin, std::span<std::uint32_t> codes) const {
@@ -83,13 +89,11 @@ void RowRouter::route(std::size_t begin, std::span<std::uint32_t> codes) const {
 }
 
 void RowRouter::route_by_network(std::size_t begin, std::span<std::uint32_t> codes) const {
-    Buffer<std::uint8_t> lanes(stops_.size() * kRouteRows);
-    for (const NodeIndex leaf : leaves_)
-        std::fill_n(lanes.data() + leaf * kRouteRows, kRouteRows, static_cast<std::uint8_t>(codes_[leaf]));
+    std::array<std::uint8_t, kRouteRows> found;
     for (std::size_t i = 0; i < codes.size(); i += kRouteRows) {
-        kernels().route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, lanes.data());
+        kernels().route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, found.data());
         const std::size_t n = std::min(kRouteRows, codes.size() - i);
-        for (std::size_t k = 0; k < n; ++k) codes[i + k] = lanes[k];
+        for (std::size_t k = 0; k < n; ++k) codes[i + k] = found[k];
     }
 }
 

@@ -1,7 +1,8 @@
 // growth/row_router.hpp: the leaf that each row of the matrix reaches, also rows that the tree did not see.
 //
 // In a tree of few leaves no row walks: every split is answered for 64 rows at once, from the deepest up, and each
-// answer picks one of the two codes below it (kernels: route). Larger trees are walked, several rows side by side.
+// answer picks one of the two codes below it (kernels: route, tree/route_plan.hpp). Larger trees are walked, several
+// rows side by side.
 #pragma once
 
 #include <span>
@@ -45,6 +46,8 @@ private:
         std::array<Bin, kMaxBins> goes_left;
         LevelBits set;
     };
+
+    struct Splits;
 
     void route_by_network(std::size_t begin, std::span<std::uint32_t> codes) const;
     void route_by_walk(std::size_t begin, std::span<std::uint32_t> codes) const;

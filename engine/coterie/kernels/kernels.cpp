@@ -3,13 +3,23 @@
 #include "coterie/base/cpu.hpp"
 
 namespace coterie {
+namespace {
+
+const Kernels& best_kernels() {
+#if defined(COTERIE_HAS_AVX2)
+    switch (best_instruction_set()) {
+        case InstructionSet::avx512: return avx512_kernels();
+        case InstructionSet::avx2: return avx2_kernels();
+        case InstructionSet::generic: break;
+    }
+#endif
+    return generic_kernels();
+}
+
+}  // namespace
 
 const Kernels& kernels() {
-#if defined(COTERIE_HAS_AVX2)
-    static const Kernels& chosen = use_avx2() ? avx2_kernels() : generic_kernels();
-#else
-    static const Kernels& chosen = generic_kernels();
-#endif
+    static const Kernels& chosen = best_kernels();
     return chosen;
 }
 

@@ -17,6 +17,7 @@
 
 #include "coterie/base/types.hpp"
 #include "coterie/kernels/few_rows.hpp"
+#include "coterie/kernels/strips.hpp"
 #include "coterie/kernels/word_records.hpp"
 
 namespace coterie {
@@ -58,6 +59,7 @@ template <class Float>
 struct alignas(64) CutTable {
     Float pivots[16];
     Float cuts[256];
+    std::size_t n_cuts;  // how many of the latter there are
 };
 
 /// A split of bins: numeric bins pass when (bin - shift) <= (last - shift) in uint8 arithmetic, so that the
@@ -129,17 +131,34 @@ struct alignas(32) LevelBits {
     std::uint8_t bits[32] = {};
 };
 
-/// One split of a tree on bins. Rows take the codes of lane `left` or of lane `right` to lane `to`.
+/// One split of a tree on bins, and what becomes of the codes at hand, one for each row, which are those of the step
+/// before. Bins that the rule lets pass take another code:
+///   start   the codes at hand are put aside; rows that pass begin with `code`, others with `other`
+///   attach  `code`
+///   join    that which was put aside last, and is needed no more
 struct RouteStep {
+    enum class Way : std::uint8_t { start, attach, join };
+
     std::size_t column = 0;             // where the bins of its feature begin
     const std::uint8_t* set = nullptr;  // of nominal splits: LevelBits
-    std::uint32_t to = 0;
-    std::uint32_t left = 0;
-    std::uint32_t right = 0;
-    Bin last = 0;
-    Bin shift = 0;  // as in BinRule
+    bool out_of_set = false;            // who is not in the set passes
+    Bin shift = 0;                      // of numeric splits: bins pass when (bin - shift) <= span in uint8 arithmetic
+    Bin span = 0;
+    Way way = Way::attach;
+    std::uint8_t code = 0;
+    std::uint8_t other = 0;
+
+    /// Who passed does not, and the other way round. Not all bins may pass.
+    constexpr RouteStep turned_round() const {
+        RouteStep turned = *this;
+        turned.out_of_set = !out_of_set;
+        turned.shift = static_cast<Bin>(shift + span + 1);
+        turned.span = static_cast<Bin>(254 - span);
+        return turned;
+    }
 };
-inline constexpr std::size_t kRouteRows = 64;
+inline constexpr std::size_t kMostPutAside = 10;  // of a tree that a byte can tell the leaves of (tree/route_plan.hpp)
+inline constexpr std::size_t kRouteRows = 128;
 
 /// 32 random bits for a row: a finaliser good enough to decide draws and roundings, cheap enough for a vector lane.
 constexpr std::uint32_t hash_of_row(std::uint32_t row, std::uint32_t salt) {
@@ -164,14 +183,6 @@ struct WordScan {
 struct WordCut {
     float gain = -1.0f;
     std::uint32_t cell = 0;
-};
-
-/// Per lane, of the codes that were seen: the least code, the greatest, and the least but one for missing (0), which
-/// becomes the highest number there is.
-struct CodeRanges {
-    std::uint16_t least[kCodeLanes];
-    std::uint16_t greatest[kCodeLanes];
-    std::uint16_t least_known_less_one[kCodeLanes];
 };
 
 struct WordSums {
@@ -226,6 +237,10 @@ struct Kernels {
                       Bin* out);
     void (*map_double)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& cuts,
                        Bin* out);
+
+    // The same for sixteen features at once (strips.hpp).
+    MapStrip<float> map_strip_float;
+    MapStrip<double> map_strip_double;
 
     // Marks, eight rows to a byte, and their count. Rows are [0, n) of the column, or those of the records.
     std::size_t (*mark_rows)(const Bin* column, std::size_t n, const BinRule& rule, std::uint8_t* marks);
@@ -286,13 +301,13 @@ struct Kernels {
     std::size_t (*draw)(const float* sizes, float limit, const RowIndex* rows, RowIndex first_row, std::size_t n,
                         std::uint32_t salt, std::uint8_t* drawn);
 
-    // Picks codes for rows begin + [0, 64), step after step. A lane is 64 bytes, one for each row. Columns can be read
-    // 64 bytes from any row on.
+    // Picks codes for rows begin + [0, kRouteRows), step after step; without steps they are 0. Columns can be read
+    // kRouteRows bytes from any row on.
     void (*route)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
-                  std::uint8_t* lanes);
+                  std::uint8_t* codes);
 
     // The same for a tree with one step a level: the answers of a row are the bits of its code, the root's the highest,
-    // 1 where it goes right. Lanes of the steps are not looked at.
+    // 1 where it does not pass. The ways of the steps are not looked at.
     void (*route_levels)(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
                          std::uint8_t* codes);
 
@@ -319,9 +334,10 @@ struct Kernels {
 const Kernels& generic_kernels();
 #if defined(COTERIE_HAS_AVX2)
 const Kernels& avx2_kernels();
+const Kernels& avx512_kernels();
 #endif
 
-/// The fastest table this processor can run, or the generic one if COTERIE_ISA=generic is set. Chosen once.
+/// The fastest table this processor can run, or a slower one if COTERIE_ISA names it. Chosen once.
 const Kernels& kernels();
 
 }  // namespace coterie

@@ -27,6 +27,14 @@ struct RecordCodes {
 inline constexpr std::size_t kCodeLanes = 8;
 inline constexpr std::size_t kLaneCells = 256;  // of each lane
 
+/// Per lane, of the codes that were seen: the least code, the greatest, and the least but one for missing (0), which
+/// becomes the highest number there is.
+struct CodeRanges {
+    std::uint16_t least[kCodeLanes];
+    std::uint16_t greatest[kCodeLanes];
+    std::uint16_t least_known_less_one[kCodeLanes];
+};
+
 /// Up to eight columns of a node, and how their codes become cells: (code + add) times `factor`, without the last 16
 /// bits. A factor of 0 leaves the code as it is. Lanes that are not used have zeros.
 struct CellColumns {
@@ -58,5 +66,14 @@ void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, 
                 std::uint64_t* cells, std::uint16_t* seen);
 std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right);
 }  // namespace avx2
+namespace avx512 {
+void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
+                  const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges);
+void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
+              const std::uint16_t* last, std::uint64_t* sums);
+void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
+                std::uint64_t* cells, std::uint16_t* seen);
+std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right);
+}  // namespace avx512
 
 }  // namespace coterie

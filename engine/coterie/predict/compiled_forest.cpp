@@ -11,11 +11,19 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kWalkRows = 256;  // of a block of rows that walk
-constexpr std::size_t kFewRows = 12;    // up to which rows walk: a network serves 64 for the price of one
-constexpr std::size_t kRowFeaturesPerThread = 50'000;
+constexpr std::size_t kWalkRows = 256;         // of a block of rows that walk
+constexpr std::size_t kFewRows = 8;            // up to which rows walk: a network serves 128 for the price of one
+constexpr std::size_t kManyPlanesRows = 64;    // from which rows are coded whatever the number of planes
+constexpr std::size_t kBlockValues = 131'072;  // of the table that are in a cache while features are coded one by one
+constexpr std::size_t kRowFeaturesPerThread = 150'000;
 constexpr std::size_t kManyRows = 256;    // from which rows are worth coding
 constexpr std::size_t kLargeNodes = 512;  // of a tree that is too large for a network
+
+/// Rows that networks answer at a time: of wide tables fewer, whose values lie in lines with those of other features.
+std::size_t block_rows_of(const TableView& table) {
+    const std::size_t rows = kBlockValues / std::max<std::size_t>(1, table.columns.size());
+    return std::clamp(rows / kRouteRows * kRouteRows, kRouteRows, Networks::kBlockRows);
+}
 
 }  // namespace
 
@@ -43,7 +51,7 @@ const Networks* CompiledForest::networks_for(std::size_t n_rows) const {
     if (trees_.size() * 3 < n_features_ && trees_.size() < 16) return nullptr;
     const std::lock_guard hold(lock_);
     if (!tried_networks_) {
-        networks_ = Networks::of(trees_);
+        networks_ = Networks::of(trees_, n_features_);
         tried_networks_ = true;
         if (networks_)
             for (std::size_t t = 0; t < trees_.size(); ++t) {
@@ -54,7 +62,9 @@ const Networks* CompiledForest::networks_for(std::size_t n_rows) const {
                 }
             }
     }
-    if (!networks_ || trees_.size() * 3 < networks_->n_planes()) return nullptr;
+    if (!networks_) return nullptr;
+    // Few rows beside many planes: what each plane takes to begin with is more than a walk.
+    if (n_rows < kManyPlanesRows && trees_.size() * 3 < networks_->n_planes()) return nullptr;
     return &*networks_;
 }
 
@@ -140,7 +150,8 @@ void CompiledForest::add_scores(const TableView& table, std::span<double> scores
 
 void CompiledForest::add_by_networks(const Networks& networks, const TableView& table, std::span<double> scores,
                                      TreeRange trees, int n_threads, StopRequest& stop) const {
-    for_blocks(table, Networks::kBlockRows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
+    const std::size_t block_rows = block_rows_of(table);
+    for_blocks(table, block_rows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
         // Output by output, so that the rows of a lane lie side by side.
         thread_local Buffer<double> sums;
         constexpr std::size_t kStride = Networks::kBlockRows;
@@ -180,7 +191,7 @@ void CompiledForest::find_leaves(const TableView& table, std::span<std::uint32_t
         return walk(table, {}, n_threads, stop, [&](std::size_t t, std::size_t row, NodeIndex leaf, const double*) {
             leaves[row * n_trees + t] = leaf;
         });
-    for_blocks(table, Networks::kBlockRows, n_threads, stop, [&](std::size_t begin, std::size_t n) {
+    for_blocks(table, block_rows_of(table), n_threads, stop, [&](std::size_t begin, std::size_t n) {
         networks->route(table, begin, n, {}, [&](std::size_t t, std::size_t row, const std::uint8_t* codes) {
             const std::span<const NodeIndex> nodes = networks->leaves(t);
             std::uint32_t* const out = leaves.data() + (begin + row) * n_trees + t;

@@ -1,8 +1,10 @@
 #include "coterie/predict/networks.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <functional>
+#include <limits>
+
+#include "coterie/tree/route_plan.hpp"
 
 namespace coterie {
 namespace {
@@ -17,6 +19,17 @@ bool same_question(const Tree& tree, NodeIndex a, NodeIndex b) {
     if (tree.levels[a] < 0) return tree.threshold[a] == tree.threshold[b];
     for (std::uint32_t level = 0; level + 1 < kMaxBins; ++level)
         if (tree.level_goes_left(tree.levels[a], level) != tree.level_goes_left(tree.levels[b], level)) return false;
+    return true;
+}
+
+/// The values of a row lie side by side, and so that they may be read as what they are.
+bool side_by_side(std::span<const ColumnView> columns, ValueType type, std::size_t size) {
+    const auto address = reinterpret_cast<std::uintptr_t>(columns[0].data);
+    if (address % size != 0 || columns[0].stride % static_cast<std::ptrdiff_t>(size) != 0) return false;
+    for (std::size_t k = 0; k < columns.size(); ++k)
+        if (columns[k].type != type || columns[k].stride != columns[0].stride ||
+            columns[k].data != columns[0].data + static_cast<std::ptrdiff_t>(k * size))
+            return false;
     return true;
 }
 
@@ -42,60 +55,89 @@ std::optional<std::vector<std::vector<NodeIndex>>> levels_of(const Tree& tree) {
 /// Where the splits of the trees find their bytes.
 class Networks::Planes {
 public:
-    explicit Planes(const std::vector<std::shared_ptr<const Tree>>& trees) {
-        std::map<FeatureIndex, std::set<double>> cuts;
-        std::set<FeatureIndex> nominal;
+    Planes(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features) : of_feature_(n_features) {
         for (const auto& tree : trees)
             for (NodeIndex node = 0; node < tree->n_nodes(); ++node) {
                 if (tree->is_leaf(node)) continue;
-                const auto feature = static_cast<FeatureIndex>(tree->feature[node]);
+                Own& own = of_feature_[static_cast<std::size_t>(tree->feature[node])];
                 if (tree->levels[node] >= 0)
-                    nominal.insert(feature);
+                    own.nominal = true;
                 else
-                    cuts[feature].insert(tree->threshold[node]);
+                    own.cuts.push_back(tree->threshold[node]);
             }
-        for (const auto& [feature, values] : cuts) {
-            std::vector<double>& own = cuts_[feature];
-            own.assign(values.begin(), values.end());
-            first_[feature] = features.size();
-            for (std::size_t begin = 0; begin < own.size(); begin += kMostCuts) {
-                const std::size_t end = std::min(own.size(), begin + kMostCuts);
-                features.push_back(feature);
-                bins.push_back({.nominal = false,
-                                .n_bins = static_cast<int>(end - begin) + 2,
-                                .cuts = {own.begin() + static_cast<std::ptrdiff_t>(begin),
-                                         own.begin() + static_cast<std::ptrdiff_t>(end)}});
-            }
+        for (Own& own : of_feature_) {
+            std::ranges::sort(own.cuts);
+            own.cuts.erase(std::ranges::unique(own.cuts).begin(), own.cuts.end());
         }
-        for (const FeatureIndex feature : nominal) {
-            levels_[feature] = features.size();
-            features.push_back(feature);
-            bins.push_back({.nominal = true, .n_bins = kMaxBins, .cuts = {}});
+        for (std::size_t first = 0; first < n_features; first += kStripFeatures) {
+            const std::size_t end = std::min(first + kStripFeatures, n_features);
+            if (is_strip(first))
+                strips.push_back(static_cast<FeatureIndex>(first));
+            else
+                for (std::size_t feature = first; feature < end; ++feature) add(static_cast<FeatureIndex>(feature));
         }
+        for (std::size_t strip = 0; strip < strips.size(); ++strip)
+            for (std::size_t k = 0; k < kStripFeatures; ++k)
+                of_feature_[strips[strip] + k].first = features.size() + strip * kStripFeatures + k;
     }
 
-    std::size_t of_levels(FeatureIndex feature) const { return levels_.at(feature); }
+    const std::vector<double>& cuts(std::size_t feature) const { return of_feature_[feature].cuts; }
+
+    std::size_t of_levels(FeatureIndex feature) const { return of_feature_[feature].levels; }
 
     /// The plane of a threshold, and the last bin at or below it.
     std::pair<std::size_t, Bin> of_threshold(FeatureIndex feature, double threshold) const {
-        const std::vector<double>& cuts = cuts_.at(feature);
-        const auto place = static_cast<std::size_t>(std::ranges::lower_bound(cuts, threshold) - cuts.begin());
-        return {first_.at(feature) + place / kMostCuts, static_cast<Bin>(place % kMostCuts + 1)};
+        const Own& own = of_feature_[feature];
+        const auto place = static_cast<std::size_t>(std::ranges::lower_bound(own.cuts, threshold) - own.cuts.begin());
+        return {own.first + place / kMostCuts, static_cast<Bin>(place % kMostCuts + 1)};
     }
 
-    std::vector<FeatureIndex> features;
+    std::vector<FeatureIndex> features;  // of planes, before those of strips
     std::vector<FeatureBins> bins;
+    std::vector<FeatureIndex> strips;  // the first feature of each
 
 private:
-    std::map<FeatureIndex, std::vector<double>> cuts_;
-    std::map<FeatureIndex, std::size_t> first_;
-    std::map<FeatureIndex, std::size_t> levels_;
+    struct Own {
+        std::vector<double> cuts;  // ascending, each once
+        bool nominal = false;      // some splits ask for levels
+        std::size_t first = 0;     // plane of cuts
+        std::size_t levels = 0;    // plane of levels
+    };
+
+    /// Whether sixteen features are worth mapping together: at least half of them are asked for.
+    bool is_strip(std::size_t first) const {
+        if (first + kStripFeatures > of_feature_.size()) return false;
+        const std::span<const Own> all(of_feature_.data() + first, kStripFeatures);
+        const auto fits = [](const Own& own) { return !own.nominal && own.cuts.size() <= kMostStripCuts; };
+        const auto asked = [](const Own& own) { return !own.cuts.empty(); };
+        return std::ranges::all_of(all, fits) &&
+               static_cast<std::size_t>(std::ranges::count_if(all, asked)) * 2 >= kStripFeatures;
+    }
+
+    void add(FeatureIndex feature) {
+        Own& own = of_feature_[feature];
+        own.first = features.size();
+        for (std::size_t begin = 0; begin < own.cuts.size(); begin += kMostCuts) {
+            const std::size_t end = std::min(own.cuts.size(), begin + kMostCuts);
+            features.push_back(feature);
+            bins.push_back({.nominal = false,
+                            .n_bins = static_cast<int>(end - begin) + 2,
+                            .cuts = {own.cuts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     own.cuts.begin() + static_cast<std::ptrdiff_t>(end)}});
+        }
+        if (!own.nominal) return;
+        own.levels = features.size();
+        features.push_back(feature);
+        bins.push_back({.nominal = true, .n_bins = kMaxBins, .cuts = {}});
+    }
+
+    std::vector<Own> of_feature_;
 };
 
-std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tree>>& trees) {
+std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features) {
     for (const auto& tree : trees)
         if (static_cast<std::size_t>(std::ranges::count(tree->feature, kLeaf)) > kMostLeaves) return std::nullopt;
-    Planes planes(trees);
+    Planes planes(trees, n_features);
     Networks networks;
     for (const auto& tree : trees) {
         const auto levels = levels_of(*tree);
@@ -104,42 +146,55 @@ std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tre
             for (std::size_t depth = 0; depth + 1 < levels->size(); ++depth)
                 networks.steps_.push_back(networks.step_of(*tree, planes, (*levels)[depth][0]));
             networks.leaves_.insert(networks.leaves_.end(), levels->back().begin(), levels->back().end());
-            networks.root_.push_back(kMostLeaves);
-            networks.first_step_.push_back(networks.steps_.size());
-            networks.first_leaf_.push_back(networks.leaves_.size());
-            continue;
+        } else {
+            networks.add_tree(*tree, planes);
         }
-        std::vector<std::uint32_t> code(tree->n_nodes());
-        for (NodeIndex node = 0; node < tree->n_nodes(); ++node) {
-            if (!tree->is_leaf(node)) continue;
-            code[node] = static_cast<std::uint32_t>(networks.leaves_.size() - networks.first_leaf_.back());
-            networks.leaves_.push_back(node);
-        }
-        networks.root_.push_back(networks.add_steps(*tree, planes, 0, kMostLeaves, code));
         networks.first_step_.push_back(networks.steps_.size());
         networks.first_leaf_.push_back(networks.leaves_.size());
     }
+    for (const FeatureIndex first : planes.strips) {
+        Strip& strip = networks.strips_.emplace_back();
+        strip.first = first;
+        for (std::size_t k = 0; k < kStripFeatures; ++k) {
+            const std::vector<double>& cuts = planes.cuts(first + k);
+            strip.doubles.n_cuts = strip.floats.n_cuts = std::max(strip.doubles.n_cuts, cuts.size());
+            for (std::size_t j = 0; j < kMostStripCuts; ++j) {
+                const double cut = j < cuts.size() ? cuts[j] : std::numeric_limits<double>::infinity();
+                strip.doubles.cuts[j][k] = cut;
+                strip.floats.cuts[j][k] = float_below(cut);
+            }
+        }
+    }
+    networks.n_single_ = planes.features.size();
     networks.features_ = std::move(planes.features);
     networks.mapper_.emplace(std::move(planes.bins));
     return networks;
 }
 
-// Post-order: what is below a split comes first. The answer of a split waits in `lane`; its right side may use the next
-// one on. Returns where the codes of the node are.
-std::uint32_t Networks::add_steps(const Tree& tree, const Planes& planes, NodeIndex node, std::uint32_t lane,
-                                  std::span<const std::uint32_t> code) {
-    if (tree.is_leaf(node)) return code[node];
-    const std::uint32_t left = add_steps(tree, planes, tree.left[node], lane, code);
-    const std::uint32_t right = add_steps(tree, planes, tree.left[node] + 1, left == lane ? lane + 1 : lane, code);
-    RouteStep& step = steps_.emplace_back(step_of(tree, planes, node));
-    step.left = left;
-    step.right = right;
-    step.to = lane;
-    n_lanes_ = std::max<std::size_t>(n_lanes_, lane + 1);
-    return lane;
+struct Networks::Splits {
+    const Tree& tree;
+    std::vector<std::uint8_t> codes;          // by node: of leaves
+    std::function<RouteStep(NodeIndex)> ask;  // what a split asks
+
+    bool is_leaf(NodeIndex node) const { return tree.is_leaf(node); }
+    NodeIndex left(NodeIndex node) const { return tree.left[node]; }
+    std::uint8_t code(NodeIndex leaf) const { return codes[leaf]; }
+    RouteStep step(NodeIndex node) const { return ask(node); }
+};
+
+void Networks::add_tree(const Tree& tree, const Planes& planes) {
+    Splits splits{.tree = tree, .codes = std::vector<std::uint8_t>(tree.n_nodes()), .ask = [&](NodeIndex node) {
+                      return step_of(tree, planes, node);
+                  }};
+    for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
+        if (!tree.is_leaf(node)) continue;
+        splits.codes[node] = static_cast<std::uint8_t>(leaves_.size() - first_leaf_.back());
+        leaves_.push_back(node);
+    }
+    RoutePlan(splits, steps_).add(0, tree.n_nodes());
 }
 
-/// What the split asks, without the lanes.
+/// What the split asks: rows that go left pass.
 RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex node) {
     RouteStep step;
     const auto feature = static_cast<FeatureIndex>(tree.feature[node]);
@@ -147,8 +202,8 @@ RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex no
     if (tree.levels[node] < 0) {
         const auto [plane, last] = planes.of_threshold(feature, tree.threshold[node]);
         step.column = plane * kPlaneStride;
-        step.last = last;
         step.shift = missing_left ? Bin{0} : Bin{1};
+        step.span = static_cast<Bin>(last - step.shift);
         return step;
     }
     step.column = planes.of_levels(feature) * kPlaneStride;
@@ -163,20 +218,43 @@ RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex no
 
 void Networks::prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const {
     scratch.planes.resize(n_planes() * kPlaneStride);
-    for (std::size_t plane = 0; plane < n_planes(); ++plane)
+    for (std::size_t plane = 0; plane < n_single_; ++plane)
         for (std::size_t done = 0; done < n; done += 256)
             mapper_->map(static_cast<FeatureIndex>(plane), table.columns[features_[plane]], begin + done,
                          std::min<std::size_t>(256, n - done), scratch.planes.data() + plane * kPlaneStride + done);
-    if (scratch.lanes.size() >= n_lanes_ * kRouteRows) return;
-    scratch.lanes.resize(n_lanes_ * kRouteRows);
-    for (std::size_t code = 0; code < kMostLeaves; ++code)
-        std::fill_n(scratch.lanes.data() + code * kRouteRows, kRouteRows, static_cast<std::uint8_t>(code));
+    if (!strips_.empty()) map_strips(scratch.planes.data() + n_single_ * kPlaneStride, table, begin, n);
+}
+
+// A few rows at a time, so that each is read from its beginning to its end: a processor foresees that.
+void Networks::map_strips(Bin* planes, const TableView& table, std::size_t begin, std::size_t n) const {
+    constexpr std::size_t kRows = 16;
+    for (std::size_t done = 0; done < n; done += kRows) {
+        const std::size_t n_now = std::min(kRows, n - done);
+        Bin* out = planes + done;
+        for (const Strip& strip : strips_) {
+            map_strip(strip, table, begin + done, n_now, out);
+            out += kStripFeatures * kPlaneStride;
+        }
+    }
+}
+
+void Networks::map_strip(const Strip& strip, const TableView& table, std::size_t begin, std::size_t n, Bin* out) const {
+    const std::span<const ColumnView> columns(table.columns.data() + strip.first, kStripFeatures);
+    const std::byte* const rows = columns[0].data + static_cast<std::ptrdiff_t>(begin) * columns[0].stride;
+    if (side_by_side(columns, ValueType::float32, sizeof(float)))
+        return kernels().map_strip_float(rows, columns[0].stride, n, strip.floats, kPlaneStride, out);
+    if (side_by_side(columns, ValueType::float64, sizeof(double)))
+        return kernels().map_strip_double(rows, columns[0].stride, n, strip.doubles, kPlaneStride, out);
+    std::array<double, 16 * kStripFeatures> copies;
+    for (std::size_t k = 0; k < kStripFeatures; ++k) columns[k].read(begin, n, copies.data() + k, kStripFeatures);
+    kernels().map_strip_double(reinterpret_cast<const std::byte*>(copies.data()), kStripFeatures * sizeof(double), n,
+                               strip.doubles, kPlaneStride, out);
 }
 
 std::size_t Networks::n_bytes() const {
     return steps_.capacity() * sizeof(RouteStep) + leaves_.capacity() * sizeof(NodeIndex) +
-           sets_.size() * sizeof(LevelBits) + n_planes() * (sizeof(CutTable<float>) + sizeof(CutTable<double>)) +
-           n_trees() * (2 * sizeof(std::size_t) + sizeof(std::uint32_t));
+           sets_.size() * sizeof(LevelBits) + n_single_ * (sizeof(CutTable<float>) + sizeof(CutTable<double>)) +
+           strips_.capacity() * sizeof(Strip) + n_trees() * 2 * sizeof(std::size_t);
 }
 
 }  // namespace coterie

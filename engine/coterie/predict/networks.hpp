@@ -2,12 +2,12 @@
 //
 // Words
 //   network  every split of a tree is answered for 64 rows at once, from the deepest up, and each answer picks one of
-//   the
-//            two leaf codes below it (kernels: route). It costs the same whatever way the rows go
+//            the two leaf codes below it (kernels: route). It costs the same whatever way the rows go
 //   levelled a symmetric tree: one question a level, so the answers of a row, as bits, are the code of its leaf
 //   plane    a byte for each row of a block: where the value of a feature lies among the thresholds that the trees have
 //            for it, or its level. A feature with more than 254 thresholds has several planes
-//   lane     64 bytes: constant ones for the codes of leaves, then those of splits that wait for their parent
+//   strip    sixteen features in a row of which none has more than eight thresholds: their planes are made together
+//            (kernels: map_strip)
 #pragma once
 
 #include <array>
@@ -30,10 +30,10 @@ public:
     static constexpr std::size_t kMostLeaves = 256;  // which a byte can tell apart
 
     /// Nothing if a tree has too many leaves.
-    static std::optional<Networks> of(const std::vector<std::shared_ptr<const Tree>>& trees);
+    static std::optional<Networks> of(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features);
 
-    std::size_t n_trees() const { return root_.size(); }
-    std::size_t n_planes() const { return features_.size(); }
+    std::size_t n_trees() const { return is_levelled_.size(); }
+    std::size_t n_planes() const { return n_single_ + strips_.size() * kStripFeatures; }
     std::size_t n_bytes() const;
 
     /// The nodes of a tree's leaves, by code.
@@ -47,16 +47,14 @@ public:
     void route(const TableView& table, std::size_t begin, std::size_t n, TreeRange trees, Reach reach) const {
         thread_local Scratch scratch;
         prepare(scratch, table, begin, n);
+        std::array<std::uint8_t, kRouteRows> codes;
         for (std::size_t t = trees.begin; t < trees.end_of(n_trees()); ++t) {
             const RouteStep* const steps = steps_.data() + first_step_[t];
             const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
+            const auto route = is_levelled_[t] ? kernels().route_levels : kernels().route;
             for (std::size_t row = 0; row < n; row += kRouteRows) {
-                std::uint8_t* const codes = scratch.lanes.data() + root_[t] * kRouteRows;
-                if (is_levelled_[t])
-                    kernels().route_levels(scratch.planes.data(), steps, n_steps, row, codes);
-                else
-                    kernels().route(scratch.planes.data(), steps, n_steps, row, scratch.lanes.data());
-                reach(t, row, codes);
+                route(scratch.planes.data(), steps, n_steps, row, codes.data());
+                reach(t, row, codes.data());
             }
         }
     }
@@ -64,26 +62,32 @@ public:
 private:
     struct Scratch {
         Buffer<Bin> planes;
-        Buffer<std::uint8_t> lanes;
     };
     class Planes;
+    struct Splits;
+    struct Strip {
+        FeatureIndex first = 0;
+        StripCuts<float> floats;
+        StripCuts<double> doubles;
+    };
 
     Networks() = default;
     RouteStep step_of(const Tree& tree, const Planes& planes, NodeIndex node);
-    std::uint32_t add_steps(const Tree& tree, const Planes& planes, NodeIndex node, std::uint32_t lane,
-                            std::span<const std::uint32_t> code);
+    void add_tree(const Tree& tree, const Planes& planes);
+    void map_strip(const Strip& strip, const TableView& table, std::size_t begin, std::size_t n, Bin* out) const;
+    void map_strips(Bin* planes, const TableView& table, std::size_t begin, std::size_t n) const;
     void prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const;
 
-    std::vector<FeatureIndex> features_;  // of each plane
+    std::size_t n_single_ = 0;            // planes before those of strips
+    std::vector<FeatureIndex> features_;  // of each of these
     std::optional<BinMapper> mapper_;     // by plane
+    std::vector<Strip> strips_;
     std::vector<RouteStep> steps_;
     std::vector<std::size_t> first_step_ = {0};  // of each tree, and one more
-    std::vector<std::uint32_t> root_;            // of each tree: the lane in which its codes end up
     std::vector<bool> is_levelled_;
     std::vector<NodeIndex> leaves_;  // by code, tree after tree
     std::vector<std::size_t> first_leaf_ = {0};
     std::vector<std::unique_ptr<LevelBits>> sets_;
-    std::size_t n_lanes_ = kMostLeaves + 1;
 };
 
 }  // namespace coterie

@@ -13,6 +13,7 @@ template <class Float>
 CutTable<Float> table_of(const std::vector<Float>& cuts) {
     constexpr Float kNever = std::numeric_limits<Float>::infinity();
     CutTable<Float> table;
+    table.n_cuts = cuts.size();
     std::fill(std::begin(table.cuts), std::end(table.cuts), kNever);
     std::copy(cuts.begin(), cuts.end(), std::begin(table.cuts));
     for (std::size_t k = 0; k < 16; ++k) table.pivots[k] = k < 15 ? table.cuts[16 * k + 15] : kNever;
@@ -103,6 +104,49 @@ const Test tails("every short column is mapped to its end and not further", [] {
         for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(unit_at(n, i) * 24 - 12);
         check_map(cuts, values, 1);
     }
+});
+
+template <class Float>
+void check_strip(std::size_t n, std::size_t gap) {
+    constexpr Float kNever = std::numeric_limits<Float>::infinity();
+    StripCuts<Float> cuts;
+    std::vector<std::vector<Float>> of_feature;
+    for (std::size_t k = 0; k < kStripFeatures; ++k) {
+        of_feature.push_back(random_cuts<Float>(31 * n + k, k % (kMostStripCuts + 1)));
+        cuts.n_cuts = std::max(cuts.n_cuts, of_feature[k].size());
+        for (std::size_t j = 0; j < kMostStripCuts; ++j)
+            cuts.cuts[j][k] = j < of_feature[k].size() ? of_feature[k][j] : kNever;
+    }
+    const std::size_t stride = kStripFeatures + gap;
+    std::vector<Float> rows(n * stride + 1);  // from the second on: not where vectors would like it
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < kStripFeatures; ++k) {
+            const std::vector<Float> values = values_to_map(of_feature[k]);
+            rows[1 + i * stride + k] = values[bits_at(n, i * kStripFeatures + k) % values.size()];
+        }
+    const std::size_t out_stride = (n + 15) / 16 * 16 + 3;
+    for (const Kernels* table : kernel_tables()) {
+        std::vector<Bin> out(kStripFeatures * out_stride, Bin{99});
+        const auto* const first = reinterpret_cast<const std::byte*>(rows.data() + 1);
+        const auto bytes = static_cast<std::ptrdiff_t>(stride * sizeof(Float));
+        if constexpr (std::same_as<Float, float>)
+            table->map_strip_float(first, bytes, n, cuts, out_stride, out.data());
+        else
+            table->map_strip_double(first, bytes, n, cuts, out_stride, out.data());
+        for (std::size_t k = 0; k < kStripFeatures; ++k) {
+            for (std::size_t i = 0; i < n; ++i)
+                check_equal(int{out[k * out_stride + i]}, int{slow_bin(of_feature[k], rows[1 + i * stride + k])});
+            for (std::size_t i = out_stride - 3; i < out_stride; ++i) check_equal(int{out[k * out_stride + i]}, 99);
+        }
+    }
+}
+
+const Test strips("features side by side get the bins that each gets alone, and nothing else is written", [] {
+    for (const std::size_t n : {1u, 2u, 15u, 16u, 17u, 64u, 129u})
+        for (const std::size_t gap : {0u, 1u, 20u}) {
+            check_strip<float>(n, gap);
+            check_strip<double>(n, gap);
+        }
 });
 
 }  // namespace

@@ -66,24 +66,54 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
     const Buffer<Bin> columns = random_bins(5, 2 * kSecond);
     LevelBits set;
     for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(7, i));
-    const RouteStep steps[] = {
-        {.column = 0, .to = 2, .left = 5, .right = 6, .last = 200, .shift = 1},
-        {.column = kSecond, .set = set.bits, .to = 1, .left = 4, .right = 3},
-        {.column = 0, .to = 0, .left = 1, .right = 2, .last = 100, .shift = 0},
-    };
-    for (const Kernels* table : kernel_tables()) {
-        Buffer<std::uint8_t> lanes(7 * kRouteRows);
-        for (const std::size_t leaf : {3u, 4u, 5u, 6u})
-            std::fill_n(lanes.data() + leaf * kRouteRows, kRouteRows, static_cast<std::uint8_t>(leaf));
-        for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
-            table->route(columns.data(), steps, 3, begin, lanes.data());
-            for (std::size_t k = 0; k < kRouteRows; ++k) {
-                const Bin a = columns[begin + k];
-                const Bin b = columns[kSecond + begin + k];
-                const int expected = a <= 100 ? ((set.bits[b / 8] >> (b % 8) & 1) != 0 ? 4 : 3) : (a <= 200 ? 5 : 6);
-                check_equal(int{lanes[k]}, expected);
+    using Way = RouteStep::Way;
+    const RouteStep start{.column = 0, .shift = 1, .span = 199, .way = Way::start, .code = 5, .other = 6};
+    const RouteStep by_set{.column = kSecond, .set = set.bits, .way = Way::start, .code = 4, .other = 3};
+    const RouteStep join{.column = 0, .shift = 0, .span = 100, .way = Way::join};
+    const RouteStep ways[][3] = {{by_set, start, join}, {start, by_set, join.turned_round()}};
+    for (const Kernels* table : kernel_tables())
+        for (const auto& steps : ways)
+            for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
+                Buffer<std::uint8_t> codes(kRouteRows);
+                table->route(columns.data(), steps, 3, begin, codes.data());
+                for (std::size_t k = 0; k < kRouteRows; ++k) {
+                    const Bin a = columns[begin + k];
+                    const Bin b = columns[kSecond + begin + k];
+                    const bool in_set = (set.bits[b / 8] >> (b % 8) & 1) != 0;
+                    check_equal(int{codes[k]}, a <= 100 ? (in_set ? 4 : 3) : (a <= 200 ? 5 : 6));
+                }
             }
-        }
+});
+
+const Test attached("who passes takes the code of a leaf, and a rule turned round lets the others pass", [] {
+    const Buffer<Bin> columns = random_bins(9, kRouteRows);
+    LevelBits set;
+    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(10, i));
+    using Way = RouteStep::Way;
+    for (const Kernels* table : kernel_tables()) {
+        Buffer<std::uint8_t> codes(kRouteRows);
+        table->route(columns.data(), nullptr, 0, 0, codes.data());
+        for (const std::uint8_t code : codes) check_equal(int{code}, 0);
+        for (const bool nominal : {false, true})
+            for (const int shift : {0, 1, 77})
+                for (const int span : {0, 1, 100, 254}) {
+                    const RouteStep start{.shift = 0, .span = 127, .way = Way::start, .code = 1, .other = 2};
+                    const RouteStep attach{.set = nominal ? set.bits : nullptr,
+                                           .shift = static_cast<Bin>(shift),
+                                           .span = static_cast<Bin>(span),
+                                           .way = Way::attach,
+                                           .code = 9};
+                    for (const bool turned : {false, true}) {
+                        const RouteStep steps[] = {start, turned ? attach.turned_round() : attach};
+                        table->route(columns.data(), steps, 2, 0, codes.data());
+                        for (std::size_t k = 0; k < kRouteRows; ++k) {
+                            const int bin = columns[k];
+                            const bool passes =
+                                nominal ? (set.bits[bin / 8] >> (bin % 8) & 1) != 0 : (bin - shift + 256) % 256 <= span;
+                            check_equal(int{codes[k]}, passes != turned ? 9 : bin <= 127 ? 1 : 2);
+                        }
+                    }
+                }
     }
 });
 
@@ -96,8 +126,8 @@ const Test levels("rows of a symmetric tree get their answers as bits, for any n
     for (std::size_t s = 0; s < 8; ++s)
         steps.push_back({.column = s % 2 * kSecond,
                          .set = s % 3 == 2 ? set.bits : nullptr,
-                         .last = static_cast<Bin>(20 + 30 * s),
-                         .shift = static_cast<Bin>(s % 2)});
+                         .shift = static_cast<Bin>(s % 2),
+                         .span = static_cast<Bin>(20 + 30 * s - s % 2)});
     for (const Kernels* table : kernel_tables())
         for (std::size_t n_steps = 0; n_steps <= steps.size(); ++n_steps)
             for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
@@ -107,7 +137,7 @@ const Test levels("rows of a symmetric tree get their answers as bits, for any n
                     int expected = 0;
                     for (std::size_t s = 0; s < n_steps; ++s) {
                         const Bin bin = columns[steps[s].column + begin + k];
-                        const bool known_left = bin != 0 && bin <= steps[s].last;
+                        const bool known_left = bin != 0 && bin <= 20 + 30 * s;
                         const bool left = s % 3 == 2 ? (set.bits[bin / 8] >> (bin % 8) & 1) != 0
                                                      : known_left || (bin == 0 && steps[s].shift == 0);
                         expected = 2 * expected + (left ? 0 : 1);

@@ -96,6 +96,52 @@ const Test twins("the fast walk equals the slow one, bit for bit, for any number
     }
 });
 
+/// The same values as floats, side by side in each row or, if not, column after column.
+template <class Float>
+TableView view_of(const std::vector<Float>& values, std::size_t n_rows, std::size_t width, bool by_row) {
+    TableView table;
+    table.n_rows = n_rows;
+    table.n_levels.assign(width, 0);
+    for (std::size_t feature = 0; feature < width; ++feature) {
+        const std::size_t first = by_row ? feature : feature * n_rows;
+        table.columns.push_back({.data = reinterpret_cast<const std::byte*>(values.data() + first),
+                                 .stride = static_cast<std::ptrdiff_t>((by_row ? width : 1) * sizeof(Float)),
+                                 .type = sizeof(Float) == 4 ? ValueType::float32 : ValueType::float64});
+    }
+    return table;
+}
+
+const Test wide_twins("tables of many features are answered as by the slow walk, however they lie in memory", [] {
+    constexpr std::size_t width = 70;  // four strips, and a rest
+    std::vector<Tree> trees;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) trees.push_back(random_tree(seed, 10, width));
+    for (std::uint64_t seed = 40; seed < 44; ++seed) trees.push_back(random_tree(seed, 60, 3));  // no strip for these
+    const Forest forest = forest_of(trees, width);
+    for (const std::size_t n_rows : {9u, 63u, 64u, 127u, 129u, 1003u}) {
+        Rows rows = random_rows(n_rows, n_rows, width);
+        for (std::size_t i = 0; i < rows.values.size(); i += 7) {  // some are a threshold
+            const Tree& tree = trees[i % trees.size()];
+            rows.values[i] = static_cast<double>(static_cast<float>(tree.threshold[i % tree.n_nodes()]));
+        }
+        for (double& value : rows.values) value = static_cast<double>(static_cast<float>(value));
+        std::vector<double> expected(n_rows);
+        for (std::size_t row = 0; row < n_rows; ++row)
+            for (const Tree& tree : trees)
+                expected[row] += tree.value[reference::slow_leaf(tree, &rows.values[row * width])];
+        const std::vector<float> floats(rows.values.begin(), rows.values.end());
+        std::vector<double> turned(rows.values.size());
+        for (std::size_t row = 0; row < n_rows; ++row)
+            for (std::size_t feature = 0; feature < width; ++feature)
+                turned[feature * n_rows + row] = rows.values[row * width + feature];
+        for (const TableView& table :
+             {rows.view(), view_of(floats, n_rows, width, true), view_of(turned, n_rows, width, false)}) {
+            std::vector<double> scores(n_rows);
+            add_scores(forest, table, scores, 2);
+            check(scores == expected, "every score equals the slow walk's");
+        }
+    }
+});
+
 /// Every second split becomes a set of random levels of its feature.
 void make_nominal(Tree& tree, std::uint64_t seed) {
     for (NodeIndex node = 0; node < tree.n_nodes(); node += 2) {

@@ -5,6 +5,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -25,7 +26,19 @@ int count_below(const float* cuts, __m256 value) {
     return std::popcount(static_cast<unsigned>(_mm256_movemask_epi8(both)));  // two bits per cut
 }
 
+// Up to eight cuts are one vector, and there is nothing to be searched.
+void map_few(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const float* cuts, Bin* out) {
+    const __m256 all = _mm256_load_ps(cuts);
+    for (std::size_t i = 0; i < n; ++i, data += stride) {
+        float value;
+        std::memcpy(&value, data, sizeof(value));
+        const int below = _mm256_movemask_ps(_mm256_cmp_ps(all, _mm256_set1_ps(value), _CMP_LT_OQ));
+        out[i] = static_cast<Bin>(value == value ? std::popcount(static_cast<unsigned>(below)) + 1 : 0);
+    }
+}
+
 void map_float(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<float>& table, Bin* out) {
+    if (table.n_cuts <= 8) return map_few(data, stride, n, table.cuts, out);
     for (std::size_t i = 0; i < n; ++i, data += stride) {
         float value;
         std::memcpy(&value, data, sizeof(value));
@@ -46,7 +59,21 @@ int count_below(const double* cuts, __m256d value) {
     return std::popcount(mask);
 }
 
+void map_few(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const double* cuts, Bin* out) {
+    const __m256d first = _mm256_load_pd(cuts);
+    const __m256d second = _mm256_load_pd(cuts + 4);
+    for (std::size_t i = 0; i < n; ++i, data += stride) {
+        double value;
+        std::memcpy(&value, data, sizeof(value));
+        const __m256d wide = _mm256_set1_pd(value);
+        const int low = _mm256_movemask_pd(_mm256_cmp_pd(first, wide, _CMP_LT_OQ));
+        const int high = _mm256_movemask_pd(_mm256_cmp_pd(second, wide, _CMP_LT_OQ));
+        out[i] = static_cast<Bin>(value == value ? std::popcount(static_cast<unsigned>(high << 4 | low)) + 1 : 0);
+    }
+}
+
 void map_double(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& table, Bin* out) {
+    if (table.n_cuts <= 8) return map_few(data, stride, n, table.cuts, out);
     for (std::size_t i = 0; i < n; ++i, data += stride) {
         double value;
         std::memcpy(&value, data, sizeof(value));
@@ -140,6 +167,8 @@ __m256i marked_first(__m256i four, unsigned mask) {
 
 // Full steps write four records on each side, so they stop where that would pass the end of a side: what lies
 // there belongs to another chunk.
+constexpr std::size_t kSoon = 64;
+
 template <class FourOf, class OneOf>
 void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left, Record* right, FourOf four_of,
           OneOf one_of) {
@@ -148,6 +177,8 @@ void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_
     std::size_t r = 0;
     std::size_t i = 0;
     for (; i + 4 <= n && l + 4 <= n_left && r + 4 <= n_right; i += 4) {
+        __builtin_prefetch(left + std::min(l + kSoon, n_left), 1);
+        __builtin_prefetch(right + std::min(r + kSoon, n_right), 1);
         const unsigned mask = marks[i / 8] >> (i % 8) & 15u;
         const __m256i four = four_of(i);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(left + l), marked_first(four, mask));
@@ -195,7 +226,7 @@ struct NumericRule {
 
     explicit NumericRule(const RouteStep& step)
         : shift(_mm256_set1_epi8(static_cast<char>(step.shift))),
-          span(_mm256_set1_epi8(static_cast<char>(step.last - step.shift))) {}
+          span(_mm256_set1_epi8(static_cast<char>(step.span))) {}
 
     __m256i passed(__m256i bins) const {
         const __m256i moved = _mm256_sub_epi8(bins, shift);
@@ -207,10 +238,12 @@ struct NumericRule {
 struct NominalRule {
     __m256i low;
     __m256i high;
+    __m256i out;
 
     explicit NominalRule(const RouteStep& step)
         : low(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(step.set)))),
-          high(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(step.set + 16)))) {}
+          high(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(step.set + 16)))),
+          out(_mm256_set1_epi8(step.out_of_set ? -1 : 0)) {}
 
     __m256i passed(__m256i bins) const {
         const __m256i bit_of = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201ull));
@@ -219,56 +252,70 @@ struct NominalRule {
         const __m256i word =
             _mm256_blendv_epi8(_mm256_shuffle_epi8(low, byte), _mm256_shuffle_epi8(high, byte), in_high);
         const __m256i bit = _mm256_shuffle_epi8(bit_of, _mm256_and_si256(bins, _mm256_set1_epi8(7)));
-        return _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
+        return _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit), out);
     }
 };
 
-template <class Rule>
-void route_step(const Bin* columns, const RouteStep& step, std::uint8_t* lanes) {
+constexpr std::size_t kParts = kRouteRows / 32;  // of a vector each
+
+// For each part of the rows, who passes.
+template <class Rule, class Take>
+inline void for_passed(const Bin* columns, const RouteStep& step, Take take) {
     const Rule rule(step);
     const auto* const bins = reinterpret_cast<const __m256i*>(columns + step.column);
-    const auto* const left = reinterpret_cast<const __m256i*>(lanes + step.left * kRouteRows);
-    const auto* const right = reinterpret_cast<const __m256i*>(lanes + step.right * kRouteRows);
-    auto* const to = reinterpret_cast<__m256i*>(lanes + step.to * kRouteRows);
-    for (int half = 0; half < 2; ++half) {
-        const __m256i passed = rule.passed(_mm256_loadu_si256(bins + half));
-        _mm256_store_si256(to + half,
-                           _mm256_blendv_epi8(_mm256_load_si256(right + half), _mm256_load_si256(left + half), passed));
-    }
+    for (std::size_t part = 0; part < kParts; ++part) take(part, rule.passed(_mm256_loadu_si256(bins + part)));
 }
 
-void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
-    for (std::size_t s = 0; s < n_steps; ++s) {
-        if (steps[s].set == nullptr)
-            route_step<NumericRule>(columns + begin, steps[s], lanes);
-        else
-            route_step<NominalRule>(columns + begin, steps[s], lanes);
-    }
+template <class Take>
+inline void for_passed(const Bin* columns, const RouteStep& step, Take take) {
+    if (step.set == nullptr)
+        for_passed<NumericRule>(columns, step, take);
+    else
+        for_passed<NominalRule>(columns, step, take);
 }
 
-// Twice the code, and one more where a row goes right: passed is minus one where it does not.
-template <class Rule>
-void add_level(const Bin* columns, const RouteStep& step, __m256i (&codes)[2]) {
-    const Rule rule(step);
-    const auto* const bins = reinterpret_cast<const __m256i*>(columns + step.column);
-    const __m256i one = _mm256_set1_epi8(1);
-    for (std::size_t half = 0; half < 2; ++half) {
-        const __m256i right = _mm256_add_epi8(rule.passed(_mm256_loadu_si256(bins + half)), one);
-        codes[half] = _mm256_add_epi8(_mm256_add_epi8(codes[half], codes[half]), right);
+// The codes at hand stay in registers.
+void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* codes) {
+    __m256i aside[kMostPutAside][kParts];
+    std::size_t n_aside = 0;
+    __m256i at_hand[kParts];
+    for (__m256i& part : at_hand) part = _mm256_setzero_si256();
+    for (const RouteStep* step = steps; step != steps + n_steps; ++step) {
+        const __m256i code = _mm256_set1_epi8(static_cast<char>(step->code));
+        if (step->way == RouteStep::Way::attach) {
+            for_passed(columns + begin, *step, [&](std::size_t part, __m256i passed) {
+                at_hand[part] = _mm256_blendv_epi8(at_hand[part], code, passed);
+            });
+        } else if (step->way == RouteStep::Way::start) {
+            const __m256i other = _mm256_set1_epi8(static_cast<char>(step->other));
+            for_passed(columns + begin, *step, [&](std::size_t part, __m256i passed) {
+                aside[n_aside][part] = at_hand[part];
+                at_hand[part] = _mm256_blendv_epi8(other, code, passed);
+            });
+            ++n_aside;
+        } else {
+            --n_aside;
+            for_passed(columns + begin, *step, [&](std::size_t part, __m256i passed) {
+                at_hand[part] = _mm256_blendv_epi8(at_hand[part], aside[n_aside][part], passed);
+            });
+        }
     }
+    for (std::size_t part = 0; part < kParts; ++part)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes) + part, at_hand[part]);
 }
 
+// Twice the code, and one more where a row does not pass: passed is minus one where it does.
 void route_levels(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin,
                   std::uint8_t* codes) {
-    __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    for (std::size_t s = 0; s < n_steps; ++s) {
-        if (steps[s].set == nullptr)
-            add_level<NumericRule>(columns + begin, steps[s], sums);
-        else
-            add_level<NominalRule>(columns + begin, steps[s], sums);
-    }
-    for (std::size_t half = 0; half < 2; ++half)
-        _mm256_store_si256(reinterpret_cast<__m256i*>(codes) + half, sums[half]);
+    __m256i sums[kParts];
+    for (__m256i& part : sums) part = _mm256_setzero_si256();
+    const __m256i one = _mm256_set1_epi8(1);
+    for (std::size_t s = 0; s < n_steps; ++s)
+        for_passed(columns + begin, steps[s], [&](std::size_t part, __m256i passed) {
+            sums[part] = _mm256_add_epi8(_mm256_add_epi8(sums[part], sums[part]), _mm256_add_epi8(passed, one));
+        });
+    for (std::size_t part = 0; part < kParts; ++part)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes) + part, sums[part]);
 }
 
 // ---- Scan: eight bins a step.
@@ -616,6 +663,8 @@ const Kernels& avx2_kernels() {
     static const Kernels table{.name = "avx2",
                                .map_float = map_float,
                                .map_double = map_double,
+                               .map_strip_float = avx2::map_strip,
+                               .map_strip_double = avx2::map_strip,
                                .mark_rows = mark_rows,
                                .mark_records = mark_records,
                                .pack_rows = pack_rows,

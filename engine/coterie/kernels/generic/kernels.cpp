@@ -2,6 +2,7 @@
 #include "coterie/kernels/kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -91,18 +92,24 @@ void add_gains(const Cell* cells, int n_bins, const ScanTask& task, float parent
 }
 
 bool passes(const RouteStep& step, Bin bin) {
-    if (step.set != nullptr) return step.set[bin / 8] >> (bin % 8) & 1;
-    return passes(BinRule{.last = step.last, .shift = step.shift, .table = nullptr}, bin);
+    if (step.set != nullptr) return (step.set[bin / 8] >> (bin % 8) & 1) != (step.out_of_set ? 1 : 0);
+    return static_cast<Bin>(bin - step.shift) <= step.span;
 }
 
-void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* lanes) {
+void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* codes) {
+    std::array<std::array<std::uint8_t, kRouteRows>, kMostPutAside> aside;
+    std::size_t n_aside = 0;
+    std::fill_n(codes, kRouteRows, std::uint8_t{0});
     for (std::size_t s = 0; s < n_steps; ++s) {
         const RouteStep& step = steps[s];
-        std::uint8_t* const to = lanes + step.to * kRouteRows;
-        const std::uint8_t* const left = lanes + step.left * kRouteRows;
-        const std::uint8_t* const right = lanes + step.right * kRouteRows;
+        if (step.way == RouteStep::Way::start) {
+            std::copy_n(codes, kRouteRows, aside[n_aside++].data());
+            std::fill_n(codes, kRouteRows, step.other);
+        }
+        if (step.way == RouteStep::Way::join) --n_aside;
         const Bin* const column = columns + step.column + begin;
-        for (std::size_t k = 0; k < kRouteRows; ++k) to[k] = passes(step, column[k]) ? left[k] : right[k];
+        for (std::size_t k = 0; k < kRouteRows; ++k)
+            if (passes(step, column[k])) codes[k] = step.way == RouteStep::Way::join ? aside[n_aside][k] : step.code;
     }
 }
 
@@ -174,6 +181,8 @@ const Kernels& generic_kernels() {
     static const Kernels table{.name = "generic",
                                .map_float = map_values<float>,
                                .map_double = map_values<double>,
+                               .map_strip_float = generic::map_strip,
+                               .map_strip_double = generic::map_strip,
                                .mark_rows = mark_rows,
                                .mark_records = mark_records,
                                .pack_rows = pack_rows,

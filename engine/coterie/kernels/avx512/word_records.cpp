@@ -1,0 +1,172 @@
+// kernels/avx512/word_records.cpp: the codes of a row are in one or two vectors, and one permutation picks those of
+// eight columns; records are parted four a step.
+#include "coterie/kernels/word_records.hpp"
+
+#if defined(COTERIE_HAS_AVX2)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "coterie/kernels/kernels.hpp"
+
+namespace coterie::avx512 {
+namespace {
+
+constexpr std::size_t kAhead = 16;        // records between a fetch and its use
+constexpr std::size_t kVectorCodes = 32;  // of a vector
+
+/// Picks the codes of up to eight columns from a row of at most one vector, or of two; lanes that are not used are 0.
+template <bool kTwo>
+class Picker {
+public:
+    Picker(std::size_t stride, const std::uint32_t* columns, std::size_t n_columns) {
+        const std::size_t n_first = std::min(stride, kVectorCodes);
+        first_ = mask_of(n_first);
+        second_ = mask_of(stride - n_first);
+        alignas(16) std::uint16_t place[8] = {};
+        for (std::size_t lane = 0; lane < n_columns; ++lane) place[lane] = static_cast<std::uint16_t>(columns[lane]);
+        place_ = _mm512_castsi128_si512(_mm_load_si128(reinterpret_cast<const __m128i*>(place)));
+        used_ = static_cast<__mmask8>((1u << n_columns) - 1u);
+    }
+
+    __m128i operator()(const std::uint16_t* row) const {
+        const __m512i codes = _mm512_maskz_loadu_epi16(first_, row);
+        if constexpr (!kTwo) return used(_mm512_permutexvar_epi16(place_, codes));
+        const __m512i others = _mm512_maskz_loadu_epi16(second_, row + kVectorCodes);
+        return used(_mm512_permutex2var_epi16(codes, place_, others));
+    }
+
+private:
+    static __mmask32 mask_of(std::size_t n) { return static_cast<__mmask32>((std::uint64_t{1} << n) - 1); }
+    __m128i used(__m512i picked) const { return _mm_maskz_mov_epi16(used_, _mm512_castsi512_si128(picked)); }
+
+    __mmask32 first_;
+    __mmask32 second_;
+    __m512i place_;
+    __mmask8 used_;
+};
+
+template <bool kTwo>
+void gather(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
+            const Picker<kTwo>& pick, std::uint16_t* out, CodeRanges& ranges) {
+    const __m128i one = _mm_set1_epi16(1);
+    __m128i least = _mm_set1_epi16(-1);
+    __m128i greatest = _mm_setzero_si128();
+    __m128i known = least;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i + kAhead < n) {
+            const std::uint16_t* const ahead = codes + records[i + kAhead].row * stride;
+            __builtin_prefetch(ahead);
+            if constexpr (kTwo) __builtin_prefetch(ahead + kVectorCodes);
+        }
+        const __m128i picked = pick(codes + records[i].row * stride);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeLanes), picked);
+        least = _mm_min_epu16(least, picked);
+        greatest = _mm_max_epu16(greatest, picked);
+        known = _mm_min_epu16(known, _mm_sub_epi16(picked, one));
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.least), least);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.greatest), greatest);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.least_known_less_one), known);
+}
+
+template <bool kTwo>
+void fill(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
+          std::uint64_t* cells, std::uint16_t* seen) {
+    constexpr std::size_t kRows = 8;  // whose cells are found before they are added to
+    const Picker<kTwo> pick(rows.stride, columns.column, columns.n);
+    const __m128i add = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.add));
+    const __m128i factor = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.factor));
+    const __mmask8 as_it_is = _mm_cmpeq_epi16_mask(factor, _mm_setzero_si128());
+    const __m128i first = _mm_setr_epi16(0, kLaneCells, 2 * kLaneCells, 3 * kLaneCells, 4 * kLaneCells, 5 * kLaneCells,
+                                         6 * kLaneCells, 7 * kLaneCells);
+    alignas(16) std::uint16_t cell[kRows * kCodeLanes];
+    for (std::size_t begin = 0; begin < n; begin += kRows) {
+        const std::size_t n_now = std::min(kRows, n - begin);
+        for (std::size_t i = 0; i < n_now; ++i) {
+            if (rows.fetched > 0 && begin + i + kAhead < n) {
+                const std::uint16_t* const ahead = rows.codes + records[begin + i + kAhead].row * rows.stride;
+                __builtin_prefetch(ahead);
+                if constexpr (kTwo) __builtin_prefetch(ahead + kVectorCodes);
+            }
+            const __m128i codes = pick(rows.codes + records[begin + i].row * rows.stride);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(seen + (begin + i) * kCodeLanes), codes);
+            const __m128i sum = _mm_add_epi16(codes, add);
+            const __m128i within = _mm_mask_blend_epi16(as_it_is, _mm_mulhi_epu16(sum, factor), sum);
+            _mm_store_si128(reinterpret_cast<__m128i*>(cell + i * kCodeLanes), _mm_add_epi16(within, first));
+        }
+        for (std::size_t i = 0; i < n_now; ++i) {
+            const std::uint64_t pay = records[begin + i].pay;
+            for (std::size_t k = 0; k < columns.n; ++k) cells[cell[i * kCodeLanes + k]] += pay;
+        }
+    }
+}
+
+constexpr std::size_t kStep = 4;  // records of a vector
+
+}  // namespace
+
+void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
+                  const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges) {
+    if (stride <= kVectorCodes)
+        return gather<false>(codes, stride, records, n, {stride, columns, n_columns}, out, ranges);
+    if (stride <= 2 * kVectorCodes)
+        return gather<true>(codes, stride, records, n, {stride, columns, n_columns}, out, ranges);
+    avx2_kernels().gather_codes(codes, stride, records, n, columns, n_columns, out, ranges);
+}
+
+void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
+              const std::uint16_t* last, std::uint64_t* sums) {
+    const __m128i shifts = _mm_loadu_si128(reinterpret_cast<const __m128i*>(shift));
+    const __m128i spans = _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(last)), shifts);
+    __m512i all = _mm512_setzero_si512();
+    for (std::size_t i = 0; i < n; ++i) {
+        const __m128i code =
+            _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeLanes)), shifts);
+        const __mmask8 goes = _mm_cmple_epu16_mask(code, spans);
+        all = _mm512_mask_add_epi64(all, goes, all, _mm512_set1_epi64(static_cast<long long>(records[i].pay)));
+    }
+    _mm512_storeu_si512(sums, all);
+}
+
+void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
+                std::uint64_t* cells, std::uint16_t* seen) {
+    if (rows.stride <= kVectorCodes) return fill<false>(rows, records, n, columns, cells, seen);
+    if (rows.stride <= 2 * kVectorCodes) return fill<true>(rows, records, n, columns, cells, seen);
+    avx2::fill_cells(rows, records, n, columns, cells, seen);
+}
+
+std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
+    if (codes.stride != kCodeLanes) return avx2::part_words(records, n, codes, right);
+    const __m512i shift = _mm512_set1_epi16(static_cast<short>(codes.shift));
+    const __m512i span = _mm512_set1_epi16(static_cast<short>(codes.last - codes.shift));
+    WordRecord* left = records;
+    std::size_t i = 0;
+    // One more record than a step, because codes are read from a lane on.
+    for (; i + kStep < n; i += kStep) {
+        const __m512i code = _mm512_sub_epi16(_mm512_loadu_si512(codes.codes + i * kCodeLanes), shift);
+        const unsigned goes = _pext_u32(_mm512_cmple_epu16_mask(code, span), 0x01010101u);
+        const auto lanes = static_cast<__mmask8>(_pdep_u32(goes, 0x55u) * 3u);  // two to a record
+        const __m512i four = _mm512_loadu_si512(records + i);
+        const auto passed = static_cast<std::size_t>(std::popcount(goes));
+        _mm512_storeu_si512(left, _mm512_maskz_compress_epi64(lanes, four));
+        const __m512i others = _mm512_maskz_compress_epi64(static_cast<__mmask8>(~lanes), four);
+        _mm512_mask_storeu_epi64(right, static_cast<__mmask8>((1u << 2 * (kStep - passed)) - 1u), others);
+        left += passed;
+        right += kStep - passed;
+    }
+    for (; i < n; ++i) {
+        const bool goes_left = codes.goes_left(i);
+        const WordRecord record = records[i];
+        *left = *right = record;
+        left += goes_left;
+        right += !goes_left;
+    }
+    return static_cast<std::size_t>(left - records);
+}
+
+}  // namespace coterie::avx512
+
+#endif
