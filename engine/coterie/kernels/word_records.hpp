@@ -71,8 +71,6 @@ void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordReco
                   const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges);
 void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
               const std::uint16_t* last, std::uint64_t* sums);
-void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
-                std::uint64_t* cells, std::uint16_t* seen);
 std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right);
 }  // namespace avx512
 

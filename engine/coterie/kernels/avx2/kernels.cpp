@@ -165,10 +165,10 @@ __m256i marked_first(__m256i four, unsigned mask) {
                                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kFrontOf[mask].data())));
 }
 
+constexpr std::size_t kSoon = 64;  // records until lines that another core may have are wanted here
+
 // Full steps write four records on each side, so they stop where that would pass the end of a side: what lies
 // there belongs to another chunk.
-constexpr std::size_t kSoon = 64;
-
 template <class FourOf, class OneOf>
 void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left, Record* right, FourOf four_of,
           OneOf one_of) {

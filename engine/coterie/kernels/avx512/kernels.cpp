@@ -7,10 +7,13 @@
 #include <immintrin.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace coterie {
 namespace {
+
+#include "coterie/kernels/shared/derivatives.inl"
 
 // ---- Values to bins: 16 pivots, then the 16 cuts behind the pivot, each by one comparison.
 
@@ -67,6 +70,56 @@ void map_double(const std::byte* data, std::ptrdiff_t stride, std::size_t n, con
         const int fine = count_below(_mm512_load_pd(cuts), _mm512_load_pd(cuts + 8), wide);
         out[i] = static_cast<Bin>(value == value ? 16 * coarse + fine + 1 : 0);
     }
+}
+
+// ---- Packing: eight records a step, which stop where eight would pass the end of a side: what lies there belongs to
+// another chunk.
+
+template <class EightOf, class OneOf>
+void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left, Record* right, EightOf eight_of,
+          OneOf one_of) {
+    constexpr std::size_t kSoon = 64;  // records until lines that another core may have are wanted here
+    const std::size_t n_right = n - n_left;
+    std::size_t l = 0;
+    std::size_t r = 0;
+    std::size_t i = 0;
+    for (; i + 8 <= n && l + 8 <= n_left && r + 8 <= n_right; i += 8) {
+        __builtin_prefetch(left + (l + kSoon < n_left ? l + kSoon : n_left), 1);
+        __builtin_prefetch(right + (r + kSoon < n_right ? r + kSoon : n_right), 1);
+        const unsigned mask = marks[i / 8];
+        const __m512i eight = eight_of(i);
+        _mm512_storeu_si512(left + l, _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), eight));
+        _mm512_storeu_si512(right + r, _mm512_maskz_compress_epi64(static_cast<__mmask8>(~mask), eight));
+        const auto passed = static_cast<std::size_t>(std::popcount(mask));
+        l += passed;
+        r += 8 - passed;
+    }
+    for (; i < n; ++i) {
+        if (marks[i / 8] >> (i % 8) & 1)
+            left[l++] = one_of(i);
+        else
+            right[r++] = one_of(i);
+    }
+}
+
+void pack_rows(RowIndex first_row, const Pair* pairs, std::size_t n, const std::uint8_t* marks, Record* left,
+               std::size_t n_left, Record* right) {
+    const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    pack(
+        n, marks, left, n_left, right,
+        [=](std::size_t i) {
+            const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pairs + i));
+            const __m512i rows = _mm512_add_epi64(lanes, _mm512_set1_epi64(static_cast<std::int64_t>(first_row + i)));
+            return _mm512_or_si512(_mm512_slli_epi64(_mm512_cvtepu32_epi64(eight), 32), rows);
+        },
+        [=](std::size_t i) { return make_record(first_row + static_cast<RowIndex>(i), pairs[i]); });
+}
+
+void pack_records(const Record* records, std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left,
+                  Record* right) {
+    pack(
+        n, marks, left, n_left, right, [=](std::size_t i) { return _mm512_loadu_si512(records + i); },
+        [=](std::size_t i) { return records[i]; });
 }
 
 // ---- Routing.
@@ -145,11 +198,22 @@ const Kernels& avx512_kernels() {
         all.name = "avx512";
         all.map_float = map_float;
         all.map_double = map_double;
+        all.pack_rows = pack_rows;
+        all.pack_records = pack_records;
+        all.subtract = subtract;
+        all.sum_pairs = sum_pairs;
+        all.round_pairs = round_pairs;
+        all.row_sizes = row_sizes;
+        all.mass_below = mass_below;
+        all.draw = draw;
+        all.log_loss = log_loss;
+        all.squared_error = squared_error;
+        all.log_sum_exp = log_sum_exp;
+        all.softmax = softmax;
         all.route = route;
         all.route_levels = route_levels;
         all.gather_codes = avx512::gather_codes;
         all.sum_left = avx512::sum_left;
-        all.fill_cells = avx512::fill_cells;
         all.part_words = avx512::part_words;
         return all;
     }();

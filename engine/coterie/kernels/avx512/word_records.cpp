@@ -72,38 +72,6 @@ void gather(const std::uint16_t* codes, std::size_t stride, const WordRecord* re
     _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.least_known_less_one), known);
 }
 
-template <bool kTwo>
-void fill(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
-          std::uint64_t* cells, std::uint16_t* seen) {
-    constexpr std::size_t kRows = 8;  // whose cells are found before they are added to
-    const Picker<kTwo> pick(rows.stride, columns.column, columns.n);
-    const __m128i add = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.add));
-    const __m128i factor = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.factor));
-    const __mmask8 as_it_is = _mm_cmpeq_epi16_mask(factor, _mm_setzero_si128());
-    const __m128i first = _mm_setr_epi16(0, kLaneCells, 2 * kLaneCells, 3 * kLaneCells, 4 * kLaneCells, 5 * kLaneCells,
-                                         6 * kLaneCells, 7 * kLaneCells);
-    alignas(16) std::uint16_t cell[kRows * kCodeLanes];
-    for (std::size_t begin = 0; begin < n; begin += kRows) {
-        const std::size_t n_now = std::min(kRows, n - begin);
-        for (std::size_t i = 0; i < n_now; ++i) {
-            if (rows.fetched > 0 && begin + i + kAhead < n) {
-                const std::uint16_t* const ahead = rows.codes + records[begin + i + kAhead].row * rows.stride;
-                __builtin_prefetch(ahead);
-                if constexpr (kTwo) __builtin_prefetch(ahead + kVectorCodes);
-            }
-            const __m128i codes = pick(rows.codes + records[begin + i].row * rows.stride);
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(seen + (begin + i) * kCodeLanes), codes);
-            const __m128i sum = _mm_add_epi16(codes, add);
-            const __m128i within = _mm_mask_blend_epi16(as_it_is, _mm_mulhi_epu16(sum, factor), sum);
-            _mm_store_si128(reinterpret_cast<__m128i*>(cell + i * kCodeLanes), _mm_add_epi16(within, first));
-        }
-        for (std::size_t i = 0; i < n_now; ++i) {
-            const std::uint64_t pay = records[begin + i].pay;
-            for (std::size_t k = 0; k < columns.n; ++k) cells[cell[i * kCodeLanes + k]] += pay;
-        }
-    }
-}
-
 constexpr std::size_t kStep = 4;  // records of a vector
 
 }  // namespace
@@ -129,13 +97,6 @@ void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t
         all = _mm512_mask_add_epi64(all, goes, all, _mm512_set1_epi64(static_cast<long long>(records[i].pay)));
     }
     _mm512_storeu_si512(sums, all);
-}
-
-void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
-                std::uint64_t* cells, std::uint16_t* seen) {
-    if (rows.stride <= kVectorCodes) return fill<false>(rows, records, n, columns, cells, seen);
-    if (rows.stride <= 2 * kVectorCodes) return fill<true>(rows, records, n, columns, cells, seen);
-    avx2::fill_cells(rows, records, n, columns, cells, seen);
 }
 
 std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
