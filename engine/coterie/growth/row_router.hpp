@@ -1,6 +1,6 @@
 // growth/row_router.hpp: the leaf that each row of the matrix reaches, also rows that the tree did not see.
 //
-// In a tree of few leaves no row walks: every split is answered for 64 rows at once, from the deepest up, and each
+// In a tree of few leaves no row walks: every split is answered for 128 rows at once, from the deepest up, and each
 // answer picks one of the two codes below it (kernels: route, tree/route_plan.hpp). Larger trees are walked, several
 // rows side by side.
 #pragma once

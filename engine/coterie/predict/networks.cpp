@@ -216,13 +216,13 @@ RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex no
     return step;
 }
 
-void Networks::prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const {
-    scratch.planes.resize(n_planes() * kPlaneStride);
+void Networks::fill_planes(Buffer<Bin>& planes, const TableView& table, std::size_t begin, std::size_t n) const {
+    planes.resize(n_planes() * kPlaneStride);
     for (std::size_t plane = 0; plane < n_single_; ++plane)
         for (std::size_t done = 0; done < n; done += 256)
             mapper_->map(static_cast<FeatureIndex>(plane), table.columns[features_[plane]], begin + done,
-                         std::min<std::size_t>(256, n - done), scratch.planes.data() + plane * kPlaneStride + done);
-    if (!strips_.empty()) map_strips(scratch.planes.data() + n_single_ * kPlaneStride, table, begin, n);
+                         std::min<std::size_t>(256, n - done), planes.data() + plane * kPlaneStride + done);
+    if (!strips_.empty()) map_strips(planes.data() + n_single_ * kPlaneStride, table, begin, n);
 }
 
 // A few rows at a time, so that each is read from its beginning to its end: a processor foresees that.

@@ -1,8 +1,8 @@
 // predict/networks.hpp: trees without walks, for many rows.
 //
 // Words
-//   network  every split of a tree is answered for 64 rows at once, from the deepest up, and each answer picks one of
-//            the two leaf codes below it (kernels: route). It costs the same whatever way the rows go
+//   network  every split of a tree is answered for 128 rows at once, from the deepest up, and each answer picks one
+//            of the two leaf codes below it (kernels: route). It costs the same whatever way the rows go
 //   levelled a symmetric tree: one question a level, so the answers of a row, as bits, are the code of its leaf
 //   plane    a byte for each row of a block: where the value of a feature lies among the thresholds that the trees have
 //            for it, or its level. A feature with more than 254 thresholds has several planes
@@ -41,28 +41,25 @@ public:
         return {leaves_.data() + first_leaf_[t], leaves_.data() + first_leaf_[t + 1]};
     }
 
-    /// Calls reach(tree, row, codes) for all trees of the range in order, and for 64 rows of the block [begin, begin +
-    /// n) at a time; `row` counts from begin. n is at most kBlockRows.
+    /// Calls reach(tree, row, codes) for all trees of the range in order, and for kRouteRows rows of the block
+    /// [begin, begin + n) at a time; `row` counts from begin. n is at most kBlockRows.
     template <class Reach>
     void route(const TableView& table, std::size_t begin, std::size_t n, TreeRange trees, Reach reach) const {
-        thread_local Scratch scratch;
-        prepare(scratch, table, begin, n);
+        thread_local Buffer<Bin> planes;
+        fill_planes(planes, table, begin, n);
         std::array<std::uint8_t, kRouteRows> codes;
         for (std::size_t t = trees.begin; t < trees.end_of(n_trees()); ++t) {
             const RouteStep* const steps = steps_.data() + first_step_[t];
             const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
             const auto route = is_levelled_[t] ? kernels().route_levels : kernels().route;
             for (std::size_t row = 0; row < n; row += kRouteRows) {
-                route(scratch.planes.data(), steps, n_steps, row, codes.data());
+                route(planes.data(), steps, n_steps, row, codes.data());
                 reach(t, row, codes.data());
             }
         }
     }
 
 private:
-    struct Scratch {
-        Buffer<Bin> planes;
-    };
     class Planes;
     struct Splits;
     struct Strip {
@@ -76,7 +73,7 @@ private:
     void add_tree(const Tree& tree, const Planes& planes);
     void map_strip(const Strip& strip, const TableView& table, std::size_t begin, std::size_t n, Bin* out) const;
     void map_strips(Bin* planes, const TableView& table, std::size_t begin, std::size_t n) const;
-    void prepare(Scratch& scratch, const TableView& table, std::size_t begin, std::size_t n) const;
+    void fill_planes(Buffer<Bin>& planes, const TableView& table, std::size_t begin, std::size_t n) const;
 
     std::size_t n_single_ = 0;            // planes before those of strips
     std::vector<FeatureIndex> features_;  // of each of these

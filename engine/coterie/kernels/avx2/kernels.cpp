@@ -218,7 +218,7 @@ void pack_records(const Record* records, std::size_t n, const std::uint8_t* mark
         [=](std::size_t i) { return records[i]; });
 }
 
-// ---- Routing: 64 rows a step.
+// ---- Routing.
 
 struct NumericRule {
     __m256i shift;
