@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -108,7 +109,7 @@ std::size_t count_distinct(const SortedColumn& sorted) {
 // Gives each distinct value its own code or, if there are too many, the code of its share of the mass:
 // a value's share depends on how many rows lie below it, never on the order of the rows.
 RankedFeature number_codes(const SortedColumn& sorted, Code* codes) {
-    RankedFeature feature{.nominal = false, .n_codes = 1, .lowest_value = {NAN}, .highest_value = {}};
+    RankedFeature feature{.lowest_value = {NAN}, .highest_value = {}};
     const std::size_t n = sorted.words.size();
     const bool shared = count_distinct(sorted) > kMostCodes;
     if (shared) feature.highest_value.push_back(NAN);
@@ -131,32 +132,129 @@ RankedFeature number_codes(const SortedColumn& sorted, Code* codes) {
     return feature;
 }
 
+constexpr std::size_t kLeastSpaced = 16'384;  // codes with values, if values share codes
+
+// The values of a feature as whole numbers of steps from the least, if that is what they are: 0, 1, 2, 5, ...
+std::optional<RankedFeature> lattice_of(std::span<const double> values) {
+    if (values.size() < 2) return std::nullopt;
+    double step = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
+    const double n_steps = std::round((values.back() - values.front()) / step);
+    if (!(n_steps < static_cast<double>(std::min(kMostCodes, std::max<std::size_t>(256, 4 * values.size())))))
+        return std::nullopt;
+    step = (values.back() - values.front()) / n_steps;
+    const auto n_codes = static_cast<std::uint32_t>(n_steps) + 2;
+    RankedFeature feature{.spaced = true,
+                          .n_codes = n_codes,
+                          .lowest_value = std::vector<double>(n_codes, NAN),
+                          .highest_value = std::vector<double>(n_codes, NAN)};
+    for (const double value : values) {
+        const double place = (value - values.front()) / step;
+        const auto code = static_cast<std::size_t>(std::round(place)) + 1;
+        if (std::abs(place - std::round(place)) > 1e-3 || !std::isnan(feature.lowest_value[code])) return std::nullopt;
+        feature.lowest_value[code] = feature.highest_value[code] = value;
+    }
+    return feature;
+}
+
+// Codes without values take the least value of the next that has some, and the greatest of the one before.
+void fill_gaps(RankedFeature& feature) {
+    for (std::size_t code = feature.n_codes - 1; code-- > 1;)
+        if (std::isnan(feature.lowest_value[code])) feature.lowest_value[code] = feature.lowest_value[code + 1];
+    for (std::size_t code = 2; code < feature.n_codes; ++code)
+        if (std::isnan(feature.highest_value[code])) feature.highest_value[code] = feature.highest_value[code - 1];
+}
+
+// Codes by how far a value is from the least one; NaN is missing. What is decided follows from the distinct values.
+std::optional<RankedFeature> space_codes(std::span<const double> values, Code* codes) {
+    if (values.size() < kLeastSpaced) return std::nullopt;
+    double from = std::numeric_limits<double>::infinity();
+    double to = -from;
+    for (const double value : values) {
+        from = value < from ? value : from;
+        to = value > to ? value : to;
+    }
+    const double steps_per_value = static_cast<double>(kMostCodes - 1) / (to - from);
+    if (!std::isfinite(to - from) || !std::isfinite(steps_per_value)) return std::nullopt;
+    RankedFeature feature{.spaced = true,
+                          .n_codes = kMostCodes + 1,
+                          .lowest_value = std::vector<double>(kMostCodes + 1, NAN),
+                          .highest_value = std::vector<double>(kMostCodes + 1, NAN)};
+    for (std::size_t place = 0; place < values.size(); ++place) {
+        const double value = values[place];
+        if (std::isnan(value)) {
+            codes[place] = kMissingCode;
+            continue;
+        }
+        const auto step = static_cast<std::uint32_t>((value - from) * steps_per_value);
+        const std::uint32_t code = std::min(step, std::uint32_t{kMostCodes - 1}) + 1;
+        codes[place] = static_cast<Code>(code);
+        double& lowest = feature.lowest_value[code];
+        double& highest = feature.highest_value[code];
+        lowest = value >= lowest ? lowest : value;  // the first one replaces NaN
+        highest = value <= highest ? highest : value;
+    }
+    std::vector<std::uint16_t> filled;  // codes with values
+    bool shared = false;
+    for (std::size_t code = 1; code <= kMostCodes; ++code) {
+        if (std::isnan(feature.lowest_value[code])) continue;
+        filled.push_back(static_cast<std::uint16_t>(code));
+        shared = shared || feature.lowest_value[code] != feature.highest_value[code];
+    }
+    if (filled.size() >= kLeastSpaced) {
+        fill_gaps(feature);
+        return feature;
+    }
+    if (shared) return std::nullopt;
+    std::vector<double> distinct;
+    for (const std::uint16_t code : filled) distinct.push_back(feature.lowest_value[code]);
+    std::optional<RankedFeature> lattice = lattice_of(distinct);
+    if (!lattice) return std::nullopt;
+    std::vector<Code> new_code(kMostCodes + 1, kMissingCode);
+    for (std::size_t code = 1, i = 0; code < lattice->n_codes; ++code)
+        if (!std::isnan(lattice->lowest_value[code])) new_code[filled[i++]] = static_cast<Code>(code);
+    for (std::size_t place = 0; place < values.size(); ++place) codes[place] = new_code[codes[place]];
+    fill_gaps(*lattice);
+    return lattice;
+}
+
 // Codes by place. The column is read in the order of the table, which is the order of memory.
 RankedFeature rank_numeric(const ColumnView& column, std::span<const RowIndex> place_of, std::size_t n_places,
-                           Code* codes) {
+                           CodeSpacing spacing, Code* codes) {
     constexpr std::size_t kBlock = 1024;
     SortedColumn sorted;
     sorted.value.resize(n_places);
-    sorted.words.reserve(n_places);
     double values[kBlock];
     for (std::size_t first = 0; first < place_of.size(); first += kBlock) {
         const std::size_t n = std::min(kBlock, place_of.size() - first);
         column.read(first, n, values);
         for (std::size_t i = 0; i < n; ++i) {
             const RowIndex place = place_of[first + i];
-            if (place == kNoPlace) continue;
-            if (std::isnan(values[i])) {
-                codes[place] = kMissingCode;
-                continue;
-            }
-            const double value = values[i] + 0.0;  // both zeros are the same number
-            sorted.value[place] = value;
-            sorted.words.push_back(ordered_key(value) >> 32 << 32 | place);
+            if (place != kNoPlace) sorted.value[place] = values[i] + 0.0;  // both zeros are the same number
         }
+    }
+    if (spacing == CodeSpacing::by_value)
+        if (std::optional<RankedFeature> feature = space_codes(sorted.value, codes)) return *std::move(feature);
+    sorted.words.reserve(n_places);
+    for (std::size_t place = 0; place < n_places; ++place) {
+        const double value = sorted.value[place];
+        if (std::isnan(value))
+            codes[place] = kMissingCode;
+        else
+            sorted.words.push_back(ordered_key(value) >> 32 << 32 | place);
     }
     std::vector<std::uint64_t> twin;
     sort_words(sorted, twin);
-    return number_codes(sorted, codes);
+    RankedFeature feature = number_codes(sorted, codes);
+    if (spacing == CodeSpacing::by_rank || !feature.highest_value.empty()) return feature;
+    std::optional<RankedFeature> lattice = lattice_of(std::span(feature.lowest_value).subspan(1));
+    if (!lattice) return feature;
+    std::vector<Code> new_code{kMissingCode};
+    for (std::size_t code = 1; code < lattice->n_codes; ++code)
+        if (!std::isnan(lattice->lowest_value[code])) new_code.push_back(static_cast<Code>(code));
+    for (std::size_t place = 0; place < n_places; ++place) codes[place] = new_code[codes[place]];
+    fill_gaps(*lattice);
+    return *std::move(lattice);
 }
 
 RankedFeature rank_nominal(const ColumnView& column, std::span<const RowIndex> rows, std::int32_t n_levels,
@@ -189,7 +287,7 @@ std::size_t row_stride_for(std::size_t n_features) {
 }  // namespace
 
 RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, int n_threads, StopRequest stop,
-                       CodeLayout layout) {
+                       CodeLayout layout, CodeSpacing spacing) {
     const std::size_t n_features = table.columns.size();
     const std::size_t n = rows.size();
     const bool by_row = layout == CodeLayout::by_row;
@@ -219,7 +317,7 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
             const std::int32_t n_levels = table.n_levels[feature];
             ranked.features[feature] = n_levels > 0
                                            ? rank_nominal(table.columns[feature], rows, n_levels, feature, codes)
-                                           : rank_numeric(table.columns[feature], place_of, n, codes);
+                                           : rank_numeric(table.columns[feature], place_of, n, spacing, codes);
         });
         if (!by_row) continue;
         parallel_ranges(n, 4096, n_threads, [&](std::size_t begin, std::size_t end) {

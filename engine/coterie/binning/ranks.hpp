@@ -3,6 +3,7 @@
 // Words
 //   code     what a value became: 0 is missing; the distinct values of a feature are 1, 2, ... in their order
 //   shared   with more than 65,024 distinct values, neighbours share a code, so that codes hold equal mass
+//   spaced   codes are as far from each other as their values, for growers that draw thresholds; some have no value
 //   place    a row's position in the grower's own order of rows
 #pragma once
 
@@ -26,15 +27,17 @@ inline constexpr std::int32_t kMostLevels = 256;  // what a set of levels in a t
 /// What the codes of one feature mean. In a nominal feature the code is the level plus one.
 struct RankedFeature {
     bool nominal = false;
+    bool spaced = false;
     std::uint32_t n_codes = 1;          // with the missing code
-    std::vector<double> lowest_value;   // numeric: per code, its least value; entry 0 is unused
-    std::vector<double> highest_value;  // the same for its greatest value; empty unless codes are shared
+    std::vector<double> lowest_value;   // numeric: per code, its least value, or that of the next; entry 0 is unused
+    std::vector<double> highest_value;  // its greatest value, or that of the last before; empty if no two share a code
 
     double lowest(Code code) const { return lowest_value[code]; }
     double highest(Code code) const { return highest_value.empty() ? lowest_value[code] : highest_value[code]; }
 };
 
 enum class CodeLayout : std::uint8_t { by_feature, by_row };
+enum class CodeSpacing : std::uint8_t { by_rank, by_value };  // the latter for features where codes suffice for it
 
 /// The table's rows in the grower's order, each value replaced by its code.
 struct RankedTable {
@@ -70,7 +73,7 @@ struct CodeColumns {
 
 /// Ranks the given rows of the table, in the given order. Cost: a radix sort per feature, in parallel.
 RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, int n_threads, StopRequest stop = {},
-                       CodeLayout layout = CodeLayout::by_feature);
+                       CodeLayout layout = CodeLayout::by_feature, CodeSpacing spacing = CodeSpacing::by_rank);
 
 /// Reorders rows so that values[row] ascends; equal values keep their order. No NaN.
 void sort_stably(std::span<const double> values, std::vector<RowIndex>& rows);

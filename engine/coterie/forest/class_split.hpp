@@ -48,7 +48,7 @@ public:
           counts_(kRandom ? 0 : together_ * 256, 0),
           lanes_(kRandom ? width_ * kCodeLanes : 0) {
         if constexpr (kRandom) {
-            values_.emplace(rows, coarse_);
+            values_.emplace(rows);
         } else {
             cells_.resize(together_ * 256 * width_);
             std::fill(cells_.begin(), cells_.end(), Weight{0});
@@ -406,11 +406,6 @@ private:
 
     // --- random thresholds, for extra trees
 
-    RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
-        return random_cut(*values_, feature, range, Base::missing_goes_left(feature),
-                          Base::drawn_bits(~std::uint64_t{feature}));
-    }
-
     // The sides lie in left_ and left_weight_.
     void judge_drawn(FeatureIndex feature, const CodeRange& range, RandomCut cut) {
         has_missing_ = range.has_missing();
@@ -429,7 +424,7 @@ private:
         });
         if (!range.varies()) return;
         varies_ = true;
-        const RandomCut cut = draw_cut(feature, range);
+        const RandomCut cut = draw_cut(*values_, Base::draws_, &feature, 0, range);
         nothing();
         std::uint32_t n_left = 0;
         for (std::size_t i = 0; i < n; ++i) {
@@ -458,7 +453,7 @@ private:
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;
                 varies_ = true;
-                cuts[k] = draw_cut(features[k], range);
+                cuts[k] = draw_cut(*values_, Base::draws_, features, k, range);
                 shift[k] = cuts[k].shift;
                 reach[k] = static_cast<std::uint16_t>(cuts[k].last - cuts[k].shift);
             }

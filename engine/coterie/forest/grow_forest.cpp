@@ -71,6 +71,21 @@ public:
 
     std::uint32_t place_of(const double* answer) {
         if (!share_) return add(answer);
+        // Of two classes, nearly all answers are one of them.
+        if (n_columns_ == 2 && (answer[0] == 0.0 || answer[1] == 0.0)) {
+            std::uint32_t& pure = pure_[answer[0] == 0.0];
+            if (pure == kNone) pure = find(answer);
+            return pure;
+        }
+        return find(answer);
+    }
+
+    std::vector<double> answers;
+
+private:
+    static constexpr std::uint32_t kNone = ~0u;
+
+    std::uint32_t find(const double* answer) {
         std::uint64_t hash = 0;
         for (std::uint32_t i = 0; i < n_columns_; ++i) hash = mix(hash ^ std::bit_cast<std::uint64_t>(answer[i]));
         std::uint32_t& recent = recent_[hash % recent_.size()];
@@ -83,9 +98,6 @@ public:
         return recent = found->second;
     }
 
-    std::vector<double> answers;
-
-private:
     std::uint32_t add(const double* answer) {
         const auto place = static_cast<std::uint32_t>(answers.size() / n_columns_);
         answers.insert(answers.end(), answer, answer + n_columns_);
@@ -95,6 +107,7 @@ private:
     std::uint32_t n_columns_;
     bool share_;
     std::map<std::vector<double>, std::uint32_t> known_;
+    std::array<std::uint32_t, 2> pure_{kNone, kNone};
     std::array<std::uint32_t, 256> recent_{};  // places, by a hash of their answers: most need no look at the others
 };
 
@@ -110,7 +123,7 @@ std::shared_ptr<PackedTree> pack(Sapling&& sapling, std::uint32_t n_columns, boo
             continue;
         }
         const double share = sapling.weight[packed.left] / sapling.weight[node];
-        packed.share = static_cast<std::uint16_t>(std::lround(65535.0 * std::clamp(share, 0.0, 1.0)));
+        packed.share = static_cast<std::uint16_t>(65535.0 * std::clamp(share, 0.0, 1.0) + 0.5);
     }
     sapling.nodes.shrink_to_fit();
     table.answers.shrink_to_fit();
@@ -191,7 +204,9 @@ ForestTraining::ForestTraining(const TableView& table, const TargetView& targets
       }()),
       out_of_bag_([&] {
           const CodeLayout layout = sums_up_ ? CodeLayout::by_row : CodeLayout::by_feature;
-          memory_->rows = make_forest_rows(table, targets, layout, options_.n_threads, stop);
+          const CodeSpacing spacing =
+              sums_up_ && options_.tree.tree.random_splits ? CodeSpacing::by_value : CodeSpacing::by_rank;
+          memory_->rows = make_forest_rows(table, targets, layout, spacing, options_.n_threads, stop);
           return OutOfBag(memory_->rows);
       }()) {
     const ForestRows& rows = memory_->rows;
@@ -322,6 +337,7 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
         !options_.tree.balance_bag && factor_.empty() && memory_->bags->n_slots() < most_weight &&
         (!rows.weighted ||
          std::ranges::all_of(rows.targets.weight, [](double w) { return w == std::floor(w) && w <= kMostCopies; }));
+    if (sums_up_ && whole_weights && reads_columns(rows.targets, options_.tree.tree)) columns_.make(rows, n_threads);
     const std::thread::id caller = std::this_thread::get_id();
     std::atomic<bool> stopped = false;
     std::vector<Worker*> idle;
@@ -339,7 +355,7 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
                     workers_.push_back(std::make_unique<Worker>());
                     if (sums_up_)
                         workers_.back()->grower =
-                            make_sum_tree_grower(rows, whole_, options_.tree, shape_, whole_weights);
+                            make_sum_tree_grower(rows, whole_, options_.tree, shape_, whole_weights, columns_);
                     idle.push_back(workers_.back().get());
                 }
                 worker = idle.back();
@@ -390,9 +406,11 @@ ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const 
     std::vector<std::vector<std::uint8_t>> used(rows.n_features());
     for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
         if (rows.n_levels[feature] == 0) used[feature].assign(rows.table.features[feature].n_codes, 0);
-    for (std::size_t tree = first; tree < trees_.size(); ++tree)
-        for (const PackedNode& node : trees_[tree]->nodes)
-            if (!node.is_leaf() && !node.is_nominal()) used[node.feature()][node.code] = 1;
+    parallel_for(trees_.size() - first, options_.n_threads, [&](std::size_t tree) {
+        for (const PackedNode& node : trees_[first + tree]->nodes)
+            if (!node.is_leaf() && !node.is_nominal())
+                std::atomic_ref(used[node.feature()][node.code]).store(1, std::memory_order_relaxed);
+    });
     for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
         if (rows.n_levels[feature] > 0) continue;
         const std::uint32_t n_codes = rows.table.features[feature].n_codes;
@@ -401,8 +419,15 @@ ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const 
         for (std::uint32_t code = 1; code < n_codes; ++code) {
             recoding.code[feature][code] = next;
             if (!used[feature][code]) continue;
+            std::vector<double>& thresholds = recoding.thresholds[feature];
+            const double threshold = threshold_above(feature, code);
+            // Codes without values, and the last one before them, mean the same.
+            if (!thresholds.empty() && thresholds.back() == threshold) {
+                recoding.code[feature][code] = static_cast<std::uint16_t>(next - 1);
+                continue;
+            }
             ++next;
-            recoding.thresholds[feature].push_back(threshold_above(feature, code));
+            thresholds.push_back(threshold);
         }
     }
     return recoding;
@@ -469,7 +494,7 @@ Grove ForestTraining::finish() {
         rows.table.features[feature].lowest_value.clear();
         rows.table.features[feature].highest_value.clear();
     }
-    for (const auto& tree : trees_) recoding.apply(*tree);
+    parallel_for(trees_.size(), options_.n_threads, [&](std::size_t tree) { recoding.apply(*trees_[tree]); });
     Buffer<Code>& codes = rows.table.codes.own();
     parallel_ranges(rows.n_places(), 16'384, options_.n_threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {

@@ -100,6 +100,7 @@ private:
     PackedForest shape_;  // no trees: what growers and packers need to know
     bool sums_up_;
     WholeTargets whole_;
+    ForestColumns columns_;  // made if the trees read them
     std::vector<double> shift_;
     std::vector<double> factor_;  // per place, or empty
     OutOfBag out_of_bag_;

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "coterie/forest/node_draws.hpp"
 #include "coterie/forest/rows.hpp"
-#include "coterie/forest/sums.hpp"
 
 namespace coterie::sums {
 
@@ -45,14 +45,13 @@ struct SeenCodes {
     Code operator[](std::size_t i) const { return codes[i * stride]; }
 };
 
-/// Draws features for a node; what is drawn follows from the node alone, however its search goes.
 template <class Pay, bool kCountRows>
 class NodeSearch {
 public:
     using Node = NodeView<Pay>;
 
     NodeSearch(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
-        : rows_(rows), options_(options.tree), forest_(forest) {
+        : rows_(rows), options_(options.tree), forest_(forest), draws_(options.tree.max_features) {
         for (const RankedFeature& feature : rows.table.features) coarse_.push_back(Coarse::of(feature.n_codes));
         for (const std::int32_t n : rows.n_levels) has_levels_ = has_levels_ || n > 0;
     }
@@ -62,43 +61,32 @@ public:
 
     void start_tree(const std::uint16_t* ranks, std::uint64_t seed) {
         ranks_ = ranks;
-        random_ = Stream(seed);
+        draws_.start_tree(seed);
     }
+
+    NodeDraws& draws() { return draws_; }
 
 protected:
     void begin(const Node& node, double perfect) {
         node_ = &node;
         seen_ = {};
-        seed_ = random_.bits();
-        picks_.clear();
+        draws_.start_node();
         varies_ = false;
         done_ = false;
         perfect_ = rows_.targets.are_classes() ? perfect : -criterion::kForbidden;
         extent_ = Pay::kWhole ? static_cast<std::size_t>(node.weight) : node.records.size();
     }
 
-    /// Calls try_features(first, n) until enough have been tried and one of them varies; up to `together` at once.
-    /// Leaves `features` as they were.
+    /// Up to `together` features at once, until one that varies was tried and enough were, or nothing can be better.
     template <class Try>
     void draw_features(std::vector<FeatureIndex>& features, std::size_t together, Try try_features) {
-        const std::size_t n = features.size();
-        const std::size_t limit = options_.max_features;
-        const std::size_t wanted = limit == 0 ? n : std::min(limit, n);
-        for (std::size_t tried = 0; tried < n && !done_ && (tried < wanted || !varies_);) {
-            const std::size_t n_now = std::min(together, tried < wanted ? wanted - tried : 1);
-            for (std::size_t i = tried; i < tried + n_now; ++i) pick(features, i);
-            try_features(features.data() + tried, n_now);
-            tried += n_now;
-        }
-        for (std::size_t i = picks_.size(); i-- > 0;) std::swap(features[i], features[picks_[i]]);
+        draws_.draw_features(features, together, varies_, [&](const FeatureIndex* first, std::size_t n) {
+            try_features(first, n);
+            return done_;
+        });
     }
 
     std::size_t n_rows() const { return node_->records.size(); }
-
-    std::uint64_t drawn_bits(std::uint64_t position) const {
-        return mix(seed_ + (position + 1) * 0x9e3779b97f4a7c15ull);
-    }
-    bool missing_goes_left(FeatureIndex feature) const { return drawn_bits(~(std::uint64_t{feature} << 32)) >> 63; }
 
     const std::uint16_t* ranks_of(FeatureIndex feature) const {
         return node_->ranked || rows_.n_levels[feature] == 0 ? nullptr : ranks_ + forest_.first_rank[feature];
@@ -158,6 +146,7 @@ protected:
     std::vector<Coarse> coarse_;
     bool has_levels_ = false;
     const std::uint16_t* ranks_ = nullptr;
+    NodeDraws draws_;
 
     const Node* node_ = nullptr;
     SeenCodes seen_;
@@ -167,18 +156,6 @@ protected:
     bool done_ = false;     // nothing can be better
     double perfect_ = 0.0;  // the score of a split that parts the classes
     std::vector<std::uint64_t> keys_;
-
-private:
-    // One more feature without replacement, to place i.
-    void pick(std::vector<FeatureIndex>& features, std::size_t i) {
-        const std::size_t other = i + static_cast<std::size_t>(((drawn_bits(i) >> 32) * (features.size() - i)) >> 32);
-        std::swap(features[i], features[other]);
-        picks_.push_back(static_cast<std::uint32_t>(other));
-    }
-
-    Stream random_;           // a number for each node
-    std::uint64_t seed_ = 0;  // of this node
-    std::vector<std::uint32_t> picks_;
 };
 
 }  // namespace coterie::sums

@@ -193,8 +193,10 @@ void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const dou
 }
 
 void add_importances(const Sapling& sapling, std::span<double> importances) {
-    for (std::size_t node = 0; node < sapling.nodes.size(); ++node)
-        if (!sapling.nodes[node].is_leaf()) importances[sapling.nodes[node].feature()] += sapling.gain[node];
+    for (std::size_t node = 0; node < sapling.nodes.size(); ++node) {
+        const PackedNode& packed = sapling.nodes[node];
+        importances[packed.feature()] += sapling.gain[node] * static_cast<double>(!packed.is_leaf());  // no branch
+    }
 }
 
 void add_out_of_bag_importances(const Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "coterie/forest/code_values.hpp"
+#include "coterie/forest/node_draws.hpp"
 
 namespace coterie::sums {
 
@@ -36,16 +37,15 @@ struct RandomCut {
     }
 };
 
-/// The cut of a range that varies, from random bits.
-inline RandomCut random_cut(const CodeValues& values, FeatureIndex feature, const CodeRange& range, bool missing_left,
-                            std::uint64_t bits) {
+/// The cut of a range that varies, in feature k of those that are being tried.
+inline RandomCut draw_cut(const CodeValues& values, const NodeDraws& draws, const FeatureIndex* features, std::size_t k,
+                          const CodeRange& range) {
     const bool known_differ = range.first() < range.high;
-    RandomCut cut{.shift = static_cast<std::uint16_t>(range.has_missing() && known_differ && missing_left ? 0 : 1),
-                  .last = range.high};
-    if (known_differ) {
-        const double share = static_cast<double>(bits >> 11) * 0x1.0p-53;
-        cut.last = static_cast<std::uint16_t>(values.between(feature, range.first(), range.high, share));
-    }
+    const bool missing_left = range.has_missing() && known_differ && draws.missing_goes_left(features[k]);
+    RandomCut cut{.shift = static_cast<std::uint16_t>(missing_left ? 0 : 1), .last = range.high};
+    if (known_differ)
+        cut.last =
+            static_cast<std::uint16_t>(values.between(features[k], range.first(), range.high, draws.shares()[k]));
     return cut;
 }
 

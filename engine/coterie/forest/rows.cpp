@@ -62,15 +62,15 @@ std::uint32_t ForestRows::n_columns() const {
     return std::accumulate(targets.n_classes.begin(), targets.n_classes.end(), 0u);
 }
 
-ForestRows make_forest_rows(const TableView& table, const TargetView& view, CodeLayout layout, int n_threads,
-                            StopRequest& stop) {
+ForestRows make_forest_rows(const TableView& table, const TargetView& view, CodeLayout layout, CodeSpacing spacing,
+                            int n_threads, StopRequest& stop) {
     ForestRows rows;
     rows.n_table_rows = table.n_rows;
     rows.n_levels = table.n_levels;
     rows.order = order_rows(table, view, n_threads);
     rows.weighted = !view.weight.empty();
     stop.check();
-    rows.table = rank_table(table, rows.order, n_threads, stop, layout);
+    rows.table = rank_table(table, rows.order, n_threads, stop, layout, spacing);
     criterion::Targets& targets = rows.targets;
     targets.n_outputs = view.n_outputs;
     targets.n_classes.assign(view.n_classes.begin(), view.n_classes.end());

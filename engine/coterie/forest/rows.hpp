@@ -34,8 +34,8 @@ struct ForestRows {
 };
 
 /// Ranks the table's rows with weight. The layout is the one that the grower of the trees reads.
-ForestRows make_forest_rows(const TableView& table, const TargetView& targets, CodeLayout layout, int n_threads,
-                            StopRequest& stop);
+ForestRows make_forest_rows(const TableView& table, const TargetView& targets, CodeLayout layout, CodeSpacing spacing,
+                            int n_threads, StopRequest& stop);
 
 /// How each tree of a forest grows, beyond what a single tree knows.
 struct ForestTreeOptions {

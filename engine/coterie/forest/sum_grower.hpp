@@ -7,8 +7,12 @@
 #include <memory>
 
 #include "coterie/base/error.hpp"
+#include "coterie/forest/few_grower.hpp"
+#include "coterie/forest/few_search.hpp"
+#include "coterie/forest/out_rows.hpp"
 #include "coterie/forest/sum_tree.hpp"
 #include "coterie/forest/tallies.hpp"
+#include "coterie/forest/turned_rows.hpp"
 
 namespace coterie::sums {
 
@@ -18,6 +22,7 @@ struct Task {
     const ForestTreeOptions& options;
     const PackedForest& forest;
     bool whole_weights;
+    const ForestColumns& columns;
 };
 
 std::unique_ptr<SumTreeGrower> make_for_two_classes(const Task& task);
@@ -65,19 +70,22 @@ public:
           forest_(forest),
           allowed_(options, rows.n_features()),
           finder_(rows, options, forest),
+          few_search_(rows, finder_.draws()),
+          few_(rows, options.tree),
+          turned_(rows.n_features()),
           all_(rows),
           left_(rows),
           right_(rows),
           stride_(rows.table.row_stride),
           block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMostFewRows, kMostBlockRows)),
           block_(block_rows_ * stride_ + kCacheLine),
-          block_place_(block_rows_) {
+          block_place_(block_rows_),
+          out_(rows, forest) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
     }
 
     Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
-        bag_ = &bag;
         tree_ = {};
         tree_.ranks = std::move(ranks);
         tree_.out_leaf.assign(bag.out.size(), 0);
@@ -131,9 +139,7 @@ private:
             rescale(job);
         else
             count(job);
-        out_.resize(bag.out.size());
-        out_twin_.resize(bag.out.size());
-        for (std::size_t i = 0; i < bag.out.size(); ++i) out_[i] = static_cast<std::uint32_t>(i);
+        out_.start_tree(bag);
     }
 
     std::span<const Record<Pay>> records(std::size_t begin, std::size_t end) const {
@@ -225,7 +231,7 @@ private:
             stack_.pop_back();
             grow_node(next);
         }
-        walk_out_of_bag(top);
+        out_.walk(top.out_begin, top.out_end, top.node, tree_);
     }
 
     void grow_node(Job& job) {
@@ -236,11 +242,29 @@ private:
                                  .stride = stride_,
                                  .ranked = job.local,
                                  .weight = job.total.weight()};
+        if constexpr (Kind::kGrowsFew)
+            if (extent_of(job) <= kMostFewRows) return grow_few(job, view);
         const Split split = Kind::find(finder_, view, all_, allowed_.features(job.state));
         if (!split.found()) return finish_leaf(job);
         const double gain = (split.score - all_.score()) * factor(job.scale) / total_weight_;
         if (gain + criterion::kTiny < options_.tree.min_impurity_decrease) return finish_leaf(job);
         part(job, view, split);
+    }
+
+    // Rows of a block are in the order of places, those of the second class last.
+    void grow_few(const Job& job, const NodeView<Pay>& view) {
+        std::array<RowIndex, kMostFewRows> rows;
+        std::size_t second = job.size();
+        for (std::size_t i = job.size(); i-- > 0;) {
+            rows[i] = view.records[i].row;
+            if (view.records[i].pay.word >> 32 != 0) second = i;
+        }
+        turned_.turn(view.codes, stride_, {rows.data(), job.size()});
+        const SetPays pays = weights_.weigh(
+            job.size(), second, [&](std::size_t i) { return static_cast<std::uint32_t>(view.records[i].pay.word); });
+        few_search_.start(view.records);
+        few_.template grow<SquareScore>({job.node, job.depth, job.state, job.total}, job.size(), turned_.codes(), pays,
+                                        few_search_, allowed_, factor(job.scale) / total_weight_, tree_);
     }
 
     // What can be told without a look at the records.
@@ -278,8 +302,7 @@ private:
             }
             tree_.value[job.node] = first + sum / weight;
         }
-        if (!job.local)
-            for (std::size_t i = job.out_begin; i < job.out_end; ++i) tree_.out_leaf[out_[i]] = job.node;
+        if (!job.local) out_.settle(job.out_begin, job.out_end, job.node, tree_);
     }
 
     void part(const Job& job, const NodeView<Pay>& view, const Split& split) {
@@ -294,7 +317,7 @@ private:
         const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks);
         left_.count(records(job.begin, middle));
         right_.count_rest(all_, left_, records(middle, job.end));
-        const std::size_t out_middle = job.local ? 0 : part_out(job, rule, ranks);
+        const std::size_t out_middle = job.local ? 0 : out_.part(job.out_begin, job.out_end, rule, ranks);
         const double gain = Kind::score(left_, right_) - all_.score();
         const double share = gain * factor(job.scale) / total_weight_;
         // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
@@ -363,59 +386,16 @@ private:
         return job.begin + n_left;
     }
 
-    // Rows out of the bag go the way of the others.
-    std::size_t part_out(const Job& job, const PackedNode& rule, const std::uint16_t* ranks) {
-        std::uint32_t* left = out_.data() + job.out_begin;
-        std::uint32_t* right = out_twin_.data();
-        const FeatureIndex feature = rule.feature();
-        for (std::size_t i = job.out_begin; i < job.out_end; ++i) {
-            const std::uint32_t index = out_[i];
-            if (i + kAhead < job.out_end) __builtin_prefetch(rows_.table.row(bag_->out[out_[i + kAhead]]) + feature);
-            const Code code = rows_.table.row(bag_->out[index])[feature];
-            const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
-            *left = index;
-            *right = index;
-            left += goes_left;
-            right += !goes_left;
-        }
-        std::copy(out_twin_.data(), right, left);
-        return static_cast<std::size_t>(left - out_.data());
-    }
-
-    void walk_out_of_bag(const Job& job) {
-        constexpr std::size_t kLanes = 8;
-        const PackedNode* const nodes = tree_.nodes.data();
-        for (std::size_t first = job.out_begin; first < job.out_end; first += kLanes) {
-            const std::size_t n = std::min(kLanes, job.out_end - first);
-            std::array<NodeIndex, kLanes> at;
-            std::array<const Code*, kLanes> row;
-            for (std::size_t k = 0; k < kLanes; ++k) {
-                at[k] = job.node;
-                row[k] = rows_.table.row(bag_->out[out_[first + std::min(k, n - 1)]]);
-                __builtin_prefetch(row[k]);
-            }
-            for (bool moved = true; moved;) {
-                moved = false;
-                for (std::size_t k = 0; k < kLanes; ++k) {
-                    const PackedNode& node = nodes[at[k]];
-                    if (node.is_leaf()) continue;
-                    moved = true;
-                    const FeatureIndex feature = node.feature();
-                    std::uint32_t code = row[k][feature];
-                    if (node.is_nominal()) code = tree_.ranks[forest_.first_rank[feature] + code];
-                    at[k] = node.left + !node.goes_left(code);
-                }
-            }
-            for (std::size_t k = 0; k < n; ++k) tree_.out_leaf[out_[first + k]] = at[k];
-        }
-    }
-
     const ForestRows& rows_;
     const WholeTargets& targets_;
     const ForestTreeOptions& options_;
     const PackedForest& forest_;
     AllowedFeatures allowed_;
     Kind::Finder finder_;
+    FewSearch few_search_;
+    FewGrower few_;
+    TurnedRows turned_;
+    WeightSets weights_;
     Tally all_;   // of the node that is being split
     Tally left_;  // of its sides
     Tally right_;
@@ -425,20 +405,18 @@ private:
     std::vector<RowIndex> block_place_;
     std::vector<FeatureIndex> nominal_;
 
-    const Bag* bag_ = nullptr;
     Sapling tree_;
     std::size_t expected_nodes_ = 0;  // from the tree before
     double total_weight_ = 0.0;
     std::vector<Job> stack_;
     Buffer<Record<Pay>> records_;
     Buffer<Record<Pay>> twin_;
-    std::vector<std::uint32_t> out_;  // numbers of rows in Bag::out
-    std::vector<std::uint32_t> out_twin_;
+    OutRows out_;
 };
 
 template <template <class, class, bool, bool> class Kind, class Score, class Pay, bool kRandom>
 std::unique_ptr<SumTreeGrower> make(const Task& task) {
-    const auto [rows, targets, options, forest, whole_weights] = task;
+    const auto& [rows, targets, options, forest, whole_weights, columns] = task;
     if (options.tree.min_rows_leaf > 1 || options.tree.min_weight_leaf > 0.0)
         return std::make_unique<Grower<Kind<Score, Pay, kRandom, true>>>(rows, targets, options, forest);
     return std::make_unique<Grower<Kind<Score, Pay, kRandom, false>>>(rows, targets, options, forest);

@@ -21,7 +21,7 @@
 namespace coterie::sums {
 
 inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of words are filled and scanned
-inline constexpr std::size_t kFewNumbers = 48;   // rows of numbers that are few; of classes all that are not dense
+inline constexpr std::size_t kFewNumbers = 48;   // rows of numbers that are few; those of classes never come here
 inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
 
 template <class Score, class Pay, bool kRandom, bool kCountRows>
@@ -36,7 +36,7 @@ public:
     static constexpr bool kScanWords = Pay::kWhole && std::is_same_v<Score, SquareScore> && !kCountRows;
     static constexpr std::size_t kLarge = kScanWords ? kDenseNode : kDensePairs;
     static constexpr bool kClasses = std::is_same_v<Pay, ClassPay>;
-    static constexpr std::size_t kFew = kScanWords && !kRandom ? (kClasses ? kDenseNode : kFewNumbers) : 0;
+    static constexpr std::size_t kFew = kScanWords && !kRandom && !kClasses ? kFewNumbers : 0;
     static_assert(kFew <= kMostFewRows);
     static constexpr bool kSeesLanes = kScanWords && !kRandom;
     static constexpr std::size_t kMostLanes = 16;     // features that share a pass, if codes are kept
@@ -45,7 +45,7 @@ public:
     SumSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
         : Base(rows, options, forest), cells_(kMostLanes * kLaneCells + 8), counts_(kTogether * kLaneCells, 0) {
         std::fill(cells_.begin(), cells_.end(), Pay{});
-        if constexpr (kRandom) values_.emplace(rows, coarse_);
+        if constexpr (kRandom) values_.emplace(rows);
     }
 
     /// `pay`: of all records.
@@ -185,7 +185,7 @@ private:
         judge_cuts(feature, n_cuts, missing.sums(), n_missing);
     }
 
-    // --- few rows: every cut against every row
+    // --- few rows of numbers: every cut against every row
 
     Split find_few(std::vector<FeatureIndex>& features) {
         begin_few();
@@ -204,38 +204,23 @@ private:
                 .n = n,
                 .sum = 0,
                 .weight = static_cast<std::uint32_t>(extent_),
-                .salt = static_cast<std::uint16_t>(Base::drawn_bits(0) & 0xffff)};
-        if constexpr (kClasses) {
-            for (std::size_t i = 0; i < n; ++i) {
-                const std::uint64_t word = node_->records[i].pay.word;
-                few_pay_[i] = static_cast<std::uint16_t>(word >> 24 | word);
-            }
-            few_.sum = static_cast<std::uint32_t>(pay_.word >> 32);
-        } else {
-            // Numbers of 24 bits: counted from the least of the node, and without the last bits that have no room.
-            std::array<std::uint64_t, kMostFewRows> number;
-            std::uint64_t least = ~std::uint64_t{0};
-            for (std::size_t i = 0; i < n; ++i) {
-                const Sums own = node_->records[i].pay.sums();
-                number[i] = static_cast<std::uint64_t>(own.sum / own.weight);
-                least = std::min(least, number[i]);
-            }
-            const std::uint64_t all = (pay_.word >> 24) - least * few_.weight;
-            const int spare = std::max(0, static_cast<int>(std::bit_width(all)) - 24);
-            for (std::size_t i = 0; i < n; ++i) {
-                const auto weight = static_cast<std::uint32_t>(node_->records[i].pay.word & 0xff);
-                const auto sum = static_cast<std::uint32_t>((number[i] - least) >> spare) * weight;
-                few_pay_[i] = sum << 8 | weight;
-                few_.sum += sum;
-            }
+                .salt = static_cast<std::uint16_t>(Base::draws_.bits(0) & 0xffff)};
+        // Numbers of 24 bits: counted from the least of the node, and without the last bits that have no room.
+        std::array<std::uint64_t, kMostFewRows> number;
+        std::uint64_t least = ~std::uint64_t{0};
+        for (std::size_t i = 0; i < n; ++i) {
+            const Sums own = node_->records[i].pay.sums();
+            number[i] = static_cast<std::uint64_t>(own.sum / own.weight);
+            least = std::min(least, number[i]);
         }
-    }
-
-    FewCut cut_few(std::uint16_t* codes) const {
-        if constexpr (kClasses)
-            return kernels().cut_few_classes(codes, few_);
-        else
-            return kernels().cut_few_numbers(codes, few_);
+        const std::uint64_t all = (pay_.word >> 24) - least * few_.weight;
+        const int spare = std::max(0, static_cast<int>(std::bit_width(all)) - 24);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto weight = static_cast<std::uint32_t>(node_->records[i].pay.word & 0xff);
+            const auto sum = static_cast<std::uint32_t>((number[i] - least) >> spare) * weight;
+            few_pay_[i] = sum << 8 | weight;
+            few_.sum += sum;
+        }
     }
 
     void search_few(const FeatureIndex* features, std::size_t n_features) {
@@ -249,10 +234,10 @@ private:
             // Less one, what is missing is the greatest.
             if (has_missing)
                 for (std::size_t i = 0; i < n; ++i) --codes[i];
-            judge_few(features[k], codes, cut_few(codes), false, has_missing);
+            judge_few(features[k], codes, kernels().cut_few_numbers(codes, few_), false, has_missing);
             if (!has_missing) continue;
             for (std::size_t i = 0; i < n; ++i) ++codes[i];
-            judge_few(features[k], codes, cut_few(codes), true, has_missing);
+            judge_few(features[k], codes, kernels().cut_few_numbers(codes, few_), true, has_missing);
         }
     }
 
@@ -266,9 +251,7 @@ private:
         std::copy_n(codes, n_rows(), few_seen_.data());
         if (has_missing && !missing_left)
             for (std::size_t i = 0; i < n_rows(); ++i) ++few_seen_[i];
-        // A gain of this size parts the classes; and there is only one way to part two rows.
-        const bool parts = kClasses && cut.gain >= static_cast<float>(few_.sum * (few_.weight - few_.sum));
-        done_ = parts || n_rows() == 2;
+        done_ = n_rows() == 2;  // there is only one way to part two rows
     }
 
     // The exact sums of the best cut, and its threshold in the middle.
@@ -590,11 +573,6 @@ private:
 
     // --- random thresholds, for extra trees
 
-    RandomCut draw_cut(FeatureIndex feature, const CodeRange& range) const {
-        return random_cut(*values_, feature, range, Base::missing_goes_left(feature),
-                          Base::drawn_bits(~std::uint64_t{feature}));
-    }
-
     // What was never missing follows the heavier side.
     void judge_drawn(FeatureIndex feature, const CodeRange& range, RandomCut cut, Sums left) {
         const double score = Score::split(left, total_ - left);
@@ -612,7 +590,7 @@ private:
         });
         if (!range.varies()) return;
         varies_ = true;
-        const RandomCut cut = draw_cut(feature, range);
+        const RandomCut cut = draw_cut(*values_, Base::draws_, &feature, 0, range);
         Pay left{};
         std::uint32_t n_left = 0;
         for (std::size_t i = 0; i < n; ++i) {
@@ -641,7 +619,7 @@ private:
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;
                 varies_ = true;
-                cuts[k] = draw_cut(features[k], range);
+                cuts[k] = draw_cut(*values_, Base::draws_, features, k, range);
                 shift[k] = cuts[k].shift;
                 last[k] = cuts[k].last;
             }
@@ -658,10 +636,10 @@ private:
     }
 
     // Of few rows: where their codes are, what they add, codes of a few features, and those of the best.
-    FewPays<std::conditional_t<kClasses, std::uint16_t, std::uint32_t>> few_;
+    FewNumbers few_;
     FewCut few_cut_;
     std::array<const Code*, kMostFewRows> few_row_;
-    std::array<std::conditional_t<kClasses, std::uint16_t, std::uint32_t>, kMostFewRows> few_pay_;
+    std::array<std::uint32_t, kMostFewRows> few_pay_;
     std::array<std::array<Code, kMostFewRows>, kTogether> few_codes_;
     std::array<Code, kMostFewRows> few_seen_;
 

@@ -13,6 +13,10 @@ bool sums_up(const criterion::Targets& targets, const CriterionOptions& options)
            options.monotone.empty();
 }
 
+bool reads_columns(const criterion::Targets& targets, const CriterionOptions& options) {
+    return targets.are_classes() && targets.n_classes[0] == 2 && options.random_splits;
+}
+
 // Sums of n_draws whole numbers below 2^bits are exact if they stay below 2^53.
 WholeTargets whole_targets(const ForestRows& rows, Criterion criterion, std::size_t n_draws) {
     WholeTargets whole;
@@ -30,8 +34,8 @@ WholeTargets whole_targets(const ForestRows& rows, Criterion criterion, std::siz
 
 std::unique_ptr<SumTreeGrower> make_sum_tree_grower(const ForestRows& rows, const WholeTargets& targets,
                                                     const ForestTreeOptions& options, const PackedForest& forest,
-                                                    bool whole_weights) {
-    const sums::Task task{rows, targets, options, forest, whole_weights};
+                                                    bool whole_weights, const ForestColumns& columns) {
+    const sums::Task task{rows, targets, options, forest, whole_weights, columns};
     if (!rows.targets.are_classes()) return sums::make_for_numbers(task);
     return rows.targets.n_classes[0] == 2 ? sums::make_for_two_classes(task) : sums::make_for_classes(task);
 }

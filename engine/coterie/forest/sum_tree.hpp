@@ -16,12 +16,16 @@
 
 #include <memory>
 
+#include "coterie/forest/forest_columns.hpp"
 #include "coterie/forest/rows.hpp"
 
 namespace coterie {
 
 /// Whether this grower takes the task.
 bool sums_up(const criterion::Targets& targets, const CriterionOptions& options);
+
+/// Whether it reads the table by column, if weights are whole numbers.
+bool reads_columns(const criterion::Targets& targets, const CriterionOptions& options);
 
 /// Grows trees one after the other; holds the scratch of one thread.
 class SumTreeGrower {
@@ -41,6 +45,6 @@ WholeTargets whole_targets(const ForestRows& rows, Criterion criterion, std::siz
 /// `whole_weights`: every bag weighs its rows in whole numbers.
 std::unique_ptr<SumTreeGrower> make_sum_tree_grower(const ForestRows& rows, const WholeTargets& targets,
                                                     const ForestTreeOptions& options, const PackedForest& forest,
-                                                    bool whole_weights);
+                                                    bool whole_weights, const ForestColumns& columns);
 
 }  // namespace coterie

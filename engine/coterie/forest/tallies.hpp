@@ -22,6 +22,7 @@ struct OneSum {
     using Records = std::span<const Record<Pay>>;
     using Finder = SumSplitFinder<Score, Pay, kRandom, kCountRows>;
     static constexpr bool kSquares = std::is_same_v<Score, SquareScore>;
+    static constexpr bool kGrowsFew = std::is_same_v<Pay, ClassPay> && kSquares && !kRandom && !kCountRows;
 
     struct Tally {
         Total total;
@@ -63,6 +64,7 @@ struct SumPerClass {
     using Records = std::span<const Record<Pay>>;
     using Finder = ClassSplitFinder<Score, Weight, kRandom, kCountRows>;
     static constexpr bool kSquares = false;
+    static constexpr bool kGrowsFew = false;
 
     struct Tally {
         Total total;

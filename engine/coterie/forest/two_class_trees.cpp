@@ -1,3 +1,4 @@
+#include "coterie/forest/set_grower.hpp"
 #include "coterie/forest/sum_grower.hpp"
 
 namespace coterie::sums {
@@ -5,7 +6,9 @@ namespace {
 
 template <class Score>
 std::unique_ptr<SumTreeGrower> make_with(const Task& task) {
-    return task.whole_weights ? make<OneSum, Score, ClassPay>(task) : make<OneSum, Score, PairPay>(task);
+    if (task.whole_weights && task.options.tree.random_splits)
+        return std::make_unique<SetGrower<Score>>(task.rows, task.options, task.forest, task.columns);
+    return task.whole_weights ? make<OneSum, Score, ClassPay, false>(task) : make<OneSum, Score, PairPay>(task);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "coterie/base/types.hpp"
 #include "coterie/kernels/few_rows.hpp"
+#include "coterie/kernels/row_sets.hpp"
 #include "coterie/kernels/strips.hpp"
 #include "coterie/kernels/word_records.hpp"
 
@@ -282,6 +283,18 @@ struct Kernels {
     // The best cut of a forest's node of few rows (few_rows.hpp).
     FewCut (*cut_few_classes)(std::uint16_t* codes, const FewClasses& rows);
     FewCut (*cut_few_numbers)(std::uint16_t* codes, const FewNumbers& rows);
+
+    // Nodes of a forest as sets of rows (row_sets.hpp).
+    void (*turn_codes)(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                       std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
+    void (*set_ranges)(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                       CodeRanges& ranges);
+    void (*sum_set)(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                    const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
+    void (*part_set)(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last,
+                     RowSet* set, RowSet* left);
+    std::size_t (*set_rows)(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
+    void (*set_codes)(const std::uint16_t* column, RowSet set, std::uint16_t* out);
 
     // The best cut after one of cells 1 .. last of a forest's node.
     WordCut (*scan_words)(const std::uint64_t* cells, std::uint32_t last, const WordScan& task);

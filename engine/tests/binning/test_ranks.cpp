@@ -1,4 +1,5 @@
 // Ranks laid out by row are the ranks laid out by feature.
+#include <cmath>
 #include <numeric>
 
 #include "check.hpp"
@@ -42,6 +43,50 @@ const Test order("codes ascend with values; missing is 0, a level is its number 
     check_equal(ranked.features[0].lowest(1), -1.0);
     check_equal(ranked.features[0].highest(3), 2.5);
     check_equal(ranked.features[1].n_codes, 5u);
+});
+
+RankedTable spaced(const Columns& table) {
+    std::vector<RowIndex> rows(table.values[0].size());
+    std::iota(rows.begin(), rows.end(), RowIndex{0});
+    return rank_table(table.view(), rows, 1, {}, CodeLayout::by_row, CodeSpacing::by_value);
+}
+
+const Test lattices("spaced codes of whole numbers are as far apart as these, with gaps, and few of them suffice", [] {
+    const RankedTable ranked = spaced({.values = {{7, kMissing, 3, 3.5, 10, 3}}, .n_levels = {0}});
+    const RankedFeature& feature = ranked.features[0];
+    check(feature.spaced, "halves from 3 to 10 are spaced");
+    check_equal(feature.n_codes, 16u);
+    const std::vector<Code> codes{9, 0, 1, 2, 15, 1};
+    for (std::size_t place = 0; place < codes.size(); ++place) check_equal(ranked.row(place)[0], codes[place]);
+    check_equal(feature.highest(5), 3.5);  // nothing lies there: the last value before, and the next one
+    check_equal(feature.lowest(5), 7.0);
+    check(!spaced({.values = {{1, 2, 1000}}, .n_levels = {0}}).features[0].spaced, "three values get three codes");
+    check(!spaced({.values = {{1, 2, 2.3}}, .n_levels = {0}}).features[0].spaced, "there is no common step");
+    check(!spaced({.values = {{4, 4, 4}}, .n_levels = {0}}).features[0].spaced, "there is no step at all");
+});
+
+const Test even("spaced codes of many numbers follow their values, and ascend with them", [] {
+    constexpr std::size_t kRows = 40'000;
+    Columns table{.values = {{}, {}}, .n_levels = {0, 0}};
+    for (std::size_t i = 0; i < kRows; ++i) {
+        const double at = static_cast<double>(i * 7919 % kRows) / kRows;
+        table.values[0].push_back(i % 11 == 0 ? kMissing : at * at);
+        table.values[1].push_back(std::exp(40.0 * at));  // nearly all of them near the least
+    }
+    const RankedTable ranked = spaced(table);
+    const RankedFeature& feature = ranked.features[0];
+    check(feature.spaced && !ranked.features[1].spaced, "only if codes tell most values apart");
+    for (std::size_t place = 0; place < kRows; ++place) {
+        const double value = table.values[0][place];
+        const Code code = ranked.row(place)[0];
+        check_equal(code == kMissingCode, std::isnan(value));
+        if (code == kMissingCode) continue;
+        check(feature.lowest(code) <= value && value <= feature.highest(code), "a code holds its values");
+        check_near(static_cast<double>(code), 1.0 + value * (kMostCodes - 1), 65.0);
+    }
+    for (std::uint32_t code = 1; code + 1 < feature.n_codes; ++code)
+        check(feature.highest(static_cast<Code>(code)) < feature.lowest(static_cast<Code>(code + 1)),
+              "codes ascend with their values");
 });
 
 }  // namespace

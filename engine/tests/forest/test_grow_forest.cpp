@@ -345,7 +345,8 @@ const Test level_order("levels are ranked by their mean target, drawn to the mea
     const Lesson lesson{.table = {.values = {{0, 0, 2, 2, 2, 2, 3, kMissing}}, .n_levels = {4}},
                         .target = {3, 3, 1, 1, 1, 1, 0.5, 1.5}};
     StopRequest stop;
-    const ForestRows rows = make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, 1, stop);
+    const ForestRows rows =
+        make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, CodeSpacing::by_rank, 1, stop);
     Bag bag;
     bag.in.resize(8);
     std::iota(bag.in.begin(), bag.in.end(), 0u);
@@ -370,7 +371,8 @@ const Test common_levels("levels of many rows are always ranked by their targets
         lesson.target.push_back(row % 2 == 0 ? 5.0 : 1.0);
     }
     StopRequest stop;
-    const ForestRows rows = make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, 1, stop);
+    const ForestRows rows =
+        make_forest_rows(lesson.table.view(), lesson.view(), CodeLayout::by_row, CodeSpacing::by_rank, 1, stop);
     Bag bag;
     bag.in.resize(200);
     std::iota(bag.in.begin(), bag.in.end(), 0u);

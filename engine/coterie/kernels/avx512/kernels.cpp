@@ -215,6 +215,11 @@ const Kernels& avx512_kernels() {
         all.gather_codes = avx512::gather_codes;
         all.sum_left = avx512::sum_left;
         all.part_words = avx512::part_words;
+        all.set_ranges = avx512::set_ranges;
+        all.sum_set = avx512::sum_set;
+        all.part_set = avx512::part_set;
+        all.set_rows = avx512::set_rows;
+        if (avx512::packs_codes()) all.set_codes = avx512::set_codes;
         return all;
     }();
     return table;

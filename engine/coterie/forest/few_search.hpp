@@ -1,0 +1,124 @@
+// forest/few_search.hpp: the best split of a node of two classes whose rows are a set of one word (Gini).
+//
+// All cuts of all features that were drawn are judged without sorting rows (kernels/few_rows.hpp).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "coterie/forest/node_draws.hpp"
+#include "coterie/forest/rows.hpp"
+#include "coterie/forest/set_search.hpp"
+
+namespace coterie::sums {
+
+class FewSearch {
+public:
+    FewSearch(const ForestRows& rows, NodeDraws& draws) : rows_(rows), draws_(draws) {}
+
+    /// The rows of the next nodes: what each of them pays.
+    void start(std::span<const Record<ClassPay>> records) {
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const std::uint64_t word = records[i].pay.word;
+            pay_[i] = static_cast<std::uint16_t>(word >> 24 | word);
+        }
+    }
+
+    /// Of a set with rows of both classes. All rows together weigh kMostFewRows at most.
+    const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
+                         std::vector<FeatureIndex>& features) {
+        split_.score = criterion::kForbidden;
+        best_ = {};
+        varies_ = false;
+        draws_.start_node();
+        kernels().set_codes(pay_.data(), *node.set, own_pay_.data());
+        few_ = {.pay = own_pay_.data(),
+                .n = node.n_rows,
+                .sum = static_cast<std::uint32_t>(node.total.word >> 32),
+                .weight = static_cast<std::uint32_t>(node.total.word),
+                .salt = static_cast<std::uint16_t>(draws_.bits(0) & 0xffff)};
+        // Any feature that varies parts two rows: the first will do.
+        draws_.draw_features(features, node.n_rows == 2 ? 1 : kCodeLanes, varies_,
+                             [&](const FeatureIndex* first, std::size_t n) {
+                                 bool done = false;
+                                 for (std::size_t k = 0; k < n && !done; ++k) done = search(node, codes, first[k]);
+                                 return done;
+                             });
+        if (best_.gain >= 0.0f) finish(node, codes, pays);
+        return split_;
+    }
+
+private:
+    // Returns whether nothing can be better.
+    bool search(const SetNode& node, const TurnedCodes& codes, FeatureIndex feature) {
+        const std::size_t n = node.n_rows;
+        kernels().set_codes(codes.column[feature], *node.set, codes_.data());
+        bool has_missing = false;
+        for (std::size_t i = 0; i < n; ++i) has_missing |= codes_[i] == kMissingCode;
+        if (!has_missing) return judge(kernels().cut_few_classes(codes_.data(), few_), feature, false, false);
+        // Less one, what is missing is the greatest.
+        for (std::size_t i = 0; i < n; ++i) --codes_[i];
+        FewCut cut = kernels().cut_few_classes(codes_.data(), few_);
+        ++cut.code;
+        if (judge(cut, feature, false, true)) return true;
+        for (std::size_t i = 0; i < n; ++i) ++codes_[i];
+        return judge(kernels().cut_few_classes(codes_.data(), few_), feature, true, true);
+    }
+
+    bool judge(FewCut cut, FeatureIndex feature, bool missing_left, bool has_missing) {
+        if (cut.gain < 0.0f) return false;
+        varies_ = true;
+        if (!(cut.gain > best_.gain)) return false;
+        best_ = cut;
+        split_.feature = feature;
+        split_.missing_left = missing_left;
+        has_missing_ = has_missing;
+        // A gain of this size parts the classes; and there is only one way to part two rows.
+        return cut.gain >= static_cast<float>(few_.sum * (few_.weight - few_.sum)) || few_.n == 2;
+    }
+
+    // Who goes left, what they pay, and a threshold in the middle.
+    void finish(const SetNode& node, const TurnedCodes& codes, const SetPays& pays) {
+        const FeatureIndex feature = split_.feature;
+        const auto greatest = static_cast<std::uint16_t>(rows_.table.features[feature].n_codes - 1);
+        auto last = static_cast<std::uint16_t>(best_.code);
+        if (last == kMissingCode) {  // missing against known: known values go left
+            split_.missing_left = false;
+            last = greatest;
+        }
+        SetCuts cut;
+        cut.shift[0] = split_.missing_left ? 0 : 1;
+        cut.last[0] = last;
+        SetSums sums;
+        kernels().sum_set(codes, node.set, &feature, 1, cut, pays, sums, &split_.left_set);
+        const RowSet right = *node.set & ~split_.left_set;
+        CodeRanges ranges;
+        kernels().set_ranges(codes, &right, &feature, 1, ranges);
+        const bool only_missing = ranges.greatest[0] == kMissingCode;
+        const std::uint32_t next = ranges.least_known_less_one[0] + 1u;
+        split_.cut.shift = cut.shift[0];
+        split_.cut.last = only_missing ? greatest : static_cast<std::uint16_t>((last + next) / 2);
+        split_.n_left = sums.n_rows[0];
+        split_.left = {sums.pay[0]};
+        const Sums left = split_.left.sums();
+        const Sums all = node.total.sums();
+        if (!has_missing_) split_.missing_left = left.weight * 2 > all.weight;
+        split_.score = SquareScore::split(left, all - left);
+    }
+
+    const ForestRows& rows_;
+    NodeDraws& draws_;
+    alignas(kCacheLine) std::array<std::uint16_t, kMostFewRows> pay_;  // a column like those of codes
+
+    SetSplit split_;
+    FewCut best_;
+    bool has_missing_ = false;  // in the feature of the best cut
+    bool varies_ = false;       // some feature that was tried does
+    FewClasses few_;            // the rows of the node
+    std::array<std::uint16_t, kMostFewRows> own_pay_;
+    std::array<Code, kMostFewRows> codes_;
+};
+
+}  // namespace coterie::sums

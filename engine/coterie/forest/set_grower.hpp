@@ -1,0 +1,285 @@
+// forest/set_grower.hpp: trees of random thresholds for two classes, where a node is a set of rows.
+//
+// A random threshold needs the range of a feature in a node and then a comparison with each of its codes: no cells, no
+// order. Both are quickest if codes lie by column and nothing is moved.
+//
+// Steps
+//   1. A level holds some rows by column. The nodes of a subtree are sets of its rows; each split reads the columns of
+//      the features that were drawn from the first row of the level to the last.
+//   2. A node of less than an eighth of the rows would waste that: its rows become the next level, and so on.
+//   3. At 64 rows a set is one word (few_grower.hpp).
+// The first level is the table itself, which all trees share.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "coterie/forest/few_grower.hpp"
+#include "coterie/forest/out_rows.hpp"
+#include "coterie/forest/sum_tree.hpp"
+#include "coterie/forest/turned_rows.hpp"
+
+namespace coterie::sums {
+
+inline constexpr std::size_t kNarrow = 6;         // a level has at most so many times the rows of a node
+inline constexpr std::size_t kWalkedRows = 2048;  // rows of a level from which on rows out of the bag walk
+
+template <class Score>
+class SetGrower final : public SumTreeGrower {
+public:
+    SetGrower(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest,
+              const ForestColumns& columns)
+        : rows_(rows),
+          options_(options.tree),
+          forest_(forest),
+          columns_(columns),
+          allowed_(options, rows.n_features()),
+          draws_(options.tree.max_features),
+          values_(rows),
+          search_(values_, options.tree, draws_),
+          few_(rows, options.tree),
+          out_(rows, forest) {
+        for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
+            if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
+        const auto& targets = rows.targets.value;
+        second_ = static_cast<std::size_t>(std::ranges::lower_bound(targets, 1.0) - targets.begin());
+    }
+
+    Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
+        bag_ = &bag;
+        patience_ = &patience;
+        tree_ = {};
+        tree_.ranks = std::move(ranks);
+        tree_.out_leaf.assign(bag.out.size(), 0);
+        tree_.nodes.reserve(expected_nodes_);
+        tree_.weight.reserve(expected_nodes_);
+        tree_.gain.reserve(expected_nodes_);
+        tree_.value.reserve(2 * expected_nodes_);
+        draws_.start_tree(random_bits(bag.seed, Purpose::feature_draw, 0));
+        allowed_.start_tree(bag.seed);
+        out_.start_tree(bag);
+        Node root{{0, 0, allowed_.root(), {}}, bag.in.size(), 0, bag.out.size()};
+        for (const RowIndex place : bag.in) root.total += ClassPay::of(place >= second_, bag.counts[place]);
+        all_once_ = std::ranges::all_of(bag.counts, [](std::uint16_t count) { return count <= 1; });
+        factor_ = (std::is_same_v<Score, SquareScore> ? 2.0 : 1.0) / root.total.weight();
+        new_node(root.total);
+        if (is_leaf(root))
+            out_.settle(0, bag.out.size(), 0, tree_);
+        else if (columns_.are_made() && root.n_rows * kNarrow >= rows_.n_places())
+            grow_table(root);
+        else
+            grow_rows(0, {bag.in.data(), bag.in.size()}, root, false);
+        expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
+        return std::move(tree_);
+    }
+
+private:
+    struct Node : FewNode {
+        std::size_t n_rows;
+        std::size_t out_begin;  // of the rows out of the bag, unless they walk
+        std::size_t out_end;
+    };
+    struct Waiting : Node {
+        bool is_set;  // otherwise its rows are the last that wait
+    };
+
+    /// Rows by column, and the sets of the nodes that wait.
+    struct Level {
+        TurnedCodes codes;
+        SetPays pays;
+        const RowIndex* rows = nullptr;
+        std::size_t n_words = 0;
+        std::size_t narrow = 0;  // rows up to which a node is turned again
+
+        TurnedRows turned;
+        WeightSets weights;
+        std::vector<Buffer<RowSet>> sets;
+        std::size_t n_sets = 0;
+        Buffer<RowIndex> waiting;
+        std::size_t n_waiting = 0;
+
+        explicit Level(std::size_t n_features) : turned(n_features) {}
+
+        void start(const RowIndex* all, std::size_t n) {
+            rows = all;
+            n_words = words_of(n);
+            narrow = std::max(kSetRows, n / kNarrow);
+            n_sets = 0;
+            n_waiting = 0;
+            if (waiting.size() < n + 16) waiting.resize(n + 16);
+        }
+        RowSet* set(std::size_t slot) {
+            while (sets.size() <= slot) sets.emplace_back();
+            if (sets[slot].size() < n_words) sets[slot].resize(n_words);
+            return sets[slot].data();
+        }
+        // The rows of a set, which wait.
+        void put(std::size_t slot) {
+            n_waiting += kernels().set_rows(set(slot), n_words, rows, waiting.data() + n_waiting);
+        }
+        std::span<const RowIndex> take(std::size_t n) { return {waiting.data() + (n_waiting -= n), n}; }
+    };
+
+    Level& level_at(std::size_t depth) {
+        while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>(rows_.n_features()));
+        return *levels_[depth];
+    }
+
+    void new_node(ClassPay total) {
+        const Sums sums = total.sums();
+        const double mean = sums.sum / sums.weight;
+        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
+        tree_.weight.push_back(sums.weight);
+        tree_.gain.push_back(0.0);
+        tree_.value.push_back(1.0 - mean);
+        tree_.value.push_back(mean);
+    }
+
+    bool is_leaf(const Node& node) const {
+        const Sums sums = node.total.sums();
+        return sums.sum == 0.0 || sums.sum == sums.weight || node.depth >= options_.max_depth ||
+               node.n_rows < options_.min_rows_split || node.n_rows < 2 * options_.min_rows_leaf ||
+               sums.weight < 2 * options_.min_weight_leaf;
+    }
+
+    const std::uint16_t* ranks_of(FeatureIndex feature) const {
+        return rows_.n_levels[feature] > 0 ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
+    }
+
+    template <class RowOf>
+    SetPays weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
+        if (all_once_) return level.weights.ones(second);
+        return level.weights.weigh(n, second, [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
+    }
+
+    // All places are the rows of the first level, and the bag is a set of them.
+    void grow_table(const Node& root) {
+        Level& level = level_at(0);
+        const std::size_t n = rows_.n_places();
+        level.pays = weigh(level, n, second_, [](std::size_t i) { return i; });
+        level.start(columns_.places(), n);
+        table_columns_ = columns_.columns();
+        ranked_.resize(nominal_.size());
+        for (std::size_t k = 0; k < nominal_.size(); ++k) {
+            const Code* const levels = table_columns_[nominal_[k]];
+            const std::uint16_t* const ranks = ranks_of(nominal_[k]);
+            ranked_[k].resize(level.n_words * kSetRows);
+            for (std::size_t i = 0; i < n; ++i) ranked_[k][i] = ranks[levels[i]];
+            table_columns_[nominal_[k]] = ranked_[k].data();
+        }
+        level.codes = {table_columns_.data(), level.n_words};
+        RowSet* const all = level.set(0);
+        std::fill_n(all, level.n_words, RowSet{0});
+        for (const RowIndex place : bag_->in) all[place / kSetRows] |= RowSet{1} << (place % kSetRows);
+        grow_level(0, root, false);
+    }
+
+    void grow_rows(std::size_t depth, std::span<const RowIndex> rows, const Node& node, bool walks) {
+        if (rows.size() > kWalkedRows) patience_->check();
+        Level& level = level_at(depth);
+        level.turned.turn(rows_.table.codes.data(), rows_.table.row_stride, rows);
+        for (const FeatureIndex feature : nominal_) level.turned.rank(feature, ranks_of(feature), rows.size());
+        const auto second = std::ranges::lower_bound(rows, static_cast<RowIndex>(second_));
+        level.pays = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
+                           [&](std::size_t i) { return rows[i]; });
+        const bool begins = !walks && rows.size() <= kWalkedRows;
+        if (rows.size() <= kSetRows) {
+            few_.template grow<Score>(node, rows.size(), level.turned.codes(), level.pays, search_, allowed_, factor_,
+                                      tree_);
+        } else {
+            level.start(rows.data(), rows.size());
+            level.codes = level.turned.codes();
+            fill_set(level.set(0), level.n_words, rows.size());
+            grow_level(depth, node, walks || begins);
+        }
+        if (begins) out_.walk(node.out_begin, node.out_end, node.node, tree_);
+    }
+
+    // The first set of the level has the rows of the node.
+    void grow_level(std::size_t depth, const Node& top, bool walks) {
+        Level& level = *levels_[depth];
+        const std::size_t n_before = stack_.size();
+        level.n_sets = 1;
+        stack_.push_back({top, true});
+        while (stack_.size() > n_before) {
+            const Waiting next = stack_.back();
+            stack_.pop_back();
+            if (next.is_set)
+                grow_set(level, next, walks);
+            else
+                grow_rows(depth + 1, level.take(next.n_rows), next, walks);
+        }
+    }
+
+    void grow_set(Level& level, const Node& node, bool walks) {
+        const std::size_t slot = --level.n_sets;
+        RowSet* const set = level.set(slot);
+        const SetSplit& split =
+            search_.find({set, node.total, node.n_rows}, level.codes, level.pays, allowed_.features(node.state));
+        const double gain = split.found() ? (split.score - Score::node(node.total.sums())) * factor_ : 0.0;
+        if (!split.found() || gain + criterion::kTiny < options_.min_impurity_decrease) {
+            if (!walks) out_.settle(node.out_begin, node.out_end, node.node, tree_);
+            return;
+        }
+        const FeatureIndex feature = split.feature;
+        kernels().part_set(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
+                           level.set(slot + 1));
+        const auto child = static_cast<NodeIndex>(tree_.nodes.size());
+        PackedNode& packed = tree_.nodes[node.node];
+        packed.left = child;
+        packed.what = feature | (split.missing_left ? 0 : PackedNode::kMissingRight) |
+                      (rows_.n_levels[feature] > 0 ? PackedNode::kNominal : 0);
+        packed.code = split.cut.last;
+        tree_.gain[node.node] = std::max(0.0, gain);
+        const std::size_t out_middle = walks ? 0 : out_.part(node.out_begin, node.out_end, packed, ranks_of(feature));
+        const ClassPay right_total{node.total.word - split.left.word};
+        new_node(split.left);
+        new_node(right_total);
+        const std::uint32_t state = allowed_.after(node.state, feature);
+        const Node left{{child, node.depth + 1, state, split.left}, split.n_left, node.out_begin, out_middle};
+        const Node right{
+            {child + 1, node.depth + 1, state, right_total}, node.n_rows - split.n_left, out_middle, node.out_end};
+        // The right side is in the slot of the node, the left one in the next.
+        open(level, right, slot, walks);
+        open(level, left, slot + 1, walks);
+    }
+
+    void open(Level& level, const Node& node, std::size_t slot, bool walks) {
+        if (is_leaf(node)) {
+            if (!walks) out_.settle(node.out_begin, node.out_end, node.node, tree_);
+        } else if (node.n_rows <= level.narrow) {
+            level.put(slot);
+            stack_.push_back({node, false});
+        } else {
+            if (slot != level.n_sets) std::swap(level.sets[slot], level.sets[level.n_sets]);
+            ++level.n_sets;
+            stack_.push_back({node, true});
+        }
+    }
+
+    const ForestRows& rows_;
+    const CriterionOptions& options_;
+    const PackedForest& forest_;
+    const ForestColumns& columns_;
+    AllowedFeatures allowed_;
+    NodeDraws draws_;
+    CodeValues values_;
+    RandomSetSearch<Score> search_;
+    FewGrower few_;
+    OutRows out_;
+    std::vector<FeatureIndex> nominal_;
+    std::size_t second_ = 0;  // the first place of the second class
+
+    const Bag* bag_ = nullptr;
+    Patience* patience_ = nullptr;
+    Sapling tree_;
+    std::size_t expected_nodes_ = 0;  // from the tree before
+    bool all_once_ = false;           // no row of the bag weighs more than 1
+    double factor_ = 1.0;             // from a difference of scores to a share of the impurity
+    std::vector<Waiting> stack_;
+    std::vector<std::unique_ptr<Level>> levels_;
+    std::vector<const Code*> table_columns_;  // of the first level
+    std::vector<Buffer<Code>> ranked_;        // those of nominal features
+};
+
+}  // namespace coterie::sums

@@ -1,0 +1,115 @@
+// forest/set_search.hpp: the split of a node of two classes that is a set of rows, by random thresholds.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "coterie/forest/node_draws.hpp"
+#include "coterie/forest/random_cuts.hpp"
+#include "coterie/growth/criterion_tree.hpp"
+
+namespace coterie::sums {
+
+struct SetNode {
+    const RowSet* set;
+    ClassPay total;
+    std::size_t n_rows;
+};
+
+struct SetSplit {
+    double score = criterion::kForbidden;
+    FeatureIndex feature = 0;
+    RandomCut cut;
+    bool missing_left = false;
+    std::size_t n_left = 0;
+    ClassPay left;        // of the rows that go left
+    RowSet left_set = 0;  // the rows themselves, if one word holds the set
+
+    bool found() const { return score != criterion::kForbidden; }
+};
+
+template <class Score>
+class RandomSetSearch {
+public:
+    RandomSetSearch(const CodeValues& values, const CriterionOptions& options, NodeDraws& draws)
+        : values_(values), options_(options), draws_(draws) {}
+
+    /// Of a set with rows of both classes.
+    const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
+                         std::vector<FeatureIndex>& features) {
+        total_ = node.total.sums();
+        split_.score = criterion::kForbidden;
+        varies_ = false;
+        draws_.start_node();
+        draws_.draw_features(features, kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
+            draw_cuts(node, codes, pays, first, n);
+            return false;
+        });
+        return split_;
+    }
+
+private:
+    void draw_cuts(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
+                   std::size_t n) {
+        CodeRanges ranges;
+        kernels().set_ranges(codes, node.set, features, n, ranges);
+        SetCuts cuts;
+        for (std::size_t k = 0; k < n; ++k) {
+            const CodeRange range = CodeRange::of_lane(ranges, k);
+            const RandomCut cut = draw_cut(values_, draws_, features, k, range);
+            cuts.shift[k] = cut.shift;
+            cuts.last[k] = cut.last;
+        }
+        SetSums sums;
+        RowSet left[kCodeLanes];
+        kernels().sum_set(codes, node.set, features, n, cuts, pays, sums, codes.n_words == 1 ? left : nullptr);
+        std::int64_t best = order_of(split_.score);
+        std::size_t at = n;
+        for (std::size_t k = 0; k < n; ++k) {
+            const Sums own = ClassPay{sums.pay[k]}.sums();
+            const std::int64_t score = order_of(Score::split(own, total_ - own));
+            if (!CodeRange::of_lane(ranges, k).varies()) continue;
+            varies_ = true;
+            if (!is_lawful(node, own.weight, sums.n_rows[k])) continue;
+            at = score > best ? k : at;
+            best = score > best ? score : best;
+        }
+        if (at == n) return;
+        const ClassPay pay{sums.pay[at]};
+        const Sums own = pay.sums();
+        const bool has_missing = CodeRange::of_lane(ranges, at).has_missing();
+        // Field by field: what is written in one piece is slow to read in others.
+        split_.score = Score::split(own, total_ - own);
+        split_.feature = features[at];
+        split_.cut.shift = cuts.shift[at];
+        split_.cut.last = cuts.last[at];
+        // What was never missing follows the heavier side.
+        split_.missing_left = has_missing ? cuts.shift[at] == 0 : own.weight * 2 > total_.weight;
+        split_.n_left = sums.n_rows[at];
+        split_.left = pay;
+        if (codes.n_words == 1) split_.left_set = left[at];
+    }
+
+    // Whole numbers in the order of scores: comparing those takes no branch.
+    static std::int64_t order_of(double score) {
+        const auto bits = std::bit_cast<std::int64_t>(score);
+        return bits ^ (bits >> 63 & std::numeric_limits<std::int64_t>::max());
+    }
+
+    bool is_lawful(const SetNode& node, double left_weight, std::size_t n_left) const {
+        return n_left >= options_.min_rows_leaf && node.n_rows - n_left >= options_.min_rows_leaf &&
+               left_weight >= options_.min_weight_leaf && total_.weight - left_weight >= options_.min_weight_leaf;
+    }
+
+    const CodeValues& values_;
+    const CriterionOptions& options_;
+    NodeDraws& draws_;
+
+    Sums total_;  // of the node
+    SetSplit split_;
+    bool varies_ = false;  // some feature that was tried does
+};
+
+}  // namespace coterie::sums

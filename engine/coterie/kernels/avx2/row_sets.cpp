@@ -1,0 +1,213 @@
+// kernels/avx2/row_sets.cpp: codes are turned eight by eight, and compared sixteen at once.
+#include "coterie/kernels/row_sets.hpp"
+
+#if defined(COTERIE_HAS_AVX2)
+
+#include <immintrin.h>
+
+#include <algorithm>
+
+namespace coterie::avx2 {
+namespace {
+
+constexpr std::size_t kLanes = 16;
+constexpr std::size_t kAhead = 32;  // rows between a fetch and its use
+
+__m256i load(const std::uint16_t* codes) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(codes)); }
+std::uint64_t count(RowSet word) { return static_cast<std::uint64_t>(_mm_popcnt_u64(word)); }
+std::size_t first_of(RowSet word) { return static_cast<std::size_t>(_tzcnt_u64(word)); }
+
+// Eight rows of eight codes become eight columns of eight.
+void turn_eight(const std::uint16_t* const* rows, std::size_t column, std::uint16_t* out, std::size_t out_stride) {
+    __m128i a[8];
+    __m128i b[8];
+    for (std::size_t i = 0; i < 8; ++i) a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + column));
+    const auto zip = [](const __m128i* from, __m128i* to) {
+        for (std::size_t i = 0; i < 4; ++i) {
+            to[2 * i] = _mm_unpacklo_epi16(from[i], from[i + 4]);
+            to[2 * i + 1] = _mm_unpackhi_epi16(from[i], from[i + 4]);
+        }
+    };
+    zip(a, b);
+    zip(b, a);
+    zip(a, b);
+    for (std::size_t i = 0; i < 8; ++i)
+        _mm_store_si128(reinterpret_cast<__m128i*>(out + (column + i) * out_stride), b[i]);
+}
+
+// Lanes of ones for the rows of a set, sixteen of them.
+__m256i lanes_of(RowSet word, std::size_t part) {
+    const __m256i bits = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384,
+                                           static_cast<short>(0x8000));
+    const __m256i own = _mm256_set1_epi16(static_cast<short>(word >> (kLanes * part)));
+    return _mm256_cmpeq_epi16(_mm256_and_si256(own, bits), bits);
+}
+
+std::uint16_t least_of(__m256i lanes) {
+    const __m128i half = _mm_min_epu16(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+    return static_cast<std::uint16_t>(_mm_extract_epi16(_mm_minpos_epu16(half), 0));
+}
+
+class Cut {
+public:
+    Cut(std::uint16_t shift, std::uint16_t last)
+        : shift_(_mm256_set1_epi16(static_cast<short>(shift))),
+          span_(_mm256_set1_epi16(static_cast<short>(last - shift))) {}
+
+    // Of the 64 codes of a word.
+    RowSet left_of(const std::uint16_t* codes) const {
+        return half(codes) | RowSet{half(codes + 2 * kLanes)} << (2 * kLanes);
+    }
+
+private:
+    std::uint32_t half(const std::uint16_t* codes) const {
+        const __m256i both = _mm256_packs_epi16(passes(load(codes)), passes(load(codes + kLanes)));
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(both, 0xd8)));
+    }
+    __m256i passes(__m256i codes) const {
+        const __m256i moved = _mm256_sub_epi16(codes, shift_);
+        return _mm256_cmpeq_epi16(_mm256_min_epu16(moved, span_), moved);
+    }
+
+    __m256i shift_;
+    __m256i span_;
+};
+
+// The rows of a word that are of the second class.
+RowSet second_of(const SetPays& pays, std::size_t word) {
+    const std::size_t first = kSetRows * word;
+    if (pays.second <= first) return ~RowSet{0};
+    return pays.second - first < kSetRows ? ~RowSet{0} << (pays.second - first) : 0;
+}
+
+// Calls visit(word, rows that go left), and returns how many there are.
+template <class Visit>
+std::uint64_t for_left(const Cut& cut, const std::uint16_t* column, const RowSet* set, std::size_t begin,
+                       std::size_t end, Visit visit) {
+    std::uint64_t n = 0;
+    for (std::size_t word = begin; word < end; ++word) {
+        const RowSet own = cut.left_of(column + kSetRows * word) & set[word];
+        visit(word, own);
+        n += count(own);
+    }
+    return n;
+}
+
+std::uint64_t weight_of_rows(const SetPays& pays, std::size_t n_words, std::size_t word, RowSet rows) {
+    std::uint64_t weight = 0;
+    for (std::size_t bit = 0, at = word; bit < pays.n_bits; ++bit, at += n_words)
+        weight += count(rows & pays.weight[at]) << bit;
+    return weight;
+}
+
+std::uint64_t pay_of_word(const SetPays& pays, RowSet second, RowSet rows) {
+    if (pays.n_bits == 0) return count(rows & second) << 32 | count(rows);
+    return weight_of_rows(pays, 1, 0, rows & second) << 32 | weight_of_rows(pays, 1, 0, rows);
+}
+
+}  // namespace
+
+void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride) {
+    const auto fetch = [=](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t column = 0; column < n_columns; column += 32)
+                __builtin_prefetch(codes + rows[i] * stride + column);
+    };
+    fetch(0, std::min(kAhead, n));
+    for (std::size_t first = 0; first < n; first += 8) {
+        const std::uint16_t* row[8];
+        for (std::size_t i = 0; i < 8; ++i) row[i] = codes + rows[std::min(first + i, n - 1)] * stride;
+        fetch(std::min(first + kAhead, n), std::min(first + kAhead + 8, n));
+        for (std::size_t column = 0; column < n_columns; column += 8) turn_eight(row, column, out + first, out_stride);
+    }
+}
+
+void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                CodeRanges& ranges) {
+    const __m256i ones = _mm256_set1_epi16(-1);
+    for (std::size_t lane = 0; lane < n_columns; ++lane) {
+        const std::uint16_t* const column = codes.column[columns[lane]];
+        __m256i known = ones;
+        __m256i least = ones;
+        __m256i greatest = ones;  // what it lacks to the highest
+        for (std::size_t word = 0; word < codes.n_words; ++word)
+            for (std::size_t part = 0; part < kSetRows / kLanes; ++part) {
+                const __m256i own = load(column + kSetRows * word + kLanes * part);
+                const __m256i others = _mm256_xor_si256(lanes_of(set[word], part), ones);
+                least = _mm256_min_epu16(least, _mm256_or_si256(own, others));
+                known = _mm256_min_epu16(known, _mm256_or_si256(_mm256_add_epi16(own, ones), others));
+                greatest = _mm256_min_epu16(greatest, _mm256_or_si256(_mm256_xor_si256(own, ones), others));
+            }
+        ranges.least[lane] = least_of(least);
+        ranges.greatest[lane] = static_cast<std::uint16_t>(~least_of(greatest));
+        ranges.least_known_less_one[lane] = least_of(known);
+    }
+}
+
+void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left) {
+    const std::size_t n_words = codes.n_words;
+    if (n_words == 1) {
+        const RowSet second = second_of(pays, 0);
+        for (std::size_t lane = 0; lane < n_columns; ++lane) {
+            const Cut cut(cuts.shift[lane], cuts.last[lane]);
+            const RowSet own = cut.left_of(codes.column[columns[lane]]) & set[0];
+            sums.n_rows[lane] = static_cast<std::uint32_t>(count(own));
+            sums.pay[lane] = pay_of_word(pays, second, own);
+            if (left != nullptr) left[lane] = own;
+        }
+        return;
+    }
+    const std::size_t middle = std::min(pays.second / kSetRows, n_words - 1);  // the word with rows of both classes
+    for (std::size_t lane = 0; lane < n_columns; ++lane) {
+        const std::uint16_t* const column = codes.column[columns[lane]];
+        const Cut cut(cuts.shift[lane], cuts.last[lane]);
+        std::uint64_t all = 0;
+        std::uint64_t second = 0;
+        std::uint64_t n = 0;
+        const auto keep = [&](std::size_t word, RowSet own) {
+            if (left != nullptr) left[lane * n_words + word] = own;
+        };
+        if (pays.n_bits == 0) {
+            const std::uint64_t before = for_left(cut, column, set, 0, middle, keep);
+            n = before + for_left(cut, column, set, middle, n_words, [&](std::size_t word, RowSet own) {
+                    keep(word, own);
+                    second += count(own & (word == middle ? second_of(pays, word) : ~RowSet{0}));
+                });
+            all = n;
+        } else {
+            n = for_left(cut, column, set, 0, n_words, [&](std::size_t word, RowSet own) {
+                keep(word, own);
+                all += weight_of_rows(pays, n_words, word, own);
+                second += weight_of_rows(pays, n_words, word, own & second_of(pays, word));
+            });
+        }
+        sums.pay[lane] = second << 32 | all;
+        sums.n_rows[lane] = static_cast<std::uint32_t>(n);
+    }
+}
+
+void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
+              RowSet* left) {
+    const Cut cut(shift, last);
+    for (std::size_t word = 0; word < n_words; ++word) {
+        left[word] = cut.left_of(column + kSetRows * word) & set[word];
+        set[word] ^= left[word];
+    }
+}
+
+std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
+    std::size_t n = 0;
+    for (std::size_t word = 0; word < n_words; ++word, rows += kSetRows)
+        for (RowSet left = set[word]; left != 0; left &= left - 1) out[n++] = rows[first_of(left)];
+    return n;
+}
+
+void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
+    for (; set != 0; set &= set - 1) *out++ = column[first_of(set)];
+}
+
+}  // namespace coterie::avx2
+
+#endif

@@ -1,0 +1,91 @@
+// kernels/row_sets.hpp: nodes of a forest as sets of rows.
+//
+// The codes of a subtree's rows are turned once, so that those of a feature lie next to each other. From then on a
+// node is a bit for each row: nothing is moved, codes are compared side by side, and rows are counted.
+//
+// Words
+//   set      rows of a subtree, one bit each, 64 to a word; bits behind the last row are 0
+//   turned   by column, in the order of the subtree's rows
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coterie/kernels/word_records.hpp"
+
+namespace coterie {
+
+using RowSet = std::uint64_t;  // one word of it
+inline constexpr std::size_t kSetRows = 64;
+
+/// Columns begin on a cache line, and can be read to the end of the last word.
+struct TurnedCodes {
+    const std::uint16_t* const* column = nullptr;
+    std::size_t n_words = 0;
+};
+
+/// What rows of two classes weigh, bit by bit: a set of the rows whose weight has the bit, n_words apart. No bits at
+/// all: every row weighs 1. Rows from `second` on are of the second class.
+struct SetPays {
+    const RowSet* weight = nullptr;
+    std::size_t n_bits = 0;
+    std::size_t second = 0;
+};
+
+/// Those with codes from `shift` to `last` go left, modulo 2^16; per lane.
+struct SetCuts {
+    std::uint16_t shift[kCodeLanes] = {};
+    std::uint16_t last[kCodeLanes] = {};
+};
+
+/// Per lane, of the rows that go left: what they pay (the second class above, all in the low 32 bits), and how many
+/// there are.
+struct SetSums {
+    std::uint64_t pay[kCodeLanes];
+    std::uint32_t n_rows[kCodeLanes];
+};
+
+// turn_codes: rows in the given order, `out_stride` codes from a column to the next. Codes of a row, and room for
+// columns, are read and written up to the next multiple of eight.
+// set_ranges: of a set that is not empty, in up to eight columns; other lanes are left alone.
+// sum_set: what goes left, in up to eight columns; `left` is null, or the sets themselves, n_words apart.
+// part_set: who goes left; the others stay in the set.
+// set_rows: row numbers of a set, in their order. `out` has room for 15 more. Returns how many there are.
+// set_codes: the codes of a set of one word, in their order. `out` has room for kSetRows.
+namespace generic {
+void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
+void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                CodeRanges& ranges);
+void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
+void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
+              RowSet* left);
+std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
+void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+}  // namespace generic
+namespace avx2 {
+void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
+void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                CodeRanges& ranges);
+void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
+void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
+              RowSet* left);
+std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
+void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+}  // namespace avx2
+namespace avx512 {
+void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                CodeRanges& ranges);
+void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
+void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
+              RowSet* left);
+std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
+void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+bool packs_codes();  // set_codes needs an instruction (VBMI2) that not all processors with AVX-512 have
+}  // namespace avx512
+
+}  // namespace coterie
