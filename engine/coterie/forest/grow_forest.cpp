@@ -234,10 +234,13 @@ void ForestTraining::set_factor(std::span<const double> by_row) {
 // Of the tree's number, or as given for each row of the table.
 void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given, Bag& bag) const {
     const ForestRows& rows = memory_->rows;
+    bag.seed = random_bits(options_.seed, Purpose::forest_tree, tree);
+    // If trees see all rows, the bag is that of the tree before.
+    if (options_.bag == BagKind::all && given.empty() && bag.drawn_whole) return;
+    bag.drawn_whole = options_.bag == BagKind::all && given.empty();
     bag.in.clear();
     bag.out.clear();
     bag.weight.clear();
-    bag.seed = random_bits(options_.seed, Purpose::forest_tree, tree);
     bag.counts.resize(rows.n_places());
     if (given.empty())
         memory_->bags->draw(tree, bag.counts);

@@ -90,6 +90,7 @@ struct Bag {
     std::vector<RowIndex> out;          // places that were not
     std::vector<double> weight;         // of each place of `in`
     std::uint64_t seed = 0;             // the tree's own
+    bool drawn_whole = false;           // all rows, as for every other tree
 };
 
 /// A grown tree before it is packed: what is known of every node.

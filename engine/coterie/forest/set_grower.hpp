@@ -59,7 +59,7 @@ public:
         allowed_.start_tree(bag.seed);
         out_.start_tree(bag);
         Node root{{0, 0, allowed_.root(), {}}, bag.in.size(), 0, bag.out.size()};
-        for (const RowIndex place : bag.in) root.total += ClassPay::of(place >= second_, bag.counts[place]);
+        root.total = total_of(bag);
         all_once_ = std::ranges::all_of(bag.counts, [](std::uint16_t count) { return count <= 1; });
         factor_ = (std::is_same_v<Score, SquareScore> ? 2.0 : 1.0) / root.total.weight();
         new_node(root.total);
@@ -120,6 +120,16 @@ private:
         std::span<const RowIndex> take(std::size_t n) { return {waiting.data() + (n_waiting -= n), n}; }
     };
 
+    ClassPay total_of(const Bag& bag) const {
+        const auto weight = [&](std::size_t begin, std::size_t end) {
+            std::uint64_t sum = 0;
+            for (std::size_t place = begin; place < end; ++place) sum += bag.counts[place];
+            return sum;
+        };
+        const std::uint64_t second = weight(second_, bag.counts.size());
+        return {second << 32 | (second + weight(0, second_))};
+    }
+
     Level& level_at(std::size_t depth) {
         while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>(rows_.n_features()));
         return *levels_[depth];
@@ -169,8 +179,9 @@ private:
         }
         level.codes = {table_columns_.data(), level.n_words};
         RowSet* const all = level.set(0);
-        std::fill_n(all, level.n_words, RowSet{0});
-        for (const RowIndex place : bag_->in) all[place / kSetRows] |= RowSet{1} << (place % kSetRows);
+        fill_set(all, level.n_words, bag_->in.size() == n ? n : 0);
+        if (bag_->in.size() < n)
+            for (const RowIndex place : bag_->in) all[place / kSetRows] |= RowSet{1} << (place % kSetRows);
         grow_level(0, root, false);
     }
 
