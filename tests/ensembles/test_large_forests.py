@@ -58,7 +58,9 @@ def test_leaves_hold_the_rows_that_they_count(forest: Any, criterion: str, boots
         assert ((share == 0) | (share == 1)).mean() > 0.9, "trees grow until leaves are pure"
 
 
-@pytest.mark.parametrize("leaf", [{"min_samples_leaf": 7}, {"min_weight_fraction_leaf": 0.002}, {"max_depth": 6}])
+@pytest.mark.parametrize(
+    "leaf", [{"min_samples_leaf": 7}, {"min_weight_fraction_leaf": 0.002}, {"max_depth": 6}]
+)
 @pytest.mark.parametrize("forest", CLASSIFIERS)
 def test_limits_hold_for_every_leaf(forest: Any, leaf: dict[str, Any]) -> None:
     X, y = large_table()

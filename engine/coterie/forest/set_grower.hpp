@@ -21,8 +21,8 @@
 
 namespace coterie::sums {
 
-inline constexpr std::size_t kNarrow = 6;         // a level has at most so many times the rows of a node
-inline constexpr std::size_t kWalkedRows = 2048;  // rows of a level from which on rows out of the bag walk
+inline constexpr std::size_t kNarrow = 6;        // a level has at most so many times the rows of a node
+inline constexpr std::size_t kAskedRows = 2048;  // nodes with more rows ask whether to stop
 
 template <class Score>
 class SetGrower final : public SumTreeGrower {
@@ -37,8 +37,7 @@ public:
           draws_(options.tree.max_features),
           values_(rows),
           search_(values_, options.tree, draws_),
-          few_(rows, options.tree),
-          out_(rows, forest) {
+          few_(rows, options.tree) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
         const auto& targets = rows.targets.value;
@@ -50,25 +49,24 @@ public:
         patience_ = &patience;
         tree_ = {};
         tree_.ranks = std::move(ranks);
-        tree_.out_leaf.assign(bag.out.size(), 0);
         tree_.nodes.reserve(expected_nodes_);
         tree_.weight.reserve(expected_nodes_);
         tree_.gain.reserve(expected_nodes_);
         tree_.value.reserve(2 * expected_nodes_);
         draws_.start_tree(random_bits(bag.seed, Purpose::feature_draw, 0));
         allowed_.start_tree(bag.seed);
-        out_.start_tree(bag);
-        Node root{{0, 0, allowed_.root(), {}}, bag.in.size(), 0, bag.out.size()};
+        Node root{{0, 0, allowed_.root(), {}}, bag.in.size()};
         root.total = total_of(bag);
         all_once_ = std::ranges::all_of(bag.counts, [](std::uint16_t count) { return count <= 1; });
         factor_ = (std::is_same_v<Score, SquareScore> ? 2.0 : 1.0) / root.total.weight();
         new_node(root.total);
-        if (is_leaf(root))
-            out_.settle(0, bag.out.size(), 0, tree_);
-        else if (columns_.are_made() && root.n_rows * kNarrow >= rows_.n_places())
-            grow_table(root);
-        else
-            grow_rows(0, {bag.in.data(), bag.in.size()}, root, false);
+        if (!is_leaf(root)) {
+            if (columns_.are_made() && root.n_rows * kNarrow >= rows_.n_places())
+                grow_table(root);
+            else
+                grow_rows(0, {bag.in.data(), bag.in.size()}, root);
+        }
+        walk_out_of_bag(rows_, forest_, bag, tree_);
         expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
         return std::move(tree_);
     }
@@ -76,8 +74,6 @@ public:
 private:
     struct Node : FewNode {
         std::size_t n_rows;
-        std::size_t out_begin;  // of the rows out of the bag, unless they walk
-        std::size_t out_end;
     };
     struct Waiting : Node {
         bool is_set;  // otherwise its rows are the last that wait
@@ -182,18 +178,17 @@ private:
         fill_set(all, level.n_words, bag_->in.size() == n ? n : 0);
         if (bag_->in.size() < n)
             for (const RowIndex place : bag_->in) all[place / kSetRows] |= RowSet{1} << (place % kSetRows);
-        grow_level(0, root, false);
+        grow_level(0, root);
     }
 
-    void grow_rows(std::size_t depth, std::span<const RowIndex> rows, const Node& node, bool walks) {
-        if (rows.size() > kWalkedRows) patience_->check();
+    void grow_rows(std::size_t depth, std::span<const RowIndex> rows, const Node& node) {
+        if (rows.size() > kAskedRows) patience_->check();
         Level& level = level_at(depth);
         level.turned.turn(rows_.table.codes.data(), rows_.table.row_stride, rows);
         for (const FeatureIndex feature : nominal_) level.turned.rank(feature, ranks_of(feature), rows.size());
         const auto second = std::ranges::lower_bound(rows, static_cast<RowIndex>(second_));
         level.pays = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
                            [&](std::size_t i) { return rows[i]; });
-        const bool begins = !walks && rows.size() <= kWalkedRows;
         if (rows.size() <= kSetRows) {
             few_.template grow<Score>(node, rows.size(), level.turned.codes(), level.pays, search_, allowed_, factor_,
                                       tree_);
@@ -201,13 +196,12 @@ private:
             level.start(rows.data(), rows.size());
             level.codes = level.turned.codes();
             fill_set(level.set(0), level.n_words, rows.size());
-            grow_level(depth, node, walks || begins);
+            grow_level(depth, node);
         }
-        if (begins) out_.walk(node.out_begin, node.out_end, node.node, tree_);
     }
 
     // The first set of the level has the rows of the node.
-    void grow_level(std::size_t depth, const Node& top, bool walks) {
+    void grow_level(std::size_t depth, const Node& top) {
         Level& level = *levels_[depth];
         const std::size_t n_before = stack_.size();
         level.n_sets = 1;
@@ -216,22 +210,20 @@ private:
             const Waiting next = stack_.back();
             stack_.pop_back();
             if (next.is_set)
-                grow_set(level, next, walks);
+                grow_set(level, next);
             else
-                grow_rows(depth + 1, level.take(next.n_rows), next, walks);
+                grow_rows(depth + 1, level.take(next.n_rows), next);
         }
     }
 
-    void grow_set(Level& level, const Node& node, bool walks) {
+    void grow_set(Level& level, const Node& node) {
         const std::size_t slot = --level.n_sets;
         RowSet* const set = level.set(slot);
         const SetSplit& split =
             search_.find({set, node.total, node.n_rows}, level.codes, level.pays, allowed_.features(node.state));
-        const double gain = split.found() ? (split.score - Score::node(node.total.sums())) * factor_ : 0.0;
-        if (!split.found() || gain + criterion::kTiny < options_.min_impurity_decrease) {
-            if (!walks) out_.settle(node.out_begin, node.out_end, node.node, tree_);
-            return;
-        }
+        if (!split.found()) return;
+        const double gain = (split.score - Score::node(node.total.sums())) * factor_;
+        if (gain + criterion::kTiny < options_.min_impurity_decrease) return;
         const FeatureIndex feature = split.feature;
         kernels().part_set(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
                            level.set(slot + 1));
@@ -242,23 +234,20 @@ private:
                       (rows_.n_levels[feature] > 0 ? PackedNode::kNominal : 0);
         packed.code = split.cut.last;
         tree_.gain[node.node] = std::max(0.0, gain);
-        const std::size_t out_middle = walks ? 0 : out_.part(node.out_begin, node.out_end, packed, ranks_of(feature));
         const ClassPay right_total{node.total.word - split.left.word};
         new_node(split.left);
         new_node(right_total);
         const std::uint32_t state = allowed_.after(node.state, feature);
-        const Node left{{child, node.depth + 1, state, split.left}, split.n_left, node.out_begin, out_middle};
-        const Node right{
-            {child + 1, node.depth + 1, state, right_total}, node.n_rows - split.n_left, out_middle, node.out_end};
+        const Node left{{child, node.depth + 1, state, split.left}, split.n_left};
+        const Node right{{child + 1, node.depth + 1, state, right_total}, node.n_rows - split.n_left};
         // The right side is in the slot of the node, the left one in the next.
-        open(level, right, slot, walks);
-        open(level, left, slot + 1, walks);
+        open(level, right, slot);
+        open(level, left, slot + 1);
     }
 
-    void open(Level& level, const Node& node, std::size_t slot, bool walks) {
-        if (is_leaf(node)) {
-            if (!walks) out_.settle(node.out_begin, node.out_end, node.node, tree_);
-        } else if (node.n_rows <= level.narrow) {
+    void open(Level& level, const Node& node, std::size_t slot) {
+        if (is_leaf(node)) return;
+        if (node.n_rows <= level.narrow) {
             level.put(slot);
             stack_.push_back({node, false});
         } else {
@@ -277,7 +266,6 @@ private:
     CodeValues values_;
     RandomSetSearch<Score> search_;
     FewGrower few_;
-    OutRows out_;
     std::vector<FeatureIndex> nominal_;
     std::size_t second_ = 0;  // the first place of the second class
 

@@ -42,8 +42,6 @@ template <class Total>
 struct Job {
     std::size_t begin;
     std::size_t end;
-    std::size_t out_begin;  // of the rows out of the bag; not kept in a block
-    std::size_t out_end;
     NodeIndex node;
     std::uint32_t depth;
     std::uint32_t state;  // of allowed features
@@ -79,8 +77,7 @@ public:
           stride_(rows.table.row_stride),
           block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMostFewRows, kMostBlockRows)),
           block_(block_rows_ * stride_ + kCacheLine),
-          block_place_(block_rows_),
-          out_(rows, forest) {
+          block_place_(block_rows_) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
     }
@@ -88,7 +85,6 @@ public:
     Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
         tree_ = {};
         tree_.ranks = std::move(ranks);
-        tree_.out_leaf.assign(bag.out.size(), 0);
         tree_.nodes.reserve(expected_nodes_);
         tree_.weight.reserve(expected_nodes_);
         tree_.gain.reserve(expected_nodes_);
@@ -98,8 +94,6 @@ public:
         stack_.clear();
         Job root{.begin = 0,
                  .end = bag.in.size(),
-                 .out_begin = 0,
-                 .out_end = bag.out.size(),
                  .node = 0,
                  .depth = 0,
                  .state = allowed_.root(),
@@ -119,6 +113,7 @@ public:
             else
                 grow_node(job);
         }
+        walk_out_of_bag(rows_, forest_, bag, tree_);
         expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
         return std::move(tree_);
     }
@@ -139,7 +134,6 @@ private:
             rescale(job);
         else
             count(job);
-        out_.start_tree(bag);
     }
 
     std::span<const Record<Pay>> records(std::size_t begin, std::size_t end) const {
@@ -221,7 +215,6 @@ private:
             block_place_[local] = place;
             records_[i].row = static_cast<std::uint32_t>(local);
         }
-        const Job top = job;
         job.local = true;
         if constexpr (kRescales) rescale(job);
         const std::size_t depth = stack_.size();
@@ -231,7 +224,6 @@ private:
             stack_.pop_back();
             grow_node(next);
         }
-        out_.walk(top.out_begin, top.out_end, top.node, tree_);
     }
 
     void grow_node(Job& job) {
@@ -302,7 +294,6 @@ private:
             }
             tree_.value[job.node] = first + sum / weight;
         }
-        if (!job.local) out_.settle(job.out_begin, job.out_end, job.node, tree_);
     }
 
     void part(const Job& job, const NodeView<Pay>& view, const Split& split) {
@@ -317,7 +308,6 @@ private:
         const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks);
         left_.count(records(job.begin, middle));
         right_.count_rest(all_, left_, records(middle, job.end));
-        const std::size_t out_middle = job.local ? 0 : out_.part(job.out_begin, job.out_end, rule, ranks);
         const double gain = Kind::score(left_, right_) - all_.score();
         const double share = gain * factor(job.scale) / total_weight_;
         // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
@@ -330,14 +320,11 @@ private:
         next.depth = job.depth + 1;
         next.state = allowed_.after(job.state, feature);
         next.begin = middle;
-        next.out_begin = out_middle;
         next.node = child + 1;
         next.total = right_.total;
         open(next);
         next.begin = job.begin;
         next.end = middle;
-        next.out_begin = job.out_begin;
-        next.out_end = out_middle;
         next.node = child;
         next.total = left_.total;
         open(next);
@@ -411,7 +398,6 @@ private:
     std::vector<Job> stack_;
     Buffer<Record<Pay>> records_;
     Buffer<Record<Pay>> twin_;
-    OutRows out_;
 };
 
 template <template <class, class, bool, bool> class Kind, class Score, class Pay, bool kRandom>
