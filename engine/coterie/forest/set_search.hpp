@@ -43,14 +43,22 @@ public:
         split_.score = criterion::kForbidden;
         varies_ = false;
         draws_.start_node();
-        draws_.draw_features(features, kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
+        // Every cut parts two rows of different classes, and the first feature that varies has one.
+        const bool few = node.n_rows == 2 && codes.n_words == 1;
+        draws_.draw_features(features, few ? 1 : kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
+            if (few && !varies(codes.column[*first], *node.set)) return false;
             draw_cuts(node, codes, pays, first, n);
-            return false;
+            return few;
         });
         return split_;
     }
 
 private:
+    // Of two rows.
+    static bool varies(const Code* column, RowSet set) {
+        return column[std::countr_zero(set)] != column[std::countr_zero(set & (set - 1))];
+    }
+
     void draw_cuts(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
                    std::size_t n) {
         CodeRanges ranges;
