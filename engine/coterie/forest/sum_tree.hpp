@@ -11,7 +11,9 @@
 //   2. Large nodes fill dense cells for a few features at a time; smaller ones only the cells that they touch; the
 //      smallest sort their codes. The best coarse split is then made exact: the rows of the two cells beside it are
 //      sorted by code.
-//   3. Rows out of the bag are parted along with the others, and walk the subtree of their block when it is done.
+//   3. Of two classes, a subtree of at most 64 rows is grown on sets of rows (few_grower.hpp). All nodes of trees with
+//      random thresholds are such sets (set_grower.hpp).
+//   4. Rows out of the bag walk the tree when it is done (out_rows.hpp).
 #pragma once
 
 #include <memory>
