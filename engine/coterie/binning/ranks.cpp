@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -165,6 +166,15 @@ void fill_gaps(RankedFeature& feature) {
         if (std::isnan(feature.highest_value[code])) feature.highest_value[code] = feature.highest_value[code - 1];
 }
 
+// Codes become those of a lattice of the same distinct values; `known` are the old ones, ascending.
+void take_lattice(RankedFeature& lattice, std::span<const Code> known, std::span<Code> codes) {
+    std::vector<Code> new_code(known.back() + std::size_t{1}, kMissingCode);
+    for (std::size_t code = 1, i = 0; code < lattice.n_codes; ++code)
+        if (!std::isnan(lattice.lowest_value[code])) new_code[known[i++]] = static_cast<Code>(code);
+    for (Code& code : codes) code = new_code[code];
+    fill_gaps(lattice);
+}
+
 // Codes by how far a value is from the least one; NaN is missing. What is decided follows from the distinct values.
 std::optional<RankedFeature> space_codes(std::span<const double> values, Code* codes) {
     if (values.size() < kLeastSpaced) return std::nullopt;
@@ -194,11 +204,11 @@ std::optional<RankedFeature> space_codes(std::span<const double> values, Code* c
         lowest = value >= lowest ? lowest : value;  // the first one replaces NaN
         highest = value <= highest ? highest : value;
     }
-    std::vector<std::uint16_t> filled;  // codes with values
+    std::vector<Code> filled;  // codes with values
     bool shared = false;
     for (std::size_t code = 1; code <= kMostCodes; ++code) {
         if (std::isnan(feature.lowest_value[code])) continue;
-        filled.push_back(static_cast<std::uint16_t>(code));
+        filled.push_back(static_cast<Code>(code));
         shared = shared || feature.lowest_value[code] != feature.highest_value[code];
     }
     if (filled.size() >= kLeastSpaced) {
@@ -207,14 +217,9 @@ std::optional<RankedFeature> space_codes(std::span<const double> values, Code* c
     }
     if (shared) return std::nullopt;
     std::vector<double> distinct;
-    for (const std::uint16_t code : filled) distinct.push_back(feature.lowest_value[code]);
+    for (const Code code : filled) distinct.push_back(feature.lowest_value[code]);
     std::optional<RankedFeature> lattice = lattice_of(distinct);
-    if (!lattice) return std::nullopt;
-    std::vector<Code> new_code(kMostCodes + 1, kMissingCode);
-    for (std::size_t code = 1, i = 0; code < lattice->n_codes; ++code)
-        if (!std::isnan(lattice->lowest_value[code])) new_code[filled[i++]] = static_cast<Code>(code);
-    for (std::size_t place = 0; place < values.size(); ++place) codes[place] = new_code[codes[place]];
-    fill_gaps(*lattice);
+    if (lattice) take_lattice(*lattice, filled, {codes, values.size()});
     return lattice;
 }
 
@@ -249,11 +254,9 @@ RankedFeature rank_numeric(const ColumnView& column, std::span<const RowIndex> p
     if (spacing == CodeSpacing::by_rank || !feature.highest_value.empty()) return feature;
     std::optional<RankedFeature> lattice = lattice_of(std::span(feature.lowest_value).subspan(1));
     if (!lattice) return feature;
-    std::vector<Code> new_code{kMissingCode};
-    for (std::size_t code = 1; code < lattice->n_codes; ++code)
-        if (!std::isnan(lattice->lowest_value[code])) new_code.push_back(static_cast<Code>(code));
-    for (std::size_t place = 0; place < n_places; ++place) codes[place] = new_code[codes[place]];
-    fill_gaps(*lattice);
+    std::vector<Code> ranks(feature.n_codes - 1);
+    std::iota(ranks.begin(), ranks.end(), Code{1});
+    take_lattice(*lattice, ranks, {codes, n_places});
     return *std::move(lattice);
 }
 

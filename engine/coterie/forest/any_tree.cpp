@@ -56,8 +56,7 @@ Sapling sapling_of(const Tree& tree, const CodeColumns& columns, const ForestRow
         }
         const auto feature = static_cast<FeatureIndex>(tree.feature[node]);
         packed.left = tree.left[node];
-        packed.what = feature | (tree.missing_left[node] ? 0 : PackedNode::kMissingRight) |
-                      (rows.n_levels[feature] > 0 ? PackedNode::kNominal : 0);
+        packed.what = PackedNode::question(feature, tree.missing_left[node], rows.n_levels[feature] > 0);
         packed.code = code_below(*columns.features[feature], tree.threshold[node]);
     }
     return sapling;

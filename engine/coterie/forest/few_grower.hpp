@@ -67,8 +67,7 @@ private:
         n_nodes_ += 2;
         PackedNode& packed = tree.nodes[node.node];
         packed.left = child;
-        packed.what = split.feature | (split.missing_left ? 0 : PackedNode::kMissingRight) |
-                      (rows_.n_levels[split.feature] > 0 ? PackedNode::kNominal : 0);
+        packed.what = PackedNode::question(split.feature, split.missing_left, rows_.n_levels[split.feature] > 0);
         packed.code = split.cut.last;
         tree.gain[node.node] = std::max(0.0, gain);
         const std::uint32_t next = allowed.after(node.state, split.feature);

@@ -72,7 +72,7 @@ public:
     std::uint32_t place_of(const double* answer) {
         if (!share_) return add(answer);
         // Of two classes, nearly all answers are one of them.
-        if (n_columns_ == 2 && (answer[0] == 0.0 || answer[1] == 0.0)) {
+        if (n_columns_ == 2 && std::min(answer[0], answer[1]) == 0.0 && std::max(answer[0], answer[1]) == 1.0) {
             std::uint32_t& pure = pure_[answer[0] == 0.0];
             if (pure == kNone) pure = find(answer);
             return pure;

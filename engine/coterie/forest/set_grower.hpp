@@ -154,7 +154,7 @@ private:
 
     template <class RowOf>
     SetPays weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
-        if (all_once_) return level.weights.ones(second);
+        if (all_once_) return {nullptr, 0, second};
         return level.weights.weigh(n, second, [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
     }
 
@@ -230,8 +230,7 @@ private:
         const auto child = static_cast<NodeIndex>(tree_.nodes.size());
         PackedNode& packed = tree_.nodes[node.node];
         packed.left = child;
-        packed.what = feature | (split.missing_left ? 0 : PackedNode::kMissingRight) |
-                      (rows_.n_levels[feature] > 0 ? PackedNode::kNominal : 0);
+        packed.what = PackedNode::question(feature, split.missing_left, rows_.n_levels[feature] > 0);
         packed.code = split.cut.last;
         tree_.gain[node.node] = std::max(0.0, gain);
         const ClassPay right_total{node.total.word - split.left.word};

@@ -300,8 +300,7 @@ private:
         const FeatureIndex feature = split.feature;
         const bool nominal = rows_.n_levels[feature] > 0;
         PackedNode& node = tree_.nodes[job.node];
-        node.what =
-            feature | (split.missing_left ? 0 : PackedNode::kMissingRight) | (nominal ? PackedNode::kNominal : 0);
+        node.what = PackedNode::question(feature, split.missing_left, nominal);
         node.code = static_cast<std::uint16_t>(split.code);
         const PackedNode rule = node;
         const std::uint16_t* const ranks = nominal ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;

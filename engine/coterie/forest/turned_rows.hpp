@@ -26,10 +26,7 @@ inline void fill_set(RowSet* set, std::size_t n_words, std::size_t n) {
 /// Weights of rows of two classes; keeps its memory for the next ones.
 class WeightSets {
 public:
-    /// Rows from `second` on are of the second class.
-    SetPays ones(std::size_t second) const { return {nullptr, 0, second}; }
-
-    /// weight_of(i) is the weight of row i.
+    /// weight_of(i) is the weight of row i; rows from `second` on are of the second class.
     template <class WeightOf>
     SetPays weigh(std::size_t n, std::size_t second, WeightOf weight_of) {
         std::uint32_t all = 0;

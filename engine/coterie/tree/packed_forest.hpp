@@ -33,6 +33,11 @@ struct PackedNode {
     static constexpr std::uint32_t kNominal = 1u << 29;
     static constexpr std::uint32_t kFeature = kNominal - 1;
 
+    /// What a split asks.
+    static constexpr std::uint32_t question(FeatureIndex feature, bool missing_left, bool nominal) {
+        return feature | (missing_left ? 0 : kMissingRight) | (nominal ? kNominal : 0);
+    }
+
     bool is_leaf() const { return what & kLeafFlag; }
     bool is_nominal() const { return what & kNominal; }
     bool missing_left() const { return !(what & kMissingRight); }
