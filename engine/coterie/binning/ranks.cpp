@@ -321,6 +321,7 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
             ranked.features[feature] = n_levels > 0
                                            ? rank_nominal(table.columns[feature], rows, n_levels, feature, codes)
                                            : rank_numeric(table.columns[feature], place_of, n, spacing, codes);
+            ranked.features[feature].has_missing = std::find(codes, codes + n, kMissingCode) != codes + n;
         });
         if (!by_row) continue;
         parallel_ranges(n, 4096, n_threads, [&](std::size_t begin, std::size_t end) {

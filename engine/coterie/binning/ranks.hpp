@@ -28,6 +28,7 @@ inline constexpr std::int32_t kMostLevels = 256;  // what a set of levels in a t
 struct RankedFeature {
     bool nominal = false;
     bool spaced = false;
+    bool has_missing = false;
     std::uint32_t n_codes = 1;          // with the missing code
     std::vector<double> lowest_value;   // numeric: per code, its least value, or that of the next; entry 0 is unused
     std::vector<double> highest_value;  // its greatest value, or that of the last before; empty if no two share a code

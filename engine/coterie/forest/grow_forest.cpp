@@ -111,7 +111,8 @@ private:
     std::array<std::uint32_t, 256> recent_{};  // places, by a hash of their answers: most need no look at the others
 };
 
-std::shared_ptr<PackedTree> pack(Sapling&& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
+// Takes the nodes and the ranks of the sapling.
+std::shared_ptr<PackedTree> pack(Sapling& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
     auto tree = std::make_shared<PackedTree>();
     tree->weight = sapling.weight[0];
     tree->n_rows = static_cast<std::uint32_t>(n_rows);
@@ -310,9 +311,9 @@ void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_
     if (options_.out_of_bag) {
         add_out_of_bag_importances(sapling, rows, grown.out, sapling.out_leaf, grown.out_importances);
         grown.leaves = std::move(sapling.out_leaf);
-        grown.value = sapling.value;
     }
-    grown.tree = pack(std::move(sapling), shape_.n_columns, rows.targets.are_classes(), bag.in.size());
+    grown.tree = pack(sapling, shape_.n_columns, rows.targets.are_classes(), bag.in.size());
+    if (options_.out_of_bag) grown.value = std::move(sapling.value);
 }
 
 void ForestTraining::grow(std::size_t n_trees, StopRequest stop) { grow_some(n_trees, {}, stop); }

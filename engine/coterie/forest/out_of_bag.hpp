@@ -30,6 +30,15 @@ public:
     const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered
 
 private:
+    /// What some rows change.
+    struct Part {
+        double loss = 0.0;
+        double weight = 0.0;
+    };
+    template <class LossOf>
+    void add_some(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
+                  const std::vector<double>& value, Part& part, LossOf loss_of);
+
     std::uint32_t n_columns_;
     std::vector<double> sums_;
     std::vector<std::uint32_t> counts_;

@@ -37,7 +37,8 @@ public:
           draws_(options.tree.max_features),
           values_(rows),
           search_(values_, options.tree, draws_),
-          few_(rows, options.tree) {
+          few_(rows, options.tree),
+          out_rows_(rows, forest) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
         const auto& targets = rows.targets.value;
@@ -66,7 +67,7 @@ public:
             else
                 grow_rows(0, {bag.in.data(), bag.in.size()}, root);
         }
-        walk_out_of_bag(rows_, forest_, bag, tree_);
+        out_rows_.walk(bag, tree_);
         expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
         return std::move(tree_);
     }
@@ -265,6 +266,7 @@ private:
     CodeValues values_;
     RandomSetSearch<Score> search_;
     FewGrower few_;
+    OutRows out_rows_;
     std::vector<FeatureIndex> nominal_;
     std::size_t second_ = 0;  // the first place of the second class
 

@@ -29,8 +29,8 @@ std::unique_ptr<SumTreeGrower> make_for_two_classes(const Task& task);
 std::unique_ptr<SumTreeGrower> make_for_classes(const Task& task);
 std::unique_ptr<SumTreeGrower> make_for_numbers(const Task& task);
 
-inline constexpr std::size_t kBlockBytes = std::size_t{96} << 10;
-inline constexpr std::size_t kMostBlockRows = 4096;  // and at least kMostFewRows, whose search wants levels as ranks
+inline constexpr std::size_t kBlockBytes = std::size_t{384} << 10;
+inline constexpr std::size_t kMostBlockRows = 4096;  // and at least kMostFewNumbers, whose search wants levels as ranks
 
 /// What the whole numbers of a node stand for: a target is number * unit + centre.
 struct Scale {
@@ -71,11 +71,12 @@ public:
           few_search_(rows, finder_.draws()),
           few_(rows, options.tree),
           turned_(rows.n_features()),
+          out_rows_(rows, forest),
           all_(rows),
           left_(rows),
           right_(rows),
           stride_(rows.table.row_stride),
-          block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMostFewRows, kMostBlockRows)),
+          block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMostFewNumbers, kMostBlockRows)),
           block_(block_rows_ * stride_ + kCacheLine),
           block_place_(block_rows_) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
@@ -113,7 +114,7 @@ public:
             else
                 grow_node(job);
         }
-        walk_out_of_bag(rows_, forest_, bag, tree_);
+        out_rows_.walk(bag, tree_);
         expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
         return std::move(tree_);
     }
@@ -382,6 +383,7 @@ private:
     FewGrower few_;
     TurnedRows turned_;
     WeightSets weights_;
+    OutRows out_rows_;
     Tally all_;   // of the node that is being split
     Tally left_;  // of its sides
     Tally right_;

@@ -21,7 +21,7 @@
 namespace coterie::sums {
 
 inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of words are filled and scanned
-inline constexpr std::size_t kFewNumbers = 48;   // rows of numbers that are few; those of classes never come here
+inline constexpr std::size_t kFewNumbers = 127;   // rows of numbers that are few; those of classes never come here
 inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
 
 template <class Score, class Pay, bool kRandom, bool kCountRows>
@@ -37,7 +37,7 @@ public:
     static constexpr std::size_t kLarge = kScanWords ? kDenseNode : kDensePairs;
     static constexpr bool kClasses = std::is_same_v<Pay, ClassPay>;
     static constexpr std::size_t kFew = kScanWords && !kRandom && !kClasses ? kFewNumbers : 0;
-    static_assert(kFew <= kMostFewRows);
+    static_assert(kFew <= kMostFewNumbers);
     static constexpr bool kSeesLanes = kScanWords && !kRandom;
     static constexpr std::size_t kMostLanes = 16;     // features that share a pass, if codes are kept
     static constexpr std::size_t kMostFetched = 256;  // codes of a row that are fetched before they are read
@@ -188,25 +188,43 @@ private:
     // --- few rows of numbers: every cut against every row
 
     Split find_few(std::vector<FeatureIndex>& features) {
-        begin_few();
         few_cut_ = {};
-        // Any feature that varies parts two rows: the first will do.
-        Base::draw_features(features, n_rows() == 2 ? 1 : kTogether,
-                            [&](const FeatureIndex* first, std::size_t n) { search_few(first, n); });
+        if (n_rows() == 2) {
+            Base::draw_features(features, 1, [&](const FeatureIndex* first, std::size_t) { part_two(*first); });
+        } else {
+            begin_few();
+            Base::draw_features(features, kFewLanes,
+                                [&](const FeatureIndex* first, std::size_t n) { search_few(first, n); });
+        }
         if (few_cut_.gain >= 0.0f) finish_few();
         return best_;
     }
 
+    // Any feature that varies parts two rows: the first will do.
+    void part_two(FeatureIndex feature) {
+        const auto [a, b] = std::minmax({code_of(0, feature), code_of(1, feature)});
+        if (a == b) return;
+        varies_ = done_ = true;
+        few_cut_ = {0.0f, a == kMissingCode ? b : a};
+        best_.feature = feature;
+        best_.missing_left = false;
+        few_seen_[0] = code_of(0, feature);
+        few_seen_[1] = code_of(1, feature);
+    }
+
+    Code code_of(std::size_t i, FeatureIndex feature) const {
+        return node_->codes[node_->records[i].row * node_->stride + feature];
+    }
+
     void begin_few() {
         const std::size_t n = n_rows();
-        for (std::size_t i = 0; i < n; ++i) few_row_[i] = node_->codes + node_->records[i].row * node_->stride;
         few_ = {.pay = few_pay_.data(),
                 .n = n,
                 .sum = 0,
                 .weight = static_cast<std::uint32_t>(extent_),
                 .salt = static_cast<std::uint16_t>(Base::draws_.bits(0) & 0xffff)};
         // Numbers of 24 bits: counted from the least of the node, and without the last bits that have no room.
-        std::array<std::uint64_t, kMostFewRows> number;
+        std::array<std::uint64_t, kFewNumbers> number;
         std::uint64_t least = ~std::uint64_t{0};
         for (std::size_t i = 0; i < n; ++i) {
             const Sums own = node_->records[i].pay.sums();
@@ -224,34 +242,42 @@ private:
     }
 
     void search_few(const FeatureIndex* features, std::size_t n_features) {
-        const std::size_t n = n_rows();
-        for (std::size_t k = 0; k < n_features; ++k)
-            for (std::size_t i = 0; i < n; ++i) few_codes_[k][i] = few_row_[i][features[k]];
-        for (std::size_t k = 0; k < n_features && !done_; ++k) {
-            std::uint16_t* const codes = few_codes_[k].data();
-            bool has_missing = false;
-            for (std::size_t i = 0; i < n; ++i) has_missing |= codes[i] == kMissingCode;
-            // Less one, what is missing is the greatest.
-            if (has_missing)
-                for (std::size_t i = 0; i < n; ++i) --codes[i];
-            judge_few(features[k], codes, kernels().cut_few_numbers(codes, few_), false, has_missing);
-            if (!has_missing) continue;
-            for (std::size_t i = 0; i < n; ++i) ++codes[i];
-            judge_few(features[k], codes, kernels().cut_few_numbers(codes, few_), true, has_missing);
+        const FewCodes codes{few_codes_.data(), n_features};
+        const std::uint32_t missing =
+            kernels().pick_codes({node_->codes, node_->stride, 0}, word_records(node_->records), n_rows(), features,
+                                 n_features, few_codes_.data());
+        // Less one, what is missing is the greatest.
+        FewCuts cuts;
+        FewCuts missing_left;
+        if (missing != 0) shift_few(missing, -1);
+        kernels().cut_few_numbers(codes, few_, cuts);
+        if (missing != 0) {
+            shift_few(missing, 1);
+            kernels().cut_few_numbers(codes, few_, missing_left);
+        }
+        for (std::size_t lane = 0; lane < n_features; ++lane) {
+            const bool has_missing = missing >> lane & 1;
+            judge_few(features[lane], lane, {cuts.gain[lane], cuts.code[lane] + has_missing}, false);
+            if (has_missing) judge_few(features[lane], lane, missing_left[lane], true);
         }
     }
 
-    void judge_few(FeatureIndex feature, const std::uint16_t* codes, FewCut cut, bool missing_left, bool has_missing) {
+    void shift_few(std::uint32_t lanes, int step) {
+        for (std::size_t lane = 0; lane < kFewLanes; ++lane) {
+            if (!(lanes >> lane & 1)) continue;
+            for (std::size_t i = 0; i < n_rows(); ++i)
+                few_codes_[i * kFewLanes + lane] = static_cast<Code>(few_codes_[i * kFewLanes + lane] + step);
+        }
+    }
+
+    void judge_few(FeatureIndex feature, std::size_t lane, FewCut cut, bool missing_left) {
         if (cut.gain < 0.0f) return;
         varies_ = true;
         if (!(cut.gain > few_cut_.gain)) return;
-        few_cut_ = {cut.gain, cut.code + (has_missing && !missing_left)};
+        few_cut_ = cut;
         best_.feature = feature;
         best_.missing_left = missing_left;
-        std::copy_n(codes, n_rows(), few_seen_.data());
-        if (has_missing && !missing_left)
-            for (std::size_t i = 0; i < n_rows(); ++i) ++few_seen_[i];
-        done_ = n_rows() == 2;  // there is only one way to part two rows
+        for (std::size_t i = 0; i < n_rows(); ++i) few_seen_[i] = few_codes_[i * kFewLanes + lane];
     }
 
     // The exact sums of the best cut, and its threshold in the middle.
@@ -635,13 +661,12 @@ private:
         }
     }
 
-    // Of few rows: where their codes are, what they add, codes of a few features, and those of the best.
+    // Of few rows: what they add, codes of some features, and those of the best.
     FewNumbers few_;
     FewCut few_cut_;
-    std::array<const Code*, kMostFewRows> few_row_;
-    std::array<std::uint32_t, kMostFewRows> few_pay_;
-    std::array<std::array<Code, kMostFewRows>, kTogether> few_codes_;
-    std::array<Code, kMostFewRows> few_seen_;
+    std::array<std::uint32_t, kFewNumbers> few_pay_;
+    alignas(kCacheLine) std::array<Code, kFewNumbers * kFewLanes> few_codes_;
+    std::array<Code, kFewNumbers> few_seen_;
 
     Pay pay_;     // of the node
     Sums total_;  // the same, as numbers

@@ -1,15 +1,19 @@
 // kernels/few_rows.hpp: the best cut of a forest's small node, without sorting its rows.
 //
 // Every row is compared with every other: what lies on the left of a cut is the sum of the rows whose codes are not
-// greater. For a few dozen rows that is less work than to sort them, and no branch depends on the data.
+// greater. For a few dozen rows that is less work than to sort them, and no branch depends on the data. Of classes, the
+// cuts of one feature are judged side by side; of numbers, those of up to sixteen features.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "coterie/kernels/word_records.hpp"
+
 namespace coterie {
 
-inline constexpr std::size_t kMostFewRows = 64;  // also the most that they weigh
+inline constexpr std::size_t kMostFewRows = 64;      // of classes; also the most that they weigh
+inline constexpr std::size_t kMostFewNumbers = 127;  // the same of numbers
 
 /// The rows of a node as all its features see them: a weighted target above, a weight in the low 8 bits.
 template <class Word>
@@ -17,7 +21,7 @@ struct FewPays {
     const Word* pay = nullptr;
     std::size_t n = 0;
     std::uint32_t sum = 0;     // of all rows; times the weight of all below 2^31
-    std::uint32_t weight = 0;  // of all rows, at most kMostFewRows
+    std::uint32_t weight = 0;  // of all rows
     std::uint16_t salt = 0;    // decides between equal cuts
 };
 using FewClasses = FewPays<std::uint16_t>;  // sums of 8 bits
@@ -31,14 +35,38 @@ struct FewCut {
     std::uint32_t code = 0;  // the greatest on the left
 };
 
-// `codes` has room for kMostFewRows; those behind the last row are overwritten.
+inline constexpr std::size_t kFewLanes = 16;
+
+/// The best cuts of up to kFewLanes features; what other lanes hold does not matter.
+struct FewCuts {
+    float gain[kFewLanes];
+    std::uint32_t code[kFewLanes];
+
+    FewCut operator[](std::size_t lane) const { return {gain[lane], code[lane]}; }
+};
+
+/// Codes of few rows in up to kFewLanes features, kFewLanes to a row.
+struct FewCodes {
+    const std::uint16_t* codes;
+    std::size_t n_features;
+};
+
+// pick_codes: the codes of records in some columns, as FewCodes. Returns the lanes in which something is missing (0).
+// cut_few_classes: `codes` has room for kMostFewRows; those behind the last row are overwritten.
 namespace generic {
+std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::size_t n, const std::uint32_t* columns,
+                         std::size_t n_columns, std::uint16_t* out);
 FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows);
-FewCut cut_few_numbers(std::uint16_t* codes, const FewNumbers& rows);
+void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
 }  // namespace generic
 namespace avx2 {
 FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows);
-FewCut cut_few_numbers(std::uint16_t* codes, const FewNumbers& rows);
+void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
 }  // namespace avx2
+namespace avx512 {
+std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::size_t n, const std::uint32_t* columns,
+                         std::size_t n_columns, std::uint16_t* out);
+void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
+}  // namespace avx512
 
 }  // namespace coterie

@@ -282,7 +282,9 @@ struct Kernels {
 
     // The best cut of a forest's node of few rows (few_rows.hpp).
     FewCut (*cut_few_classes)(std::uint16_t* codes, const FewClasses& rows);
-    FewCut (*cut_few_numbers)(std::uint16_t* codes, const FewNumbers& rows);
+    std::uint32_t (*pick_codes)(const CodeRows& rows, const WordRecord* records, std::size_t n,
+                                const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out);
+    void (*cut_few_numbers)(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
 
     // Nodes of a forest as sets of rows (row_sets.hpp).
     void (*turn_codes)(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,

@@ -1,7 +1,6 @@
 #include "coterie/predict/descent.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace coterie {
@@ -10,8 +9,6 @@ namespace {
 constexpr std::size_t kPartNodes = 1 << 16;   // 512 KiB
 constexpr std::size_t kNearForest = 1 << 18;  // nodes that stay in the second cache, or nearly
 constexpr std::size_t kFarForest = 1 << 21;   // and nodes that do not stay in the last one
-constexpr std::size_t kAhead = 16;            // rows that are fetched before they are read
-constexpr std::uint16_t kAllGoLeft = 65'535;  // as no code is higher
 constexpr std::size_t kTransposed = 64;       // rows that are in the nearest cache with all their columns
 constexpr std::size_t kCrownSteps = 4;        // between two questions who has arrived
 constexpr std::size_t kPartSteps = 8;
@@ -46,48 +43,6 @@ void walk_lanes(const PackedForest& forest, Lanes& lanes) {
 }
 
 std::size_t compared_place(std::uint32_t what) { return 2 * (what & PackedNode::kFeature) + (what >> 30 & 1u); }
-
-// Where rows end among laid out nodes: ends[row] for each. A function of its own, never inlined, and without callbacks:
-// then most lanes stay in registers, which is a seventh of the time.
-[[gnu::noinline]] void walk_laid_out(const LaidNode* nodes, const CodedRows& codes, std::span<const std::uint32_t> rows,
-                                     std::size_t n_steps, std::uint32_t* ends) {
-    const auto next = [](const LaidNode& node, const std::uint16_t* own) {
-        return node.next + (own[node.column] > node.code);
-    };
-    std::array<const std::uint16_t*, kLanes> own;
-    std::array<std::uint32_t, kLanes> row;
-    std::array<std::uint32_t, kLanes> at{};
-    const std::size_t n_lanes = std::min(kLanes, rows.size());
-    for (std::size_t k = 0; k < kLanes; ++k) {
-        row[k] = rows[std::min(k, n_lanes - 1)];
-        own[k] = codes.row(row[k]);
-    }
-    std::size_t n_taken = n_lanes;
-    for (std::uint32_t busy = (1u << n_lanes) - 1; busy != 0;) {
-        for (std::size_t step = 1; step < n_steps; ++step)
-            for (std::size_t k = 0; k < kLanes; ++k) at[k] = next(nodes[at[k]], own[k]);
-        std::uint32_t arrived = 0;
-        for (std::size_t k = 0; k < kLanes; ++k) {
-            const std::uint32_t here = at[k];
-            at[k] = next(nodes[here], own[k]);
-            arrived |= static_cast<std::uint32_t>(at[k] == here) << k;
-        }
-        for (arrived &= busy; arrived != 0; arrived &= arrived - 1) {
-            const auto k = static_cast<std::size_t>(std::countr_zero(arrived));
-            ends[row[k]] = at[k];
-            if (n_taken == rows.size()) {
-                busy &= ~(1u << k);
-                continue;
-            }
-            row[k] = rows[n_taken++];
-            own[k] = codes.row(row[k]);
-            at[k] = 0;
-            const std::uint16_t* const later = codes.row(rows[std::min(n_taken + kAhead, rows.size() - 1)]);
-            __builtin_prefetch(later);
-            __builtin_prefetch(later + kCacheLine / sizeof(*later));
-        }
-    }
-}
 
 }  // namespace
 
@@ -161,7 +116,7 @@ void Descent::plan_parts(const Place& place) {
         const PackedNode& node = nodes[part.root];
         part_at_.push_back(static_cast<std::uint32_t>(parts_.size()));
         if (node.is_leaf() || part.n_nodes() <= kPartNodes) {
-            crown_.push_back({0, kAllGoLeft, static_cast<std::uint32_t>(i)});
+            crown_.push_back({0, LaidNode::kAllGoLeft, static_cast<std::uint32_t>(i)});
             parts_.push_back(part);
             continue;
         }
@@ -187,7 +142,7 @@ void Descent::sort_rows(const Place& place) {
         return;
     }
     part_of_.resize(n);
-    walk_laid_out(crown_.data(), place.rows, order_, kCrownSteps, part_of_.data());
+    walk_laid_out(crown_.data(), place.rows.codes(), order_, kCrownSteps, false, part_of_.data());
     for (std::uint32_t& part : part_of_) {
         part = part_at_[part];
         ++first_[part + 1];
@@ -230,8 +185,9 @@ void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
     }
     if (place.pays(rows.size(), part.n_nodes()) &&
         (place.rows.plain() ? lay_out<true>(place, part) : lay_out<false>(place, part))) {
-        walk_laid_out(nodes_.data(), place.rows, rows, kPartSteps, place.leaves);
-        for (const std::uint32_t row : rows) place.arrive(row, part.begin + place.leaves[row] - 1);
+        ends_.resize(rows.size());
+        walk_laid_out(nodes_.data(), place.rows.codes(), rows, kPartSteps, false, ends_.data());
+        for (std::size_t i = 0; i < rows.size(); ++i) place.arrive(rows[i], part.begin + ends_[i] - 1);
         return;
     }
     Lanes lanes;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
-#include "coterie/tree/packed_forest.hpp"
+#include "coterie/tree/laid_nodes.hpp"
 
 namespace coterie {
 
@@ -52,7 +52,8 @@ public:
     void rank_levels(const PackedTree& tree);
 
     std::size_t size() const { return n_; }
-    const std::uint16_t* row(std::size_t index) const { return codes_.data() + index * stride_; }
+    CodesByRow codes() const { return {codes_.data(), stride_}; }
+    const std::uint16_t* row(std::size_t index) const { return codes().row(index); }
     /// Two for each feature: where missing goes left, and where it goes right.
     const ComparedColumn* compared() const { return compared_.data(); }
     bool plain() const { return compared_.size() == 2 * stride_; }  // these are all the columns of the features
@@ -70,13 +71,6 @@ private:
     std::size_t stride_ = 0;
     std::vector<ComparedColumn> compared_;
     std::vector<Ranked> ranked_;
-};
-
-/// Eight bytes of a part. A row goes right, to the node after `next`, if its code in the column is above the node's.
-struct LaidNode {
-    std::uint16_t column;
-    std::uint16_t code;
-    std::uint32_t next;  // of a leaf, itself: no code is above 65535
 };
 
 /// What is asked of rows: the node of their leaf, or the row of its answer, read while the leaf is in the cache.
@@ -135,6 +129,7 @@ private:
     std::vector<std::uint32_t> first_;    // row of each part, in `order_`
     std::vector<std::uint32_t> order_;    // rows, part after part
     Buffer<LaidNode> nodes_;              // of a part
+    std::vector<std::uint32_t> ends_;     // of the rows of a part, among its nodes
 };
 
 }  // namespace coterie

@@ -1,4 +1,4 @@
-// kernels/avx2/few_rows.cpp: the cuts of small nodes, sixteen or eight at once.
+// kernels/avx2/few_rows.cpp: the cuts of small nodes: sixteen of one feature at once, or one of eight features.
 #include "coterie/kernels/few_rows.hpp"
 
 #if defined(COTERIE_HAS_AVX2)
@@ -38,6 +38,13 @@ public:
         key_ = _mm256_blendv_epi8(key_, key, _mm256_castps_si256(better));
     }
 
+    /// Lane by lane.
+    void store(float* gain, std::uint32_t* code) const {
+        _mm256_storeu_ps(gain, gain_);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(code), _mm256_xor_si256(key_, salt_));
+    }
+
+    /// Of all lanes.
     FewCut best() const {
         alignas(32) float gains[8];
         alignas(32) std::uint32_t keys[8];
@@ -84,22 +91,36 @@ void judge_classes(const std::uint16_t* codes, std::size_t first, const FewClass
     }
 }
 
-// Cuts of 8 * kVectors rows from `first` on.
-template <std::size_t kVectors>
+__m256i eight_codes(const std::uint16_t* codes) {
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes)));
+}
+
+// The cuts of kCuts rows from `first` on, in eight features.
+template <std::size_t kCuts>
 void judge_numbers(const std::uint16_t* codes, std::size_t first, const FewNumbers& rows, BestCut& best) {
-    __m256i code[kVectors];
-    __m256i left[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-        code[v] = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + first + 8 * v)));
+    __m256i code[kCuts];
+    __m256i left[kCuts];
+    for (std::size_t v = 0; v < kCuts; ++v) {
+        code[v] = eight_codes(codes + (first + v) * kFewLanes);
         left[v] = _mm256_setzero_si256();
     }
     for (std::size_t j = 0; j < rows.n; ++j) {
-        const __m256i other = _mm256_set1_epi32(codes[j]);
+        const __m256i other = eight_codes(codes + j * kFewLanes);
         const __m256i pay = _mm256_set1_epi32(static_cast<int>(rows.pay[j]));
-        for (std::size_t v = 0; v < kVectors; ++v)
+        for (std::size_t v = 0; v < kCuts; ++v)
             left[v] = _mm256_add_epi32(left[v], _mm256_andnot_si256(_mm256_cmpgt_epi32(other, code[v]), pay));
     }
-    for (std::size_t v = 0; v < kVectors; ++v) best.judge(code[v], left[v]);
+    for (std::size_t v = 0; v < kCuts; ++v) best.judge(code[v], left[v]);
+}
+
+// Of four rows, or of those that are left.
+void judge_four(const std::uint16_t* codes, std::size_t first, const FewNumbers& rows, BestCut& best) {
+    switch (rows.n - first) {
+        case 1: return judge_numbers<1>(codes, first, rows, best);
+        case 2: return judge_numbers<2>(codes, first, rows, best);
+        case 3: return judge_numbers<3>(codes, first, rows, best);
+        default: return judge_numbers<4>(codes, first, rows, best);
+    }
 }
 
 // Behind the last row everything is on the left, which is no cut.
@@ -123,21 +144,12 @@ FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows) {
     return best.best();
 }
 
-FewCut cut_few_numbers(std::uint16_t* codes, const FewNumbers& rows) {
-    fill_up(codes, rows.n, 8);
-    BestCut best(rows);
-    for (std::size_t first = 0; first < rows.n; first += 32) {
-        const std::size_t left = rows.n - first;
-        if (left <= 8)
-            judge_numbers<1>(codes, first, rows, best);
-        else if (left <= 16)
-            judge_numbers<2>(codes, first, rows, best);
-        else if (left <= 24)
-            judge_numbers<3>(codes, first, rows, best);
-        else
-            judge_numbers<4>(codes, first, rows, best);
+void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts) {
+    for (std::size_t lane = 0; lane < codes.n_features; lane += 8) {
+        BestCut best(rows);
+        for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes + lane, first, rows, best);
+        best.store(cuts.gain + lane, cuts.code + lane);
     }
-    return best.best();
 }
 
 }  // namespace coterie::avx2

@@ -677,6 +677,7 @@ const Kernels& avx2_kernels() {
                                .fill_cells = avx2::fill_cells,
                                .part_words = avx2::part_words,
                                .cut_few_classes = avx2::cut_few_classes,
+                               .pick_codes = generic::pick_codes,
                                .cut_few_numbers = avx2::cut_few_numbers,
                                .turn_codes = avx2::turn_codes,
                                .set_ranges = avx2::set_ranges,

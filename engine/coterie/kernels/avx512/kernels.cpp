@@ -215,6 +215,8 @@ const Kernels& avx512_kernels() {
         all.gather_codes = avx512::gather_codes;
         all.sum_left = avx512::sum_left;
         all.part_words = avx512::part_words;
+        all.pick_codes = avx512::pick_codes;
+        all.cut_few_numbers = avx512::cut_few_numbers;
         all.set_ranges = avx512::set_ranges;
         all.sum_set = avx512::sum_set;
         all.part_set = avx512::part_set;

@@ -6,48 +6,15 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
 #include <bit>
 
+#include "coterie/kernels/avx512/picker.hpp"
 #include "coterie/kernels/kernels.hpp"
 
 namespace coterie::avx512 {
 namespace {
 
-constexpr std::size_t kAhead = 16;        // records between a fetch and its use
-constexpr std::size_t kVectorCodes = 32;  // of a vector
-
-/// Picks the codes of up to eight columns from a row of at most one vector, or of two; lanes that are not used are 0.
-template <bool kTwo>
-class Picker {
-public:
-    Picker(std::size_t stride, const std::uint32_t* columns, std::size_t n_columns) {
-        const std::size_t n_first = std::min(stride, kVectorCodes);
-        first_ = mask_of(n_first);
-        second_ = mask_of(stride - n_first);
-        alignas(16) std::uint16_t place[8] = {};
-        for (std::size_t lane = 0; lane < n_columns; ++lane) place[lane] = static_cast<std::uint16_t>(columns[lane]);
-        place_ = _mm512_castsi128_si512(_mm_load_si128(reinterpret_cast<const __m128i*>(place)));
-        used_ = static_cast<__mmask8>((1u << n_columns) - 1u);
-    }
-
-    __m128i operator()(const std::uint16_t* row) const {
-        const __m512i codes = _mm512_maskz_loadu_epi16(first_, row);
-        if constexpr (!kTwo) return used(_mm512_permutexvar_epi16(place_, codes));
-        const __m512i others = _mm512_maskz_loadu_epi16(second_, row + kVectorCodes);
-        return used(_mm512_permutex2var_epi16(codes, place_, others));
-    }
-
-private:
-    static __mmask32 mask_of(std::size_t n) { return static_cast<__mmask32>((std::uint64_t{1} << n) - 1); }
-    __m128i used(__m512i picked) const { return _mm_maskz_mov_epi16(used_, _mm512_castsi512_si128(picked)); }
-
-    __mmask32 first_;
-    __mmask32 second_;
-    __m512i place_;
-    __mmask8 used_;
-};
-
+constexpr std::size_t kAhead = 16;  // records between a fetch and its use
 template <bool kTwo>
 void gather(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
             const Picker<kTwo>& pick, std::uint16_t* out, CodeRanges& ranges) {
@@ -61,7 +28,7 @@ void gather(const std::uint16_t* codes, std::size_t stride, const WordRecord* re
             __builtin_prefetch(ahead);
             if constexpr (kTwo) __builtin_prefetch(ahead + kVectorCodes);
         }
-        const __m128i picked = pick(codes + records[i].row * stride);
+        const __m128i picked = _mm256_castsi256_si128(pick(codes + records[i].row * stride));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeLanes), picked);
         least = _mm_min_epu16(least, picked);
         greatest = _mm_max_epu16(greatest, picked);

@@ -195,6 +195,7 @@ const Kernels& generic_kernels() {
                                .fill_cells = generic::fill_cells,
                                .part_words = generic::part_words,
                                .cut_few_classes = generic::cut_few_classes,
+                               .pick_codes = generic::pick_codes,
                                .cut_few_numbers = generic::cut_few_numbers,
                                .turn_codes = generic::turn_codes,
                                .set_ranges = generic::set_ranges,
