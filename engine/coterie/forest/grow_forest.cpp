@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/in_order.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
 #include "coterie/binning/bin_edges.hpp"
@@ -111,14 +112,14 @@ private:
     std::array<std::uint32_t, 256> recent_{};  // places, by a hash of their answers: most need no look at the others
 };
 
-// Takes the nodes and the ranks of the sapling.
-std::shared_ptr<PackedTree> pack(Sapling& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
+std::shared_ptr<PackedTree> pack(const Sapling& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
     auto tree = std::make_shared<PackedTree>();
     tree->weight = sapling.weight[0];
     tree->n_rows = static_cast<std::uint32_t>(n_rows);
     AnswerTable table(n_columns, classes);
-    for (std::size_t node = 0; node < sapling.nodes.size(); ++node) {
-        PackedNode& packed = sapling.nodes[node];
+    std::vector<PackedNode> nodes(sapling.nodes);
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+        PackedNode& packed = nodes[node];
         if (packed.is_leaf()) {
             packed.left = table.place_of(sapling.value.data() + node * n_columns);
             continue;
@@ -126,11 +127,10 @@ std::shared_ptr<PackedTree> pack(Sapling& sapling, std::uint32_t n_columns, bool
         const double share = sapling.weight[packed.left] / sapling.weight[node];
         packed.share = static_cast<std::uint16_t>(65535.0 * std::clamp(share, 0.0, 1.0) + 0.5);
     }
-    sapling.nodes.shrink_to_fit();
     table.answers.shrink_to_fit();
     tree->answers = std::move(table.answers);
-    tree->nodes = std::move(sapling.nodes);
-    tree->ranks = std::move(sapling.ranks);
+    tree->nodes = std::move(nodes);
+    tree->ranks = sapling.ranks;
     return tree;
 }
 
@@ -186,8 +186,7 @@ void validate(const ForestMemory& memory) {
 struct ForestTraining::Grown {
     std::shared_ptr<PackedTree> tree;
     std::vector<RowIndex> out;
-    std::vector<NodeIndex> leaves;
-    std::vector<double> value;
+    std::vector<std::uint32_t> answers;  // of each place out of the bag: the row of its leaf's answer
     std::vector<double> importances;
     std::vector<double> out_importances;
 };
@@ -239,9 +238,6 @@ void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t>
     // If trees see all rows, the bag is that of the tree before.
     if (options_.bag == BagKind::all && given.empty() && bag.drawn_whole) return;
     bag.drawn_whole = options_.bag == BagKind::all && given.empty();
-    bag.in.clear();
-    bag.out.clear();
-    bag.weight.clear();
     bag.counts.resize(rows.n_places());
     if (given.empty())
         memory_->bags->draw(tree, bag.counts);
@@ -258,19 +254,27 @@ void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t>
         for (double& factor : class_factor)
             if (factor > 0.0) factor = total / (static_cast<double>(class_factor.size()) * factor);
     }
-    bag.in.reserve(bag.counts.size());
-    bag.weight.reserve(bag.counts.size());
-    for (std::size_t place = 0; place < bag.counts.size(); ++place) {
-        if (bag.counts[place] == 0) {
-            if (options_.out_of_bag) bag.out.push_back(static_cast<RowIndex>(place));
-            continue;
-        }
+    // Whether a row was drawn is a question that no processor can foresee: nothing here branches on it.
+    const std::size_t n = bag.counts.size();
+    bag.in.resize(n);
+    bag.weight.resize(n);
+    bag.out.resize(options_.out_of_bag ? n : 1);
+    std::size_t n_in = 0;
+    std::size_t n_out = 0;
+    for (std::size_t place = 0; place < n; ++place) {
+        const bool drawn = bag.counts[place] != 0;
         double weight = bag.counts[place] * memory_->bags->unit(place);
         if (!factor_.empty()) weight *= factor_[place];
         if (!class_factor.empty()) weight *= class_factor[static_cast<std::size_t>(rows.targets.value[place])];
-        bag.in.push_back(static_cast<RowIndex>(place));
-        bag.weight.push_back(weight);
+        bag.in[n_in] = static_cast<RowIndex>(place);
+        bag.weight[n_in] = weight;
+        bag.out[n_out] = static_cast<RowIndex>(place);
+        n_in += drawn;
+        n_out += !drawn && options_.out_of_bag;
     }
+    bag.in.resize(n_in);
+    bag.weight.resize(n_in);
+    bag.out.resize(n_out);
 }
 
 void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_t> given, Worker& worker,
@@ -279,9 +283,10 @@ void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_
     Bag& bag = worker.bag;
     draw_bag(number, given, bag);
     std::vector<std::uint16_t> ranks = rank_levels(rows, bag, shape_);
-    Sapling sapling = worker.grower != nullptr
-                          ? worker.grower->grow(bag, std::move(ranks), patience)
-                          : grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), patience);
+    Sapling own;
+    if (worker.grower == nullptr)
+        own = grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), patience);
+    Sapling& sapling = worker.grower == nullptr ? own : worker.grower->grow(bag, std::move(ranks), patience);
     if (options_.tree.ccp_alpha > 0.0) prune_by_cost(sapling, options_.tree.ccp_alpha, shape_.n_columns);
     grown.out = std::move(bag.out);
     if (options_.tree.prune_out_of_bag) {
@@ -308,12 +313,11 @@ void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_
     grown.importances.assign(rows.n_features(), 0.0);
     grown.out_importances.assign(rows.n_features(), 0.0);
     add_importances(sapling, grown.importances);
-    if (options_.out_of_bag) {
+    if (options_.out_of_bag)
         add_out_of_bag_importances(sapling, rows, grown.out, sapling.out_leaf, grown.out_importances);
-        grown.leaves = std::move(sapling.out_leaf);
-    }
     grown.tree = pack(sapling, shape_.n_columns, rows.targets.are_classes(), bag.in.size());
-    if (options_.out_of_bag) grown.value = std::move(sapling.value);
+    grown.answers = std::move(sapling.out_leaf);
+    for (std::uint32_t& answer : grown.answers) answer = grown.tree->nodes[answer].left;
 }
 
 void ForestTraining::grow(std::size_t n_trees, StopRequest stop) { grow_some(n_trees, {}, stop); }
@@ -350,7 +354,8 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
     for (std::size_t done = 0; done < n_trees;) {
         stop.check();
         const std::size_t n = std::min(at_once, n_trees - done);
-        std::vector<Grown> batch(n);
+        const std::uint64_t first = options_.first_tree + trees_.size();
+        InOrder<Grown> grown(n, [&](Grown& next) { take(next); });
         parallel_for(n, n_threads, [&](std::size_t i) {
             Worker* worker = nullptr;
             {
@@ -368,18 +373,25 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
             Patience patience(stop, stopped, std::this_thread::get_id() == caller);
             const std::size_t n_counts = rows.n_table_rows;
             const auto own = given.empty() ? given : given.subspan((done + i) * n_counts, n_counts);
-            grow_one(options_.first_tree + trees_.size() + i, own, *worker, patience, batch[i]);
-            const std::lock_guard hold(lock);
-            idle.push_back(worker);
+            Grown tree;
+            grow_one(first + i, own, *worker, patience, tree);
+            {
+                const std::lock_guard hold(lock);
+                idle.push_back(worker);
+            }
+            grown.bring(i, std::move(tree));
         });
-        for (Grown& grown : batch) {
-            if (options_.out_of_bag) out_of_bag_.add(rows, grown.out, grown.leaves, grown.value, n_threads);
-            importances_.insert(importances_.end(), grown.importances.begin(), grown.importances.end());
-            out_importances_.insert(out_importances_.end(), grown.out_importances.begin(), grown.out_importances.end());
-            trees_.push_back(std::move(grown.tree));
-        }
         done += n;
     }
+}
+
+// On one thread: others go on growing meanwhile.
+void ForestTraining::take(Grown& grown) {
+    if (options_.out_of_bag)
+        out_of_bag_.add(memory_->rows, grown.out, grown.answers, grown.tree->answers.view());
+    importances_.insert(importances_.end(), grown.importances.begin(), grown.importances.end());
+    out_importances_.insert(out_importances_.end(), grown.out_importances.begin(), grown.out_importances.end());
+    trees_.push_back(std::move(grown.tree));
 }
 
 // What becomes of the codes of numbers if only those are kept that some trees compare with.

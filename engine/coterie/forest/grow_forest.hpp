@@ -94,6 +94,7 @@ private:
     void draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given, Bag& bag) const;
     void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, Worker& worker, Patience& patience,
                   Grown& out) const;
+    void take(Grown& grown);  // trees in their order
 
     ForestOptions options_;
     std::shared_ptr<ForestMemory> memory_;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "coterie/base/error.hpp"
-#include "coterie/base/parallel.hpp"
 
 namespace coterie {
 namespace {
@@ -90,45 +89,40 @@ double loss_of(const ForestRows& rows, std::size_t place, const double* answer, 
     return loss / targets.n_outputs;
 }
 
-// loss_of(place, sum, count) is what the mean answer is off.
+// loss_of(place, sum, count) is what the mean answer is off. Losses are added up in pieces of a fixed size.
 template <class LossOf>
-void OutOfBag::add_some(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
-                        const std::vector<double>& value, Part& part, LossOf loss_of) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const std::size_t place = places[i];
-        const double* const answer = value.data() + std::size_t{leaves[i]} * n_columns_;
-        double* const sum = sums_.data() + place * n_columns_;
-        for (std::uint32_t column = 0; column < n_columns_; ++column) sum[column] += answer[column];
-        const double row_weight = rows.targets.weight[place];
-        if (counts_[place]++ == 0) part.weight += row_weight;
-        const double now = loss_of(place, sum, counts_[place]);
-        part.loss += row_weight * (now - loss_[place]);
-        loss_[place] = now;
+void OutOfBag::add_all(const ForestRows& rows, std::span<const RowIndex> places,
+                       std::span<const std::uint32_t> answer_rows, std::span<const double> answers, LossOf loss_of) {
+    for (std::size_t begin = 0; begin < places.size(); begin += kRowsAtOnce) {
+        double loss = 0.0;
+        double weight = 0.0;
+        for (std::size_t i = begin; i < std::min(begin + kRowsAtOnce, places.size()); ++i) {
+            const std::size_t place = places[i];
+            const double* const answer = answers.data() + std::size_t{answer_rows[i]} * n_columns_;
+            double* const sum = sums_.data() + place * n_columns_;
+            for (std::uint32_t column = 0; column < n_columns_; ++column) sum[column] += answer[column];
+            const double row_weight = rows.targets.weight[place];
+            if (counts_[place]++ == 0) weight += row_weight;
+            const double now = loss_of(place, sum, counts_[place]);
+            loss += row_weight * (now - loss_[place]);
+            loss_[place] = now;
+        }
+        total_loss_ += loss;
+        total_weight_ += weight;
     }
 }
 
-void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
-                   const std::vector<double>& value, int n_threads) {
+void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const std::uint32_t> answer_rows,
+                   std::span<const double> answers) {
     const criterion::Targets& targets = rows.targets;
-    const bool two_classes = targets.are_classes() && targets.n_outputs == 1 && n_columns_ == 2;
-    std::vector<Part> parts((places.size() + kRowsAtOnce - 1) / kRowsAtOnce);
-    parallel_ranges(places.size(), kRowsAtOnce, n_threads, [&](std::size_t begin, std::size_t end) {
-        const auto own = places.subspan(begin, end - begin);
-        const auto own_leaves = leaves.subspan(begin, end - begin);
-        Part& part = parts[begin / kRowsAtOnce];
-        if (two_classes)  // the same as below, in fewer steps
-            add_some(rows, own, own_leaves, value, part, [&](std::size_t place, const double* sum, std::uint32_t) {
-                return static_cast<double>((sum[1] > sum[0]) != (targets.value[place] == 1.0));
-            });
-        else
-            add_some(rows, own, own_leaves, value, part, [&](std::size_t place, const double* sum, std::uint32_t n) {
-                return loss_of(rows, place, sum, n);
-            });
-    });
-    for (const Part& part : parts) {
-        total_loss_ += part.loss;
-        total_weight_ += part.weight;
-    }
+    if (targets.are_classes() && targets.n_outputs == 1 && n_columns_ == 2)  // the same as below, in fewer steps
+        add_all(rows, places, answer_rows, answers, [&](std::size_t place, const double* sum, std::uint32_t) {
+            return static_cast<double>((sum[1] > sum[0]) != (targets.value[place] == 1.0));
+        });
+    else
+        add_all(rows, places, answer_rows, answers, [&](std::size_t place, const double* sum, std::uint32_t n) {
+            return loss_of(rows, place, sum, n);
+        });
     errors_.push_back(total_weight_ > 0.0 ? std::max(0.0, total_loss_) / total_weight_
                                           : std::numeric_limits<double>::quiet_NaN());
 }

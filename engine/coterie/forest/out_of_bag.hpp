@@ -14,9 +14,9 @@ class OutOfBag {
 public:
     explicit OutOfBag(const ForestRows& rows);
 
-    /// Trees must be added in their order. `rows` is null where a tree scores every row out of its bag.
-    void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
-             const std::vector<double>& value, int n_threads);
+    /// Trees must be added in their order. Each of the places has the row of its answer among those of the tree.
+    void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const std::uint32_t> answer_rows,
+             std::span<const double> answers);
 
     /// Goes on from what an earlier fit to the same rows added up; sums and counts are by row of the table. `totals`
     /// are those of the earlier fit, which were rounded tree by tree; without them they are found anew.
@@ -30,14 +30,9 @@ public:
     const std::vector<double>& errors() const { return errors_; }  // after each tree; NaN before any row is covered
 
 private:
-    /// What some rows change.
-    struct Part {
-        double loss = 0.0;
-        double weight = 0.0;
-    };
     template <class LossOf>
-    void add_some(const ForestRows& rows, std::span<const RowIndex> places, std::span<const NodeIndex> leaves,
-                  const std::vector<double>& value, Part& part, LossOf loss_of);
+    void add_all(const ForestRows& rows, std::span<const RowIndex> places, std::span<const std::uint32_t> answer_rows,
+                 std::span<const double> answers, LossOf loss_of);
 
     std::uint32_t n_columns_;
     std::vector<double> sums_;

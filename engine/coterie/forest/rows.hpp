@@ -101,6 +101,16 @@ struct Sapling {
     std::vector<double> gain;          // per node: decrease of impurity times the share of the weight
     std::vector<std::uint16_t> ranks;  // of levels, as PackedTree has them
     std::vector<NodeIndex> out_leaf;   // the leaf of each place of Bag::out
+
+    /// Keeps the memory.
+    void clear() {
+        nodes.clear();
+        value.clear();
+        weight.clear();
+        gain.clear();
+        ranks.clear();
+        out_leaf.clear();
+    }
 };
 
 /// Of the levels of every nominal feature, in the bag: by their mean target, drawn to the mean of all.

@@ -45,15 +45,11 @@ public:
         second_ = static_cast<std::size_t>(std::ranges::lower_bound(targets, 1.0) - targets.begin());
     }
 
-    Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
+    Sapling& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
         bag_ = &bag;
         patience_ = &patience;
-        tree_ = {};
+        tree_.clear();
         tree_.ranks = std::move(ranks);
-        tree_.nodes.reserve(expected_nodes_);
-        tree_.weight.reserve(expected_nodes_);
-        tree_.gain.reserve(expected_nodes_);
-        tree_.value.reserve(2 * expected_nodes_);
         draws_.start_tree(random_bits(bag.seed, Purpose::feature_draw, 0));
         allowed_.start_tree(bag.seed);
         Node root{{0, 0, allowed_.root(), {}}, bag.in.size()};
@@ -68,8 +64,7 @@ public:
                 grow_rows(0, {bag.in.data(), bag.in.size()}, root);
         }
         out_rows_.walk(bag, tree_);
-        expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
-        return std::move(tree_);
+        return tree_;
     }
 
 private:
@@ -273,7 +268,6 @@ private:
     const Bag* bag_ = nullptr;
     Patience* patience_ = nullptr;
     Sapling tree_;
-    std::size_t expected_nodes_ = 0;  // from the tree before
     bool all_once_ = false;           // no row of the bag weighs more than 1
     double factor_ = 1.0;             // from a difference of scores to a share of the impurity
     std::vector<Waiting> stack_;

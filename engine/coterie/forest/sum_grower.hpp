@@ -83,13 +83,9 @@ public:
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
     }
 
-    Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
-        tree_ = {};
+    Sapling& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
+        tree_.clear();
         tree_.ranks = std::move(ranks);
-        tree_.nodes.reserve(expected_nodes_);
-        tree_.weight.reserve(expected_nodes_);
-        tree_.gain.reserve(expected_nodes_);
-        tree_.value.reserve(expected_nodes_ * rows_.n_columns());
         finder_.start_tree(tree_.ranks.data(), random_bits(bag.seed, Purpose::feature_draw, 0));
         allowed_.start_tree(bag.seed);
         stack_.clear();
@@ -115,8 +111,7 @@ public:
                 grow_node(job);
         }
         out_rows_.walk(bag, tree_);
-        expected_nodes_ = tree_.nodes.size() + tree_.nodes.size() / 8;
-        return std::move(tree_);
+        return tree_;
     }
 
 private:
@@ -394,7 +389,6 @@ private:
     std::vector<FeatureIndex> nominal_;
 
     Sapling tree_;
-    std::size_t expected_nodes_ = 0;  // from the tree before
     double total_weight_ = 0.0;
     std::vector<Job> stack_;
     Buffer<Record<Pay>> records_;

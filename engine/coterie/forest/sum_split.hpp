@@ -244,7 +244,7 @@ private:
     void search_few(const FeatureIndex* features, std::size_t n_features) {
         const FewCodes codes{few_codes_.data(), n_features};
         const std::uint32_t missing =
-            kernels().pick_codes({node_->codes, node_->stride, 0}, word_records(node_->records), n_rows(), features,
+            kernels().pick_codes({node_->codes, node_->stride, 0, 0}, word_records(node_->records), n_rows(), features,
                                  n_features, few_codes_.data());
         // Less one, what is missing is the greatest.
         FewCuts cuts;
@@ -440,13 +440,14 @@ private:
             own.add[own.n] = static_cast<std::uint16_t>(coarse.add);
             own.factor[own.n++] = static_cast<std::uint16_t>(0x10000u >> coarse.shift);
         }
-        CodeRows rows{node_->codes, node_->stride, 0};
+        CodeRows rows{node_->codes, node_->stride, 0, 0};
         const WordRecord* const records = word_records(node_->records);
         auto* const cells = reinterpret_cast<std::uint64_t*>(cells_.data());
         for (std::size_t first = 0; first < n; first += kChunk) {
             const std::size_t n_now = std::min(kChunk, n - first);
             for (std::size_t group = 0; group < n_groups; ++group) {
                 rows.fetched = group == 0 && !node_->ranked ? std::min(node_->stride, kMostFetched) : 0;
+                rows.n_fetched = n - first;
                 kernels().fill_cells(rows, records + first, n_now, columns[group],
                                      cells + group * kCodeLanes * kLaneCells, seen + (group * n + first) * kCodeLanes);
             }

@@ -33,7 +33,8 @@ bool reads_columns(const criterion::Targets& targets, const CriterionOptions& op
 class SumTreeGrower {
 public:
     virtual ~SumTreeGrower() = default;
-    virtual Sapling grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) = 0;
+    /// The sapling is the grower's, which lets the next one grow in the same memory.
+    virtual Sapling& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) = 0;
 };
 
 /// Whole numbers that stand for the targets of a forest.

@@ -122,7 +122,7 @@ const Test picked("codes of some columns are picked, and the lanes named where o
                 records[i] = {.pay = 0, .row = static_cast<std::uint32_t>(bits_at(3, i) % kRows)};
             for (const Kernels* table : kernel_tables()) {
                 std::vector<std::uint16_t> out(records.size() * kFewLanes);
-                const std::uint32_t missing = table->pick_codes({codes.data(), stride, 0}, records.data(),
+                const std::uint32_t missing = table->pick_codes({codes.data(), stride, 0, 0}, records.data(),
                                                                 records.size(), columns.data(), n_columns, out.data());
                 std::uint32_t expected = 0;
                 for (std::size_t i = 0; i < records.size(); ++i)

@@ -46,7 +46,7 @@ const Test cells("cells hold what their records pay, and the codes are kept, in 
                     for (const Kernels* table : kernel_tables()) {
                         std::vector<std::uint64_t> cells(kCodeLanes * kLaneCells, 5);
                         std::vector<std::uint16_t> seen(n * kCodeLanes + 1, 0xabcd);
-                        table->fill_cells({node.codes.data(), node.stride, fetched}, node.records.data(), n, columns,
+                        table->fill_cells({node.codes.data(), node.stride, fetched, n}, node.records.data(), n, columns,
                                           cells.data(), seen.data());
                         check_equal(cells, expected);
                         for (std::size_t i = 0; i < n; ++i)

@@ -11,7 +11,7 @@ namespace coterie::avx2 {
 namespace {
 
 constexpr std::size_t kLanes = 16;
-constexpr std::size_t kAhead = 32;  // rows between a fetch and its use
+constexpr std::size_t kAhead = 64;  // rows between a fetch and its use
 
 __m256i load(const std::uint16_t* codes) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(codes)); }
 std::uint64_t count(RowSet word) { return static_cast<std::uint64_t>(_mm_popcnt_u64(word)); }
@@ -82,7 +82,7 @@ void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint3
     const auto fetch = [=](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t column = 0; column < n_columns; column += 32)
-                __builtin_prefetch(codes + rows[i] * stride + column);
+                __builtin_prefetch(codes + rows[i] * stride + column, 0, 2);
     };
     fetch(0, std::min(kAhead, n));
     for (std::size_t first = 0; first < n; first += 8) {

@@ -12,7 +12,7 @@
 namespace coterie::avx2 {
 namespace {
 
-constexpr std::size_t kAhead = 16;  // records between a fetch and its use
+constexpr std::size_t kAhead = 64;  // records between a fetch and its use
 
 template <std::size_t kColumns>
 __m128i gather(const std::uint16_t* row, const std::uint32_t* column) {
@@ -43,9 +43,9 @@ void fill(const CodeRows& rows, const WordRecord* records, std::size_t n, const 
     for (std::size_t begin = 0; begin < n; begin += kRows) {
         const std::size_t n_now = std::min(kRows, n - begin);
         for (std::size_t i = 0; i < n_now; ++i) {
-            if (rows.fetched > 0 && begin + i + kAhead < n) {
+            if (rows.fetched > 0 && begin + i + kAhead < rows.n_fetched) {
                 const std::uint16_t* const ahead = rows.codes + records[begin + i + kAhead].row * rows.stride;
-                for (std::size_t code = 0; code < rows.fetched; code += kLine) __builtin_prefetch(ahead + code);
+                for (std::size_t code = 0; code < rows.fetched; code += kLine) __builtin_prefetch(ahead + code, 0, 2);
             }
             const __m128i codes = gather<kColumns>(rows.codes + records[begin + i].row * rows.stride, column);
             _mm_storeu_si128(reinterpret_cast<__m128i*>(seen + (begin + i) * kCodeLanes), codes);
