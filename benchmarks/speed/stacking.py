@@ -14,6 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import coterie
@@ -31,6 +32,13 @@ MEMBERS = {
         ("tree", DecisionTreeClassifier(random_state=0)),
         ("logistic", LogisticRegression(max_iter=200)),
         ("ridge", RidgeClassifier()),
+        ("bayes", GaussianNB()),
+    ],
+    "network": [
+        ("network", MLPClassifier((100,), max_iter=20, random_state=0)),
+        ("neighbours", KNeighborsClassifier()),
+        ("tree", DecisionTreeClassifier(random_state=0)),
+        ("logistic", LogisticRegression(max_iter=200)),
         ("bayes", GaussianNB()),
     ],
     "boosting": [

@@ -23,9 +23,13 @@ public:
             const RankedFeature& ranks = rows.table.features[feature];
             const bool by_code = rows.n_levels[feature] > 0 || ranks.spaced || ranks.n_codes == 1;
             by_code_.push_back(by_code);
+            all_by_code_ = all_by_code_ && by_code;
             cells_.push_back(by_code ? Cells() : Cells(ranks));
         }
     }
+
+    /// Of every feature, codes are as far apart as what they stand for.
+    bool all_by_code() const { return all_by_code_; }
 
     /// A known code from low to high - 1, by a share of the way from the value of `low` to that of `high`, in 2^-32ths.
     /// Levels have no values: the way is that from code to code.
@@ -73,6 +77,7 @@ private:
         }
     };
 
+    bool all_by_code_ = true;
     std::vector<std::uint8_t> by_code_;  // codes are as far apart as what they stand for
     std::vector<Cells> cells_;
 };

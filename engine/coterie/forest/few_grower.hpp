@@ -26,8 +26,10 @@ public:
     template <class Score, class Search>
     void grow(const FewNode& top, std::size_t n_rows, const TurnedCodes& codes, const SetPays& pays, Search& search,
               AllowedFeatures& allowed, double factor, Sapling& tree) {
-        n_nodes_ = static_cast<NodeIndex>(tree.nodes.size());
-        resize(tree, n_nodes_ + 2 * (n_rows - 1));
+        // Nodes below the top are made in memory that is near, and then join the tree together.
+        first_ = static_cast<NodeIndex>(tree.nodes.size());
+        n_nodes_ = 0;
+        top_ = top.node;
         n_waiting_ = 1;
         waiting_[0] = {top, ~RowSet{0} >> (kSetRows - n_rows), static_cast<std::uint32_t>(n_rows)};
         while (n_waiting_ > 0) {
@@ -46,51 +48,49 @@ public:
             const double gain = (split.score - Score::node(node.total.sums())) * factor;
             if (gain + criterion::kTiny >= options_.min_impurity_decrease) part(node, split, gain, allowed, tree);
         }
-        resize(tree, n_nodes_);
+        tree.nodes.insert(tree.nodes.end(), nodes_.begin(), nodes_.begin() + n_nodes_);
+        tree.weight.insert(tree.weight.end(), weight_.begin(), weight_.begin() + n_nodes_);
+        tree.gain.insert(tree.gain.end(), gain_.begin(), gain_.begin() + n_nodes_);
+        tree.value.insert(tree.value.end(), value_.begin(), value_.begin() + 2 * n_nodes_);
     }
 
 private:
+    static constexpr std::size_t kMostBelow = 2 * (kSetRows - 1);  // nodes below the top
+
     struct Waiting : FewNode {
         RowSet set;
         std::uint32_t n_rows;
     };
 
-    static void resize(Sapling& tree, std::size_t n) {
-        tree.nodes.resize(n);
-        tree.weight.resize(n);
-        tree.gain.resize(n);
-        tree.value.resize(2 * n);
-    }
-
     void part(const Waiting& node, const SetSplit& split, double gain, AllowedFeatures& allowed, Sapling& tree) {
-        const NodeIndex child = n_nodes_;
-        n_nodes_ += 2;
-        PackedNode& packed = tree.nodes[node.node];
+        const NodeIndex child = first_ + n_nodes_;
+        PackedNode& packed = node.node == top_ ? tree.nodes[top_] : nodes_[node.node - first_];
         packed.left = child;
         packed.what = PackedNode::question(split.feature, split.missing_left, rows_.n_levels[split.feature] > 0);
         packed.code = split.cut.last;
-        tree.gain[node.node] = std::max(0.0, gain);
+        (node.node == top_ ? tree.gain[top_] : gain_[node.node - first_]) = std::max(0.0, gain);
         const std::uint32_t next = allowed.after(node.state, split.feature);
         const auto n_left = static_cast<std::uint32_t>(split.n_left);
         const ClassPay right{node.total.word - split.left.word};
-        add(child + 1, node.depth + 1, next, right, node.set & ~split.left_set, node.n_rows - n_left, tree);
-        add(child, node.depth + 1, next, split.left, split.left_set, n_left, tree);
+        add(child + 1, node.depth + 1, next, right, node.set & ~split.left_set, node.n_rows - n_left);
+        add(child, node.depth + 1, next, split.left, split.left_set, n_left);
+        n_nodes_ += 2;
     }
 
     // No branch depends on whether it is a leaf.
-    void add(NodeIndex node, std::uint32_t depth, std::uint32_t state, ClassPay total, RowSet set, std::uint32_t n,
-             Sapling& tree) {
+    void add(NodeIndex node, std::uint32_t depth, std::uint32_t state, ClassPay total, RowSet set, std::uint32_t n) {
         const Sums sums = total.sums();
         const double mean = sums.sum / sums.weight;
-        PackedNode& packed = tree.nodes[node];
+        const std::size_t own = node - first_;
+        PackedNode& packed = nodes_[own];
         packed.left = 0;
         packed.what = PackedNode::kLeafFlag;
         packed.code = 0;
         packed.share = 0;
-        tree.weight[node] = sums.weight;
-        tree.gain[node] = 0.0;
-        tree.value[2 * node] = 1.0 - mean;
-        tree.value[2 * node + 1] = mean;
+        weight_[own] = sums.weight;
+        gain_[own] = 0.0;
+        value_[2 * own] = 1.0 - mean;
+        value_[2 * own + 1] = mean;
         Waiting& last = waiting_[n_waiting_];
         last.node = node;
         last.depth = depth;
@@ -107,7 +107,13 @@ private:
 
     const ForestRows& rows_;
     const CriterionOptions& options_;
-    NodeIndex n_nodes_ = 0;
+    NodeIndex top_ = 0;
+    NodeIndex first_ = 0;    // of the nodes below
+    NodeIndex n_nodes_ = 0;  // so far
+    std::array<PackedNode, kMostBelow> nodes_;
+    std::array<double, kMostBelow> weight_;
+    std::array<double, kMostBelow> gain_;
+    std::array<double, 2 * kMostBelow> value_;
     std::size_t n_waiting_ = 0;
     std::array<Waiting, kSetRows + 1> waiting_;
 };

@@ -387,8 +387,7 @@ void ForestTraining::grow_some(std::size_t n_trees, std::span<const std::uint16_
 
 // On one thread: others go on growing meanwhile.
 void ForestTraining::take(Grown& grown) {
-    if (options_.out_of_bag)
-        out_of_bag_.add(memory_->rows, grown.out, grown.answers, grown.tree->answers.view());
+    if (options_.out_of_bag) out_of_bag_.add(memory_->rows, grown.out, grown.answers, grown.tree->answers.view());
     importances_.insert(importances_.end(), grown.importances.begin(), grown.importances.end());
     out_importances_.insert(out_importances_.end(), grown.out_importances.begin(), grown.out_importances.end());
     trees_.push_back(std::move(grown.tree));
@@ -396,12 +395,31 @@ void ForestTraining::take(Grown& grown) {
 
 // What becomes of the codes of numbers if only those are kept that some trees compare with.
 struct ForestTraining::Recoding {
-    std::vector<std::vector<double>> thresholds;   // per feature
-    std::vector<std::vector<std::uint16_t>> code;  // old code to new, per feature; empty for nominal ones
+    std::vector<std::vector<double>> thresholds;  // per feature
+    std::vector<std::size_t> first;               // of each feature, in `code`; 0 if it is nominal
+    std::vector<std::uint16_t> code;              // old code to new, one feature after the other; entry 0 is nobody's
+
+    explicit Recoding(const ForestRows& rows) : thresholds(rows.n_features()), first(rows.n_features(), 0) {
+        std::size_t n = 1;
+        for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
+            if (rows.n_levels[feature] == 0) {
+                first[feature] = n;
+                n += rows.table.features[feature].n_codes;
+            }
+        code.assign(n, 0);
+    }
+
+    /// Where the code of a split on a number is, or 0. Every other node is a leaf: nothing here branches on that.
+    std::size_t place_of(const PackedNode& node) const {
+        const bool asks = (node.what & (PackedNode::kLeafFlag | PackedNode::kNominal)) == 0;
+        return (first[node.feature()] + node.code) & (0 - std::size_t{asks});
+    }
 
     void apply(PackedTree& tree) const {
-        for (PackedNode& node : tree.nodes.own())
-            if (!node.is_leaf() && !node.is_nominal()) node.code = code[node.feature()][node.code];
+        for (PackedNode& node : tree.nodes.own()) {
+            const std::size_t place = place_of(node);
+            node.code = place != 0 ? code[place] : node.code;
+        }
     }
 
     std::vector<Array<double>> arrays() && {
@@ -417,35 +435,35 @@ double ForestTraining::threshold_above(std::size_t feature, std::uint32_t code) 
 
 ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const {
     const ForestRows& rows = memory_->rows;
-    Recoding recoding{.thresholds = std::vector<std::vector<double>>(rows.n_features()),
-                      .code = std::vector<std::vector<std::uint16_t>>(rows.n_features())};
-    std::vector<std::vector<std::uint8_t>> used(rows.n_features());
-    for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
-        if (rows.n_levels[feature] == 0) used[feature].assign(rows.table.features[feature].n_codes, 0);
+    Recoding recoding(rows);
+    std::vector<std::uint8_t> used(recoding.code.size(), 0);
     parallel_for(trees_.size() - first, options_.n_threads, [&](std::size_t tree) {
-        for (const PackedNode& node : trees_[first + tree]->nodes)
-            if (!node.is_leaf() && !node.is_nominal())
-                std::atomic_ref(used[node.feature()][node.code]).store(1, std::memory_order_relaxed);
+        for (const PackedNode& node : trees_[first + tree]->nodes) {
+            // Most are known to be used, and a line that nobody writes to can be in the caches of all threads.
+            const std::atomic_ref mark(used[recoding.place_of(node)]);
+            if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
+        }
     });
-    for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
-        if (rows.n_levels[feature] > 0) continue;
+    parallel_for(rows.n_features(), options_.n_threads, [&](std::size_t feature) {
+        if (rows.n_levels[feature] > 0) return;
         const std::uint32_t n_codes = rows.table.features[feature].n_codes;
-        recoding.code[feature].assign(n_codes, 0);
+        std::uint16_t* const new_code = recoding.code.data() + recoding.first[feature];
+        const std::uint8_t* const is_used = used.data() + recoding.first[feature];
+        std::vector<double>& thresholds = recoding.thresholds[feature];
         std::uint16_t next = 1;
         for (std::uint32_t code = 1; code < n_codes; ++code) {
-            recoding.code[feature][code] = next;
-            if (!used[feature][code]) continue;
-            std::vector<double>& thresholds = recoding.thresholds[feature];
+            new_code[code] = next;
+            if (!is_used[code]) continue;
             const double threshold = threshold_above(feature, code);
             // Codes without values, and the last one before them, mean the same.
             if (!thresholds.empty() && thresholds.back() == threshold) {
-                recoding.code[feature][code] = static_cast<std::uint16_t>(next - 1);
+                new_code[code] = static_cast<std::uint16_t>(next - 1);
                 continue;
             }
             ++next;
             thresholds.push_back(threshold);
         }
-    }
+    });
     return recoding;
 }
 
@@ -517,7 +535,7 @@ Grove ForestTraining::finish() {
             if (rows.n_levels[feature] > 0) continue;
             for (std::size_t place = begin; place < end; ++place) {
                 Code& code = codes[place * rows.table.row_stride + feature * rows.table.feature_stride];
-                code = recoding.code[feature][code];
+                code = recoding.code[recoding.first[feature] + code];
             }
         }
     });

@@ -24,7 +24,7 @@ public:
     }
 
     std::uint64_t bits(std::uint64_t position) const { return mix(seed_ + (position + 1) * 0x9e3779b97f4a7c15ull); }
-    /// A random number for each feature that is being tried.
+    /// A random number for each feature that is being tried; can be read eight at a time.
     const std::uint32_t* shares() const { return shares_now_; }
     bool missing_goes_left(FeatureIndex feature) const { return bits(~(std::uint64_t{feature} << 32)) >> 63; }
 
@@ -37,7 +37,7 @@ public:
         const std::size_t wanted = max_features_ == 0 ? n : std::min(max_features_, n);
         if (picks_.size() < n) {
             picks_.resize(n);
-            shares_.resize(n);
+            shares_.resize(n + kCodeLanes);
         }
         for (std::size_t tried = 0; tried < n && (tried < wanted || !varies);) {
             const std::size_t n_now = std::min(together, tried < wanted ? wanted - tried : 1);

@@ -120,9 +120,8 @@ void OutOfBag::add(const ForestRows& rows, std::span<const RowIndex> places, std
             return static_cast<double>((sum[1] > sum[0]) != (targets.value[place] == 1.0));
         });
     else
-        add_all(rows, places, answer_rows, answers, [&](std::size_t place, const double* sum, std::uint32_t n) {
-            return loss_of(rows, place, sum, n);
-        });
+        add_all(rows, places, answer_rows, answers,
+                [&](std::size_t place, const double* sum, std::uint32_t n) { return loss_of(rows, place, sum, n); });
     errors_.push_back(total_weight_ > 0.0 ? std::max(0.0, total_loss_) / total_weight_
                                           : std::numeric_limits<double>::quiet_NaN());
 }

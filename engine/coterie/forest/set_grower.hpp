@@ -268,8 +268,8 @@ private:
     const Bag* bag_ = nullptr;
     Patience* patience_ = nullptr;
     Sapling tree_;
-    bool all_once_ = false;           // no row of the bag weighs more than 1
-    double factor_ = 1.0;             // from a difference of scores to a share of the impurity
+    bool all_once_ = false;  // no row of the bag weighs more than 1
+    double factor_ = 1.0;    // from a difference of scores to a share of the impurity
     std::vector<Waiting> stack_;
     std::vector<std::unique_ptr<Level>> levels_;
     std::vector<const Code*> table_columns_;  // of the first level

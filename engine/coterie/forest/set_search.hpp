@@ -34,26 +34,53 @@ template <class Score>
 class RandomSetSearch {
 public:
     RandomSetSearch(const CodeValues& values, const CriterionOptions& options, NodeDraws& draws)
-        : values_(values), options_(options), draws_(draws) {}
+        : values_(values),
+          options_(options),
+          draws_(draws),
+          draws_together_(std::is_same_v<Score, SquareScore> && values.all_by_code() && options.min_rows_leaf <= 1 &&
+                          options.min_weight_leaf <= 0.0) {}
 
     /// Of a set with rows of both classes.
     const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
                          std::vector<FeatureIndex>& features) {
         total_ = node.total.sums();
         split_.score = criterion::kForbidden;
+        best_ = {.gain = criterion::kForbidden};
         varies_ = false;
         draws_.start_node();
+        const bool one_word = codes.n_words == 1;
+        const bool together = one_word && draws_together_;
         // Every cut parts two rows of different classes, and the first feature that varies has one.
-        const bool few = node.n_rows == 2 && codes.n_words == 1;
+        const bool few = node.n_rows == 2 && one_word;
         draws_.draw_features(features, few ? 1 : kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
             if (few && !varies(codes.column[*first], *node.set)) return false;
-            draw_cuts(node, codes, pays, first, n);
+            if (!together || !draw_together(node, codes, pays, first, n)) draw_cuts(node, codes, pays, first, n);
             return few;
         });
         return split_;
     }
 
 private:
+    // In one kernel. Returns false where something is missing.
+    bool draw_together(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
+                       std::size_t n) {
+        if (!kernels().draw_cuts(codes, *node.set, features, n, draws_.shares(), pays, node.total.word, best_))
+            return false;
+        varies_ = varies_ || best_.varies;
+        if (!best_.found) return true;
+        const ClassPay pay{best_.pay};
+        const Sums own = pay.sums();
+        split_.score = Score::split(own, total_ - own);
+        split_.feature = features[best_.lane];
+        split_.cut.shift = 1;
+        split_.cut.last = best_.last;
+        split_.missing_left = own.weight * 2 > total_.weight;
+        split_.n_left = static_cast<std::size_t>(std::popcount(best_.left));
+        split_.left = pay;
+        split_.left_set = best_.left;
+        return true;
+    }
+
     // Of two rows.
     static bool varies(const Code* column, RowSet set) {
         return column[std::countr_zero(set)] != column[std::countr_zero(set & (set - 1))];
@@ -73,11 +100,11 @@ private:
         SetSums sums;
         RowSet left[kCodeLanes];
         kernels().sum_set(codes, node.set, features, n, cuts, pays, sums, codes.n_words == 1 ? left : nullptr);
-        std::int64_t best = order_of(split_.score);
+        std::int64_t best = order_of(best_.gain);
         std::size_t at = n;
         for (std::size_t k = 0; k < n; ++k) {
             const Sums own = ClassPay{sums.pay[k]}.sums();
-            const std::int64_t score = order_of(Score::split(own, total_ - own));
+            const std::int64_t score = order_of(Score::merit(own, total_));
             if (!CodeRange::of_lane(ranges, k).varies()) continue;
             varies_ = true;
             if (!is_lawful(node, own.weight, sums.n_rows[k])) continue;
@@ -88,6 +115,7 @@ private:
         const ClassPay pay{sums.pay[at]};
         const Sums own = pay.sums();
         const bool has_missing = CodeRange::of_lane(ranges, at).has_missing();
+        best_.gain = Score::merit(own, total_);
         // Field by field: what is written in one piece is slow to read in others.
         split_.score = Score::split(own, total_ - own);
         split_.feature = features[at];
@@ -114,8 +142,10 @@ private:
     const CodeValues& values_;
     const CriterionOptions& options_;
     NodeDraws& draws_;
+    bool draws_together_;  // sets of one word, if nothing is missing
 
     Sums total_;  // of the node
+    DrawnCut best_;
     SetSplit split_;
     bool varies_ = false;  // some feature that was tried does
 };

@@ -21,7 +21,7 @@
 namespace coterie::sums {
 
 inline constexpr std::size_t kDenseNode = 64;    // rows from which all cells of words are filled and scanned
-inline constexpr std::size_t kFewNumbers = 127;   // rows of numbers that are few; those of classes never come here
+inline constexpr std::size_t kFewNumbers = 127;  // rows of numbers that are few; those of classes never come here
 inline constexpr std::size_t kDensePairs = 400;  // the same for cells of pairs
 
 template <class Score, class Pay, bool kRandom, bool kCountRows>

@@ -119,6 +119,11 @@ struct SquareScore {
         kernels().square_scores(sum, weight, n, total.sum, total.weight, out);
     }
     static double of_pure_sides(Sums total) { return total.sum; }  // of two classes
+    /// In the order of scores. As kernels find it for small sets (row_sets.hpp).
+    static double merit(Sums l, Sums total) {
+        const double distance = l.sum * total.weight - l.weight * total.sum;
+        return distance * distance / (l.weight * (total.weight - l.weight));
+    }
 };
 
 template <class Score>
@@ -136,6 +141,7 @@ struct EntropyScore : OneByOne<EntropyScore> {
     static double node(Sums s) { return x_log_x(s.sum) + x_log_x(s.weight - s.sum) - x_log_x(s.weight); }
     static double split(Sums l, Sums r) { return node(l) + node(r); }
     static double of_pure_sides(Sums) { return 0.0; }
+    static double merit(Sums l, Sums total) { return split(l, total - l); }
 };
 
 struct PoissonScore : OneByOne<PoissonScore> {

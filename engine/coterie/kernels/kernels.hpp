@@ -297,6 +297,8 @@ struct Kernels {
                      RowSet* set, RowSet* left);
     std::size_t (*set_rows)(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
     void (*set_codes)(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+    bool (*draw_cuts)(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+                      const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best);
 
     // The best cut after one of cells 1 .. last of a forest's node.
     WordCut (*scan_words)(const std::uint64_t* cells, std::uint32_t last, const WordScan& task);

@@ -45,6 +45,17 @@ struct SetSums {
     std::uint32_t n_rows[kCodeLanes];
 };
 
+/// The best of the random cuts of a set of one word so far. Its gain is that of FewCut, in double precision.
+struct DrawnCut {
+    double gain = -1.0;
+    std::uint32_t lane = 0;  // among the columns of the call that found it
+    std::uint16_t last = 0;  // the last code that goes left
+    bool varies = false;     // some column does
+    bool found = false;      // by the last call
+    std::uint64_t pay = 0;   // of the rows that go left
+    RowSet left = 0;         // these rows
+};
+
 // turn_codes: rows in the given order, `out_stride` codes from a column to the next. Codes of a row, and room for
 // columns, are read and written up to the next multiple of eight.
 // set_ranges: of a set that is not empty, in up to eight columns; other lanes are left alone.
@@ -52,6 +63,10 @@ struct SetSums {
 // part_set: who goes left; the others stay in the set.
 // set_rows: row numbers of a set, in their order. `out` has room for 15 more. Returns how many there are.
 // set_codes: the codes of a set of one word, in their order. `out` has room for kSetRows.
+// draw_cuts: of a set of one word, a cut in each of up to eight columns: the code that is so many 2^-32ths of the way
+// from the least to the greatest; whose gain is the greatest, the first of equals, if it is greater than that of
+// `best`. `total` is what the set pays. `shares` can be read eight at a time. Returns whether no code is missing:
+// otherwise nothing was done.
 namespace generic {
 void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
                 std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
@@ -63,6 +78,8 @@ void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t sh
               RowSet* left);
 std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
 void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best);
 }  // namespace generic
 namespace avx2 {
 void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
@@ -85,6 +102,8 @@ void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t sh
               RowSet* left);
 std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
 void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best);
 bool packs_codes();  // set_codes needs an instruction (VBMI2) that not all processors with AVX-512 have
 }  // namespace avx512
 

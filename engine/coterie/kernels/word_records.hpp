@@ -48,8 +48,8 @@ struct CellColumns {
 struct CodeRows {
     const std::uint16_t* codes;
     std::size_t stride;
-    std::size_t fetched;      // codes from the beginning of a row that are fetched ahead of their use ...
-    std::size_t n_fetched;    // ... of so many records, some of which may follow behind the last
+    std::size_t fetched;    // codes from the beginning of a row that are fetched ahead of their use ...
+    std::size_t n_fetched;  // ... of so many records, some of which may follow behind the last
 };
 
 // fill_cells adds what each of n records pays to its cell in each column, lane by lane, and writes its codes, eight to

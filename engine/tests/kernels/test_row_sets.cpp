@@ -153,6 +153,64 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
     });
 });
 
+const Test drawn("the best random cut of a word is found, the first of equals, in every table", [] {
+    constexpr std::array<std::uint32_t, kCodeLanes> shares{0u,       1u << 31, ~0u,      3u << 28,
+                                                           7u << 27, 1u,       5u << 29, 9u << 26};
+    for_turned([&](const Turned& rows) {
+        if (rows.n > kSetRows) return;
+        for (const std::size_t second : {std::size_t{0}, rows.n / 3, rows.n})
+            for (std::size_t n_lanes = 1; n_lanes <= kCodeLanes; ++n_lanes)
+                for (const double known : {-1.0, 0.0, 1e3}) {
+                    std::uint64_t total = 0;
+                    for (std::size_t i = 0; i < rows.n; ++i) total += rows.has(i) ? rows.pay(i, second) : 0;
+                    bool missing = false;
+                    DrawnCut best{.gain = known};
+                    const auto all = static_cast<double>(total & 0xffffffffu);
+                    for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+                        std::uint64_t least = 0xffff;
+                        std::uint64_t greatest = 0;
+                        for (std::size_t i = 0; i < rows.n; ++i) {
+                            if (!rows.has(i)) continue;
+                            least = std::min<std::uint64_t>(least, rows.code(i, kLanes[lane]));
+                            greatest = std::max<std::uint64_t>(greatest, rows.code(i, kLanes[lane]));
+                        }
+                        missing = missing || least == 0;
+                        if (least == greatest) continue;
+                        best.varies = true;
+                        const auto last = static_cast<std::uint16_t>(least + (shares[lane] * (greatest - least) >> 32));
+                        std::uint64_t pay = 0;
+                        RowSet left = 0;
+                        for (std::size_t i = 0; i < rows.n; ++i) {
+                            if (!rows.has(i) || rows.code(i, kLanes[lane]) > last) continue;
+                            pay += rows.pay(i, second);
+                            left |= RowSet{1} << i;
+                        }
+                        const auto weight = static_cast<double>(pay & 0xffffffffu);
+                        const double distance =
+                            static_cast<double>(pay >> 32) * all - weight * static_cast<double>(total >> 32);
+                        const double gain = distance * distance / (weight * (all - weight));
+                        if (!(gain > best.gain)) continue;
+                        best = {gain, static_cast<std::uint32_t>(lane), last, true, true, pay, left};
+                    }
+                    for (const Kernels* table : kernel_tables()) {
+                        DrawnCut own{.gain = known};
+                        const bool done = table->draw_cuts(rows.view(), rows.set[0], kLanes.data(), n_lanes,
+                                                           shares.data(), rows.pays(second), total, own);
+                        check_equal(done, !missing);
+                        if (missing) continue;
+                        check_equal(own.varies, best.varies);
+                        check_equal(own.found, best.found);
+                        check_equal(own.gain, best.gain);
+                        if (!best.found) continue;
+                        check_equal(own.lane, best.lane);
+                        check_equal(own.last, best.last);
+                        check_equal(own.pay, best.pay);
+                        check_equal(own.left, best.left);
+                    }
+                }
+    });
+});
+
 const Test rows_of_sets("the rows of a set come in their order, and so do its codes, in every table", [] {
     for_turned([](const Turned& rows) {
         std::vector<std::uint32_t> expected;

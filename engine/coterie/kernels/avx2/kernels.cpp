@@ -685,6 +685,7 @@ const Kernels& avx2_kernels() {
                                .part_set = avx2::part_set,
                                .set_rows = avx2::set_rows,
                                .set_codes = avx2::set_codes,
+                               .draw_cuts = generic::draw_cuts,
                                .scan_words = scan_words,
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,

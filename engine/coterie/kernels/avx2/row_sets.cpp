@@ -17,22 +17,28 @@ __m256i load(const std::uint16_t* codes) { return _mm256_load_si256(reinterpret_
 std::uint64_t count(RowSet word) { return static_cast<std::uint64_t>(_mm_popcnt_u64(word)); }
 std::size_t first_of(RowSet word) { return static_cast<std::size_t>(_tzcnt_u64(word)); }
 
-// Eight rows of eight codes become eight columns of eight.
-void turn_eight(const std::uint16_t* const* rows, std::size_t column, std::uint16_t* out, std::size_t out_stride) {
-    __m128i a[8];
-    __m128i b[8];
-    for (std::size_t i = 0; i < 8; ++i) a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + column));
-    const auto zip = [](const __m128i* from, __m128i* to) {
+constexpr std::size_t kTurned = 16;  // rows
+
+// Sixteen rows of eight codes become eight columns of sixteen: eight rows in either half of a vector.
+void turn_sixteen(const std::uint16_t* const* rows, std::size_t column, std::uint16_t* out, std::size_t out_stride) {
+    __m256i a[8];
+    __m256i b[8];
+    const auto eight = [&](std::size_t i) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + column));
+    };
+    for (std::size_t i = 0; i < 8; ++i)
+        a[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(eight(i)), eight(i + 8), 1);
+    const auto zip = [](const __m256i* from, __m256i* to) {
         for (std::size_t i = 0; i < 4; ++i) {
-            to[2 * i] = _mm_unpacklo_epi16(from[i], from[i + 4]);
-            to[2 * i + 1] = _mm_unpackhi_epi16(from[i], from[i + 4]);
+            to[2 * i] = _mm256_unpacklo_epi16(from[i], from[i + 4]);
+            to[2 * i + 1] = _mm256_unpackhi_epi16(from[i], from[i + 4]);
         }
     };
     zip(a, b);
     zip(b, a);
     zip(a, b);
     for (std::size_t i = 0; i < 8; ++i)
-        _mm_store_si128(reinterpret_cast<__m128i*>(out + (column + i) * out_stride), b[i]);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(out + (column + i) * out_stride), b[i]);
 }
 
 // Lanes of ones for the rows of a set, sixteen of them.
@@ -85,11 +91,12 @@ void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint3
                 __builtin_prefetch(codes + rows[i] * stride + column, 0, 2);
     };
     fetch(0, std::min(kAhead, n));
-    for (std::size_t first = 0; first < n; first += 8) {
-        const std::uint16_t* row[8];
-        for (std::size_t i = 0; i < 8; ++i) row[i] = codes + rows[std::min(first + i, n - 1)] * stride;
-        fetch(std::min(first + kAhead, n), std::min(first + kAhead + 8, n));
-        for (std::size_t column = 0; column < n_columns; column += 8) turn_eight(row, column, out + first, out_stride);
+    for (std::size_t first = 0; first < n; first += kTurned) {
+        const std::uint16_t* row[kTurned];
+        for (std::size_t i = 0; i < kTurned; ++i) row[i] = codes + rows[std::min(first + i, n - 1)] * stride;
+        fetch(std::min(first + kAhead, n), std::min(first + kAhead + kTurned, n));
+        for (std::size_t column = 0; column < n_columns; column += 8)
+            turn_sixteen(row, column, out + first, out_stride);
     }
 }
 

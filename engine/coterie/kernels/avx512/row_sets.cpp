@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace coterie::avx512 {
 namespace {
@@ -90,6 +91,95 @@ std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t
         }
     }
     return n;
+}
+
+namespace {
+
+// Codes of a set: the least of eight parts of it below, and what the greatest lack to 65535 above.
+__m256i parts_of(const std::uint16_t* column, RowSet set) {
+    const __m512i ones = _mm512_set1_epi16(-1);
+    const __m512i first = _mm512_load_si512(column);
+    const __m512i second = _mm512_load_si512(column + kLanes);
+    const __m512i least = _mm512_min_epu16(_mm512_mask_mov_epi16(ones, low_half(set), first),
+                                           _mm512_mask_mov_epi16(ones, high_half(set), second));
+    const __m512i lack = _mm512_min_epu16(_mm512_mask_sub_epi16(ones, low_half(set), ones, first),
+                                          _mm512_mask_sub_epi16(ones, high_half(set), ones, second));
+    const __m256i a = _mm256_min_epu16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
+    const __m256i b = _mm256_min_epu16(_mm512_castsi512_si256(lack), _mm512_extracti64x4_epi64(lack, 1));
+    return _mm256_min_epu16(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));
+}
+
+// Half as many parts of two, four or eight columns.
+__m256i join_words(__m256i a, __m256i b) {
+    return _mm256_min_epu16(_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
+}
+__m256i join_pairs(__m256i a, __m256i b) {
+    return _mm256_min_epu16(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+}
+__m256i join_fours(__m256i a, __m256i b) {
+    return _mm256_min_epu16(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+}
+
+// The upper halves of the products of eight numbers.
+__m256i high_products(__m256i a, __m256i b) {
+    const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(a, b), 32);
+    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));
+    return _mm256_blend_epi32(even, odd, 0xaa);
+}
+
+}  // namespace
+
+bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best) {
+    // Columns that are not there are the first one again.
+    const std::uint16_t* column[kCodeLanes];
+    for (std::size_t lane = 0; lane < kCodeLanes; ++lane)
+        column[lane] = codes.column[columns[lane < n_columns ? lane : 0]];
+    __m256i parts[kCodeLanes];
+    for (std::size_t lane = 0; lane < 4; ++lane) parts[lane] = parts_of(column[lane], set);
+    parts[4] = n_columns > 4 ? parts_of(column[4], set) : parts[0];
+    for (std::size_t lane = 5; lane < kCodeLanes; ++lane)
+        parts[lane] = n_columns > 5 ? parts_of(column[lane], set) : parts[0];
+    const __m256i ranges = join_fours(join_pairs(join_words(parts[0], parts[1]), join_words(parts[2], parts[3])),
+                                      join_pairs(join_words(parts[4], parts[5]), join_words(parts[6], parts[7])));
+    const __m128i least = _mm256_castsi256_si128(ranges);
+    if (_mm_cmpeq_epi16_mask(least, _mm_setzero_si128()) != 0) return false;
+    const __m256i low = _mm256_cvtepu16_epi32(least);
+    const __m256i lack = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(ranges, 1));
+    const __m256i span = _mm256_sub_epi32(_mm256_sub_epi32(_mm256_set1_epi32(0xffff), lack), low);
+    const __m256i share = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(shares));
+    alignas(16) std::uint16_t last[kCodeLanes];
+    _mm_store_si128(reinterpret_cast<__m128i*>(last),
+                    _mm256_cvtepi32_epi16(_mm256_add_epi32(low, high_products(span, share))));
+    const RowSet second_rows = second_of(pays, 0);
+    const auto all = static_cast<std::int64_t>(total & 0xffffffffu);
+    const auto second = static_cast<std::int64_t>(total >> 32);
+    // Gains are not negative, so their bits are in their order. Where nothing is on the right the gain is 0 / 0, whose
+    // bits are those of a whole number far below -1.
+    std::int64_t greatest = std::max<std::int64_t>(std::bit_cast<std::int64_t>(best.gain), -1);
+    std::size_t at = n_columns;
+    RowSet left[kCodeLanes];
+    std::uint64_t pay[kCodeLanes];
+    for (std::size_t lane = 0; lane < n_columns; ++lane) {
+        const Cut cut(0, last[lane]);
+        left[lane] = cut.left_of(column[lane]) & set;
+        pay[lane] = pay_of_word(pays, second_rows, left[lane]);
+        const auto weight = static_cast<std::int64_t>(pay[lane] & 0xffffffffu);
+        const auto distance = static_cast<double>(static_cast<std::int64_t>(pay[lane] >> 32) * all - weight * second);
+        const double gain = distance * distance / static_cast<double>(weight * (all - weight));
+        const auto bits = std::bit_cast<std::int64_t>(gain);
+        at = bits > greatest ? lane : at;
+        greatest = bits > greatest ? bits : greatest;
+    }
+    best.varies = best.varies || _mm256_test_epi32_mask(span, span) != 0;
+    best.found = at < n_columns;
+    if (!best.found) return true;
+    best.gain = std::bit_cast<double>(greatest);
+    best.lane = static_cast<std::uint32_t>(at);
+    best.last = last[at];
+    best.pay = pay[at];
+    best.left = left[at];
+    return true;
 }
 
 bool packs_codes() { return __builtin_cpu_supports("avx512vbmi2"); }

@@ -203,6 +203,7 @@ const Kernels& generic_kernels() {
                                .part_set = generic::part_set,
                                .set_rows = generic::set_rows,
                                .set_codes = generic::set_codes,
+                               .draw_cuts = generic::draw_cuts,
                                .scan_words = scan_words,
                                .subtract = subtract,
                                .sum_pairs = sum_pairs,

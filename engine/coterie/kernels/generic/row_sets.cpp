@@ -97,4 +97,34 @@ void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
     for_rows(set, 0, [&](std::size_t row) { *out++ = column[row]; });
 }
 
+bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best) {
+    CodeRanges ranges;
+    set_ranges(codes, &set, columns, n_columns, ranges);
+    for (std::size_t lane = 0; lane < n_columns; ++lane)
+        if (ranges.least[lane] == 0) return false;
+    best.found = false;
+    const auto all = static_cast<std::int64_t>(total & 0xffffffffu);
+    const auto second = static_cast<std::int64_t>(total >> 32);
+    for (std::size_t lane = 0; lane < n_columns; ++lane) {
+        const std::uint64_t span = ranges.greatest[lane] - std::uint64_t{ranges.least[lane]};
+        if (span == 0) continue;
+        best.varies = true;
+        const auto last = static_cast<std::uint16_t>(ranges.least[lane] + (shares[lane] * span >> 32));
+        const RowSet left = left_of(codes.column[columns[lane]], set, 1, last);
+        const std::uint64_t pay = pay_of(pays, 1, 0, left);
+        const auto weight = static_cast<std::int64_t>(pay & 0xffffffffu);
+        const auto distance = static_cast<double>(static_cast<std::int64_t>(pay >> 32) * all - weight * second);
+        const double gain = distance * distance / static_cast<double>(weight * (all - weight));
+        if (!(gain > best.gain)) continue;
+        best.gain = gain;
+        best.lane = static_cast<std::uint32_t>(lane);
+        best.last = last;
+        best.pay = pay;
+        best.left = left;
+        best.found = true;
+    }
+    return true;
+}
+
 }  // namespace coterie::generic
