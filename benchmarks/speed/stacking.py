@@ -35,7 +35,7 @@ MEMBERS = {
         ("bayes", GaussianNB()),
     ],
     "network": [
-        ("network", MLPClassifier((100,), max_iter=20, random_state=0)),
+        ("network", MLPClassifier(random_state=0)),
         ("neighbours", KNeighborsClassifier()),
         ("tree", DecisionTreeClassifier(random_state=0)),
         ("logistic", LogisticRegression(max_iter=200)),
