@@ -1,6 +1,8 @@
 // kernels/avx512/picker.hpp: the codes of some columns of a row, in one permutation.
 #pragma once
 
+#if defined(COTERIE_HAS_AVX2)
+
 #include <immintrin.h>
 
 #include <algorithm>
@@ -41,3 +43,5 @@ private:
 };
 
 }  // namespace coterie::avx512
+
+#endif
