@@ -6,7 +6,7 @@
 // Steps
 //   1. A level holds some rows by column. The nodes of a subtree are sets of its rows; each split reads the columns of
 //      the features that were drawn from the first row of the level to the last.
-//   2. A node of less than an eighth of the rows would waste that: its rows become the next level, and so on.
+//   2. A node of less than a sixth of the rows would waste that: its rows become the next level, and so on.
 //   3. At 64 rows a set is one word (few_grower.hpp).
 // The first level is the table itself, which all trees share.
 #pragma once
