@@ -20,10 +20,10 @@ public:
     void start_tree(std::uint64_t seed) { random_ = Stream(seed); }
     void start_node() {
         seed_ = random_.bits();
-        n_picks_ = 0;
+        n_swapped_ = 0;
     }
 
-    std::uint64_t bits(std::uint64_t position) const { return mix(seed_ + (position + 1) * 0x9e3779b97f4a7c15ull); }
+    std::uint64_t bits(std::uint64_t position) const { return mix(draw_position(seed_, position)); }
     /// A random number for each feature that is being tried; can be read eight at a time.
     const std::uint32_t* shares() const { return shares_now_; }
     bool missing_goes_left(FeatureIndex feature) const { return bits(~(std::uint64_t{feature} << 32)) >> 63; }
@@ -32,38 +32,48 @@ public:
     /// have been tried and `varies` says that one of them does. Leaves `features` as they were.
     template <class Try>
     void draw_features(std::vector<FeatureIndex>& features, std::size_t together, const bool& varies,
-                       Try try_features) {
+                       Try&& try_features) {
         const std::size_t n = features.size();
         const std::size_t wanted = max_features_ == 0 ? n : std::min(max_features_, n);
-        if (picks_.size() < n) {
-            picks_.resize(n);
-            shares_.resize(n + kCodeLanes);
+        if (drawn_.size() < n + kMostDraws) {
+            drawn_.resize(n + kMostDraws);
+            shares_.resize(n + kMostDraws);
+            swapped_.resize(n);
         }
+        FeatureChoice choice{.seed = seed_, .features = features.data(), .n = n};
+        if (n <= kMostChoices) choice.left = ~std::uint64_t{0} >> (kMostChoices - n);
         for (std::size_t tried = 0; tried < n && (tried < wanted || !varies);) {
             const std::size_t n_now = std::min(together, tried < wanted ? wanted - tried : 1);
-            for (std::size_t i = tried; i < tried + n_now; ++i) pick(features, i);
+            if (n <= kMostChoices)
+                for (std::size_t i = 0; i < n_now; i += kMostDraws)
+                    kernels().draw_features(choice, std::min(n_now - i, kMostDraws), drawn_.data() + tried + i,
+                                            shares_.data() + tried + i);
+            else
+                for (std::size_t i = tried; i < tried + n_now; ++i) swap_in(features, i);
             shares_now_ = shares_.data() + tried;
-            if (try_features(features.data() + tried, n_now)) break;
+            if (try_features(drawn_.data() + tried, n_now)) break;
             tried += n_now;
         }
-        for (std::size_t i = n_picks_; i-- > 0;) std::swap(features[i], features[picks_[i]]);
+        for (std::size_t i = n_swapped_; i-- > 0;) std::swap(features[i], features[swapped_[i]]);
     }
 
 private:
-    // One more feature without replacement, to place i.
-    void pick(std::vector<FeatureIndex>& features, std::size_t i) {
+    // One more of many, to place i.
+    void swap_in(std::vector<FeatureIndex>& features, std::size_t i) {
         const std::uint64_t drawn = bits(i);
         const std::size_t other = i + static_cast<std::size_t>(((drawn >> 32) * (features.size() - i)) >> 32);
         shares_[i] = static_cast<std::uint32_t>(drawn);
         std::swap(features[i], features[other]);
-        picks_[n_picks_++] = static_cast<std::uint32_t>(other);
+        drawn_[i] = features[i];
+        swapped_[n_swapped_++] = static_cast<std::uint32_t>(other);
     }
 
     std::size_t max_features_;
     Stream random_;           // a number for each node
     std::uint64_t seed_ = 0;  // of this node
-    std::size_t n_picks_ = 0;
-    std::vector<std::uint32_t> picks_;
+    std::size_t n_swapped_ = 0;
+    std::vector<FeatureIndex> drawn_;
+    std::vector<std::uint32_t> swapped_;  // with what, if there are many
     std::vector<std::uint32_t> shares_;
     const std::uint32_t* shares_now_ = nullptr;
 };

@@ -79,7 +79,7 @@ protected:
 
     /// Up to `together` features at once, until one that varies was tried and enough were, or nothing can be better.
     template <class Try>
-    void draw_features(std::vector<FeatureIndex>& features, std::size_t together, Try try_features) {
+    void draw_features(std::vector<FeatureIndex>& features, std::size_t together, Try&& try_features) {
         draws_.draw_features(features, together, varies_, [&](const FeatureIndex* first, std::size_t n) {
             try_features(first, n);
             return done_;

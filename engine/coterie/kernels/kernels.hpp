@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "coterie/base/types.hpp"
+#include "coterie/kernels/feature_draws.hpp"
 #include "coterie/kernels/few_rows.hpp"
 #include "coterie/kernels/row_sets.hpp"
 #include "coterie/kernels/strips.hpp"
@@ -285,6 +286,9 @@ struct Kernels {
     std::uint32_t (*pick_codes)(const CodeRows& rows, const WordRecord* records, std::size_t n,
                                 const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out);
     void (*cut_few_numbers)(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
+
+    // What a node of a forest draws (feature_draws.hpp).
+    void (*draw_features)(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares);
 
     // Nodes of a forest as sets of rows (row_sets.hpp).
     void (*turn_codes)(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,

@@ -122,7 +122,7 @@ def compare(
     >>> result.column("name")
     ['forest', 'tree', 'dummy']
     >>> print(result.conclusion)
-    forest is ahead of tree by 0.494 +- 1.17 (neg_log_loss): that may be chance.
+    forest is ahead of tree by 0.496 +- 1.18 (neg_log_loss): that may be chance.
 
     References
     ----------

@@ -679,6 +679,7 @@ const Kernels& avx2_kernels() {
                                .cut_few_classes = avx2::cut_few_classes,
                                .pick_codes = generic::pick_codes,
                                .cut_few_numbers = avx2::cut_few_numbers,
+                               .draw_features = generic::draw_features,
                                .turn_codes = avx2::turn_codes,
                                .set_ranges = avx2::set_ranges,
                                .sum_set = avx2::sum_set,

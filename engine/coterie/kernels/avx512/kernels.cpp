@@ -221,6 +221,7 @@ const Kernels& avx512_kernels() {
         all.sum_set = avx512::sum_set;
         all.part_set = avx512::part_set;
         all.set_rows = avx512::set_rows;
+        all.draw_features = avx512::draw_features;
         all.draw_cuts = avx512::draw_cuts;
         if (avx512::packs_codes()) all.set_codes = avx512::set_codes;
         return all;

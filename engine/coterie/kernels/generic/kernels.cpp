@@ -197,6 +197,7 @@ const Kernels& generic_kernels() {
                                .cut_few_classes = generic::cut_few_classes,
                                .pick_codes = generic::pick_codes,
                                .cut_few_numbers = generic::cut_few_numbers,
+                               .draw_features = generic::draw_features,
                                .turn_codes = generic::turn_codes,
                                .set_ranges = generic::set_ranges,
                                .sum_set = generic::sum_set,
