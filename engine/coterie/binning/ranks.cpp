@@ -12,6 +12,7 @@
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/binning/bin_edges.hpp"
 
 namespace coterie {
 namespace {
@@ -135,8 +136,21 @@ RankedFeature number_codes(const SortedColumn& sorted, Code* codes) {
 
 constexpr std::size_t kLeastSpaced = 16'384;  // codes with values, if values share codes
 
-// The values of a feature as whole numbers of steps from the least, if that is what they are: 0, 1, 2, 5, ...
-std::optional<RankedFeature> lattice_of(std::span<const double> values) {
+// Where spaced codes end is exact if a step is at least so many times what numbers of this size can differ by.
+constexpr double kFineSteps = 8.0;
+
+bool is_fine(double step, double from, double to) {
+    const double size = std::max(std::abs(from), std::abs(to));
+    return step >= kFineSteps * (std::nextafter(size, std::numeric_limits<double>::infinity()) - size);
+}
+
+/// A feature whose values are whole numbers of steps from the least, such as 0, 1, 2, 5, ..., and their codes.
+struct Lattice {
+    RankedFeature feature;
+    std::vector<Code> codes;  // of each distinct value
+};
+
+std::optional<Lattice> lattice_of(std::span<const double> values) {
     if (values.size() < 2) return std::nullopt;
     double step = std::numeric_limits<double>::infinity();
     for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
@@ -144,35 +158,30 @@ std::optional<RankedFeature> lattice_of(std::span<const double> values) {
     if (!(n_steps < static_cast<double>(std::min(kMostCodes, std::max<std::size_t>(256, 4 * values.size())))))
         return std::nullopt;
     step = (values.back() - values.front()) / n_steps;
-    const auto n_codes = static_cast<std::uint32_t>(n_steps) + 2;
-    RankedFeature feature{.spaced = true,
-                          .n_codes = n_codes,
-                          .lowest_value = std::vector<double>(n_codes, NAN),
-                          .highest_value = std::vector<double>(n_codes, NAN)};
+    if (!is_fine(step, values.front(), values.back())) return std::nullopt;
+    Lattice lattice{.feature = {.spaced = true,
+                                .n_codes = static_cast<std::uint32_t>(n_steps) + 2,
+                                .lowest_value = {},
+                                .highest_value = {},
+                                .edge = values.front() - 0.5 * step,
+                                .step = step},
+                    .codes = {}};
     for (const double value : values) {
         const double place = (value - values.front()) / step;
-        const auto code = static_cast<std::size_t>(std::round(place)) + 1;
-        if (std::abs(place - std::round(place)) > 1e-3 || !std::isnan(feature.lowest_value[code])) return std::nullopt;
-        feature.lowest_value[code] = feature.highest_value[code] = value;
+        const auto code = static_cast<Code>(std::round(place) + 1.0);
+        const bool taken = !lattice.codes.empty() && lattice.codes.back() == code;
+        if (std::abs(place - std::round(place)) > 1e-3 || taken) return std::nullopt;
+        lattice.codes.push_back(code);
     }
-    return feature;
-}
-
-// Codes without values take the least value of the next that has some, and the greatest of the one before.
-void fill_gaps(RankedFeature& feature) {
-    for (std::size_t code = feature.n_codes - 1; code-- > 1;)
-        if (std::isnan(feature.lowest_value[code])) feature.lowest_value[code] = feature.lowest_value[code + 1];
-    for (std::size_t code = 2; code < feature.n_codes; ++code)
-        if (std::isnan(feature.highest_value[code])) feature.highest_value[code] = feature.highest_value[code - 1];
+    return lattice;
 }
 
 // Codes become those of a lattice of the same distinct values; `known` are the old ones, ascending.
-void take_lattice(RankedFeature& lattice, std::span<const Code> known, std::span<Code> codes) {
+RankedFeature take_lattice(Lattice lattice, std::span<const Code> known, std::span<Code> codes) {
     std::vector<Code> new_code(known.back() + std::size_t{1}, kMissingCode);
-    for (std::size_t code = 1, i = 0; code < lattice.n_codes; ++code)
-        if (!std::isnan(lattice.lowest_value[code])) new_code[known[i++]] = static_cast<Code>(code);
+    for (std::size_t i = 0; i < known.size(); ++i) new_code[known[i]] = lattice.codes[i];
     for (Code& code : codes) code = new_code[code];
-    fill_gaps(lattice);
+    return std::move(lattice.feature);
 }
 
 // Codes by how far a value is from the least one; NaN is missing. What is decided follows from the distinct values.
@@ -185,42 +194,45 @@ std::optional<RankedFeature> space_codes(std::span<const double> values, Code* c
         to = value > to ? value : to;
     }
     const double steps_per_value = static_cast<double>(kMostCodes - 1) / (to - from);
-    if (!std::isfinite(to - from) || !std::isfinite(steps_per_value)) return std::nullopt;
-    RankedFeature feature{.spaced = true,
-                          .n_codes = kMostCodes + 1,
-                          .lowest_value = std::vector<double>(kMostCodes + 1, NAN),
-                          .highest_value = std::vector<double>(kMostCodes + 1, NAN)};
+    const double step = 1.0 / steps_per_value;
+    if (!std::isfinite(to - from) || !std::isfinite(steps_per_value) || !is_fine(step, from, to)) return std::nullopt;
+    std::vector<std::uint8_t> is_filled(kMostCodes + 1, 0);  // codes with values
     for (std::size_t place = 0; place < values.size(); ++place) {
         const double value = values[place];
-        if (std::isnan(value)) {
-            codes[place] = kMissingCode;
-            continue;
-        }
-        const auto step = static_cast<std::uint32_t>((value - from) * steps_per_value);
-        const std::uint32_t code = std::min(step, std::uint32_t{kMostCodes - 1}) + 1;
+        const bool known = value == value;
+        const auto whole = static_cast<std::int32_t>(known ? (value - from) * steps_per_value : 0.0);
+        std::int32_t code = std::min(whole, static_cast<std::int32_t>(kMostCodes - 1)) + 1;
+        // Rounding may have put it beside the code that ends above it.
+        code += value > from + static_cast<double>(code) * step;
+        code -= (value <= from + static_cast<double>(code - 1) * step) & (code > 1);
+        code = known ? code : kMissingCode;
         codes[place] = static_cast<Code>(code);
-        double& lowest = feature.lowest_value[code];
-        double& highest = feature.highest_value[code];
-        lowest = value >= lowest ? lowest : value;  // the first one replaces NaN
-        highest = value <= highest ? highest : value;
+        is_filled[static_cast<std::size_t>(code)] = 1;
     }
-    std::vector<Code> filled;  // codes with values
-    bool shared = false;
-    for (std::size_t code = 1; code <= kMostCodes; ++code) {
-        if (std::isnan(feature.lowest_value[code])) continue;
-        filled.push_back(static_cast<Code>(code));
-        shared = shared || feature.lowest_value[code] != feature.highest_value[code];
+    const auto n_filled = static_cast<std::size_t>(std::count(is_filled.begin() + 1, is_filled.end(), 1));
+    if (n_filled >= kLeastSpaced)
+        return RankedFeature{.spaced = true,
+                             .n_codes = kMostCodes + 1,
+                             .lowest_value = {},
+                             .highest_value = {},
+                             .edge = from,
+                             .step = step};
+    std::vector<double> first(kMostCodes + 1, NAN);  // value of each code
+    for (std::size_t place = 0; place < values.size(); ++place) {
+        double& own = first[codes[place]];
+        if (std::isnan(own)) own = values[place];
+        if (values[place] < own || values[place] > own) return std::nullopt;  // two values share a code
     }
-    if (filled.size() >= kLeastSpaced) {
-        fill_gaps(feature);
-        return feature;
-    }
-    if (shared) return std::nullopt;
+    std::vector<Code> filled;
     std::vector<double> distinct;
-    for (const Code code : filled) distinct.push_back(feature.lowest_value[code]);
-    std::optional<RankedFeature> lattice = lattice_of(distinct);
-    if (lattice) take_lattice(*lattice, filled, {codes, values.size()});
-    return lattice;
+    for (std::size_t code = 1; code <= kMostCodes; ++code) {
+        if (!is_filled[code]) continue;
+        filled.push_back(static_cast<Code>(code));
+        distinct.push_back(first[code]);
+    }
+    std::optional<Lattice> lattice = lattice_of(distinct);
+    if (!lattice) return std::nullopt;
+    return take_lattice(*std::move(lattice), filled, {codes, values.size()});
 }
 
 // Codes by place. The column is read in the order of the table, which is the order of memory.
@@ -252,12 +264,11 @@ RankedFeature rank_numeric(const ColumnView& column, std::span<const RowIndex> p
     sort_words(sorted, twin);
     RankedFeature feature = number_codes(sorted, codes);
     if (spacing == CodeSpacing::by_rank || !feature.highest_value.empty()) return feature;
-    std::optional<RankedFeature> lattice = lattice_of(std::span(feature.lowest_value).subspan(1));
+    std::optional<Lattice> lattice = lattice_of(std::span(feature.lowest_value).subspan(1));
     if (!lattice) return feature;
     std::vector<Code> ranks(feature.n_codes - 1);
     std::iota(ranks.begin(), ranks.end(), Code{1});
-    take_lattice(*lattice, ranks, {codes, n_places});
-    return *std::move(lattice);
+    return take_lattice(*std::move(lattice), ranks, {codes, n_places});
 }
 
 RankedFeature rank_nominal(const ColumnView& column, std::span<const RowIndex> rows, std::int32_t n_levels,
@@ -337,6 +348,11 @@ RankedTable rank_table(const TableView& table, std::span<const RowIndex> rows, i
         std::fill_n(all.data() + n * ranked.row_stride, kLineCodes, Code{0});
     }
     return ranked;
+}
+
+double RankedFeature::threshold_above(Code code) const {
+    if (spaced) return edge + static_cast<double>(code) * step;
+    return between(highest(code), lowest(static_cast<Code>(code + 1)));
 }
 
 void sort_stably(std::span<const double> values, std::vector<RowIndex>& rows) {

@@ -30,11 +30,17 @@ struct RankedFeature {
     bool spaced = false;
     bool has_missing = false;
     std::uint32_t n_codes = 1;          // with the missing code
-    std::vector<double> lowest_value;   // numeric: per code, its least value, or that of the next; entry 0 is unused
-    std::vector<double> highest_value;  // its greatest value, or that of the last before; empty if no two share a code
+    std::vector<double> lowest_value;   // numeric and not spaced: the least value of each code; entry 0 is unused
+    std::vector<double> highest_value;  // its greatest value; empty if no two share a code
+    double edge = 0.0;                  // spaced: a code ends so many steps above it as its number says
+    double step = 0.0;
 
     double lowest(Code code) const { return lowest_value[code]; }
     double highest(Code code) const { return highest_value.empty() ? lowest_value[code] : highest_value[code]; }
+
+    /// Parts the values of a code, which is not the last one, from those of the next: where the code ends if codes are
+    /// spaced, otherwise in the middle between both.
+    double threshold_above(Code code) const;
 };
 
 enum class CodeLayout : std::uint8_t { by_feature, by_row };

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "coterie/forest/answer_table.hpp"
 #include "coterie/forest/rows.hpp"
 #include "coterie/forest/set_search.hpp"
 
@@ -18,14 +19,35 @@ struct FewNode {
     ClassPay total;
 };
 
+/// What the leaves of a tree answer, as it is packed while it grows: pure leaves have the first two places.
+class PackedAnswers {
+public:
+    PackedAnswers() : table_(2, true) {
+        for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1} << 32 | 1}) place_of({word});
+    }
+    std::uint32_t place_of(ClassPay total) {
+        const Sums sums = total.sums();
+        const double mean = sums.sum / sums.weight;
+        const double answer[2] = {1.0 - mean, mean};
+        return table_.place_of(answer);
+    }
+    /// Of a leaf that is pure; any place otherwise.
+    static std::uint32_t place_if_pure(ClassPay total) { return total.word >> 32 != 0; }
+    std::vector<double> take() { return std::move(table_.answers); }
+
+private:
+    AnswerTable table_;
+};
+
 class FewGrower {
 public:
     FewGrower(const ForestRows& rows, const CriterionOptions& options) : rows_(rows), options_(options) {}
 
-    /// `factor`: from a difference of scores to a share of the impurity.
-    template <class Score, class Search>
+    /// `factor`: from a gain of the score to a share of the impurity. With `answers`, the tree is packed on the way.
+    template <bool kPacked, class Search>
     void grow(const FewNode& top, std::size_t n_rows, const TurnedCodes& codes, const SetPays& pays, Search& search,
-              AllowedFeatures& allowed, double factor, Sapling& tree) {
+              AllowedFeatures& allowed, double factor, Sapling& tree, PackedAnswers* answers = nullptr) {
+        answers_ = answers;
         // Nodes below the top are made in memory that is near, and then join the tree together.
         first_ = static_cast<NodeIndex>(tree.nodes.size());
         n_nodes_ = 0;
@@ -44,11 +66,14 @@ public:
             node.n_rows = last.n_rows;
             const SetSplit& split =
                 search.find({&node.set, node.total, node.n_rows}, codes, pays, allowed.features(node.state));
-            if (!split.found()) continue;
-            const double gain = (split.score - Score::node(node.total.sums())) * factor;
-            if (gain + criterion::kTiny >= options_.min_impurity_decrease) part(node, split, gain, allowed, tree);
+            const double gain = split.gain * factor;
+            if (split.found() && gain + criterion::kTiny >= options_.min_impurity_decrease)
+                part<kPacked>(node, split, gain, allowed, tree);
+            else if constexpr (kPacked)
+                place_of(node.node, tree).left = answers_->place_of(node.total);
         }
         tree.nodes.insert(tree.nodes.end(), nodes_.begin(), nodes_.begin() + n_nodes_);
+        if constexpr (kPacked) return;
         tree.weight.insert(tree.weight.end(), weight_.begin(), weight_.begin() + n_nodes_);
         tree.gain.insert(tree.gain.end(), gain_.begin(), gain_.begin() + n_nodes_);
         tree.value.insert(tree.value.end(), value_.begin(), value_.begin() + 2 * n_nodes_);
@@ -62,35 +87,48 @@ private:
         std::uint32_t n_rows;
     };
 
+    PackedNode& place_of(NodeIndex node, Sapling& tree) {
+        return node == top_ ? tree.nodes[top_] : nodes_[node - first_];
+    }
+
+    template <bool kPacked>
     void part(const Waiting& node, const SetSplit& split, double gain, AllowedFeatures& allowed, Sapling& tree) {
         const NodeIndex child = first_ + n_nodes_;
-        PackedNode& packed = node.node == top_ ? tree.nodes[top_] : nodes_[node.node - first_];
+        PackedNode& packed = place_of(node.node, tree);
         packed.left = child;
         packed.what = PackedNode::question(split.feature, split.missing_left, rows_.n_levels[split.feature] > 0);
         packed.code = split.cut.last;
-        (node.node == top_ ? tree.gain[top_] : gain_[node.node - first_]) = std::max(0.0, gain);
+        if constexpr (kPacked) {
+            packed.set_share(split.left.weight() / node.total.weight());
+            tree.importances[split.feature] += std::max(0.0, gain);
+        } else {
+            (node.node == top_ ? tree.gain[top_] : gain_[node.node - first_]) = std::max(0.0, gain);
+        }
         const std::uint32_t next = allowed.after(node.state, split.feature);
         const auto n_left = static_cast<std::uint32_t>(split.n_left);
         const ClassPay right{node.total.word - split.left.word};
-        add(child + 1, node.depth + 1, next, right, node.set & ~split.left_set, node.n_rows - n_left);
-        add(child, node.depth + 1, next, split.left, split.left_set, n_left);
+        add<kPacked>(child + 1, node.depth + 1, next, right, node.set & ~split.left_set, node.n_rows - n_left);
+        add<kPacked>(child, node.depth + 1, next, split.left, split.left_set, n_left);
         n_nodes_ += 2;
     }
 
     // No branch depends on whether it is a leaf.
+    template <bool kPacked>
     void add(NodeIndex node, std::uint32_t depth, std::uint32_t state, ClassPay total, RowSet set, std::uint32_t n) {
         const Sums sums = total.sums();
-        const double mean = sums.sum / sums.weight;
         const std::size_t own = node - first_;
         PackedNode& packed = nodes_[own];
-        packed.left = 0;
+        packed.left = PackedAnswers::place_if_pure(total);
         packed.what = PackedNode::kLeafFlag;
         packed.code = 0;
         packed.share = 0;
-        weight_[own] = sums.weight;
-        gain_[own] = 0.0;
-        value_[2 * own] = 1.0 - mean;
-        value_[2 * own + 1] = mean;
+        if constexpr (!kPacked) {
+            const double mean = sums.sum / sums.weight;
+            weight_[own] = sums.weight;
+            gain_[own] = 0.0;
+            value_[2 * own] = 1.0 - mean;
+            value_[2 * own + 1] = mean;
+        }
         Waiting& last = waiting_[n_waiting_];
         last.node = node;
         last.depth = depth;
@@ -99,14 +137,17 @@ private:
         last.set = set;
         last.n_rows = n;
         const std::uint64_t second = total.word >> 32;
-        const bool is_leaf = (second == 0) | (second == (total.word & ClassPay::kWeight)) |
-                             (depth >= options_.max_depth) | (n < options_.min_rows_split) |
-                             (n < 2 * options_.min_rows_leaf) | (sums.weight < 2 * options_.min_weight_leaf);
-        n_waiting_ += !is_leaf;
+        const bool is_pure = (second == 0) | (second == (total.word & ClassPay::kWeight));
+        const bool is_small = (depth >= options_.max_depth) | (n < options_.min_rows_split) |
+                              (n < 2 * options_.min_rows_leaf) | (sums.weight < 2 * options_.min_weight_leaf);
+        if constexpr (kPacked)
+            if (is_small & !is_pure) packed.left = answers_->place_of(total);
+        n_waiting_ += !(is_pure | is_small);
     }
 
     const ForestRows& rows_;
     const CriterionOptions& options_;
+    PackedAnswers* answers_ = nullptr;
     NodeIndex top_ = 0;
     NodeIndex first_ = 0;    // of the nodes below
     NodeIndex n_nodes_ = 0;  // so far

@@ -29,7 +29,7 @@ public:
     /// Of a set with rows of both classes. All rows together weigh kMostFewRows at most.
     const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
                          std::vector<FeatureIndex>& features) {
-        split_.score = criterion::kForbidden;
+        split_.gain = criterion::kForbidden;
         best_ = {};
         varies_ = false;
         draws_.start_node();
@@ -105,7 +105,7 @@ private:
         const Sums left = split_.left.sums();
         const Sums all = node.total.sums();
         if (!has_missing_) split_.missing_left = left.weight * 2 > all.weight;
-        split_.score = SquareScore::split(left, all - left);
+        split_.gain = SquareScore::split(left, all - left) - SquareScore::node(all);
     }
 
     const ForestRows& rows_;

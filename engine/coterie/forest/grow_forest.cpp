@@ -15,6 +15,7 @@
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
 #include "coterie/binning/bin_edges.hpp"
+#include "coterie/forest/answer_table.hpp"
 #include "coterie/forest/any_tree.hpp"
 
 namespace coterie {
@@ -65,72 +66,28 @@ std::vector<std::size_t> class_ends(const ForestRows& rows) {
     return ends;
 }
 
-// Equal answers of classes share a place, and most are equal: the leaf is pure.
-class AnswerTable {
-public:
-    AnswerTable(std::uint32_t n_columns, bool share) : n_columns_(n_columns), share_(share) {}
-
-    std::uint32_t place_of(const double* answer) {
-        if (!share_) return add(answer);
-        // Of two classes, nearly all answers are one of them.
-        if (n_columns_ == 2 && std::min(answer[0], answer[1]) == 0.0 && std::max(answer[0], answer[1]) == 1.0) {
-            std::uint32_t& pure = pure_[answer[0] == 0.0];
-            if (pure == kNone) pure = find(answer);
-            return pure;
-        }
-        return find(answer);
-    }
-
-    std::vector<double> answers;
-
-private:
-    static constexpr std::uint32_t kNone = ~0u;
-
-    std::uint32_t find(const double* answer) {
-        std::uint64_t hash = 0;
-        for (std::uint32_t i = 0; i < n_columns_; ++i) hash = mix(hash ^ std::bit_cast<std::uint64_t>(answer[i]));
-        std::uint32_t& recent = recent_[hash % recent_.size()];
-        if (recent < answers.size() / n_columns_ &&
-            std::equal(answer, answer + n_columns_, answers.data() + std::size_t{recent} * n_columns_))
-            return recent;
-        std::vector<double> key(answer, answer + n_columns_);
-        const auto [found, is_new] = known_.try_emplace(std::move(key), 0u);
-        if (is_new) found->second = add(answer);
-        return recent = found->second;
-    }
-
-    std::uint32_t add(const double* answer) {
-        const auto place = static_cast<std::uint32_t>(answers.size() / n_columns_);
-        answers.insert(answers.end(), answer, answer + n_columns_);
-        return place;
-    }
-
-    std::uint32_t n_columns_;
-    bool share_;
-    std::map<std::vector<double>, std::uint32_t> known_;
-    std::array<std::uint32_t, 2> pure_{kNone, kNone};
-    std::array<std::uint32_t, 256> recent_{};  // places, by a hash of their answers: most need no look at the others
-};
-
 std::shared_ptr<PackedTree> pack(const Sapling& sapling, std::uint32_t n_columns, bool classes, std::size_t n_rows) {
     auto tree = std::make_shared<PackedTree>();
     tree->weight = sapling.weight[0];
     tree->n_rows = static_cast<std::uint32_t>(n_rows);
+    tree->ranks = sapling.ranks;
+    if (sapling.is_packed()) {
+        tree->answers = sapling.answers;
+        tree->nodes = sapling.nodes;
+        return tree;
+    }
     AnswerTable table(n_columns, classes);
     std::vector<PackedNode> nodes(sapling.nodes);
     for (std::size_t node = 0; node < nodes.size(); ++node) {
         PackedNode& packed = nodes[node];
-        if (packed.is_leaf()) {
+        if (packed.is_leaf())
             packed.left = table.place_of(sapling.value.data() + node * n_columns);
-            continue;
-        }
-        const double share = sapling.weight[packed.left] / sapling.weight[node];
-        packed.share = static_cast<std::uint16_t>(65535.0 * std::clamp(share, 0.0, 1.0) + 0.5);
+        else
+            packed.set_share(sapling.weight[packed.left] / sapling.weight[node]);
     }
     table.answers.shrink_to_fit();
     tree->answers = std::move(table.answers);
     tree->nodes = std::move(nodes);
-    tree->ranks = sapling.ranks;
     return tree;
 }
 
@@ -310,9 +267,10 @@ void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_
         grown.out.resize(kept);
         sapling.out_leaf.resize(kept);
     }
-    grown.importances.assign(rows.n_features(), 0.0);
+    grown.importances = sapling.importances;
+    grown.importances.resize(rows.n_features(), 0.0);
     grown.out_importances.assign(rows.n_features(), 0.0);
-    add_importances(sapling, grown.importances);
+    if (!sapling.is_packed()) add_importances(sapling, grown.importances);
     if (options_.out_of_bag)
         add_out_of_bag_importances(sapling, rows, grown.out, sapling.out_leaf, grown.out_importances);
     grown.tree = pack(sapling, shape_.n_columns, rows.targets.are_classes(), bag.in.size());
@@ -430,7 +388,7 @@ struct ForestTraining::Recoding {
 double ForestTraining::threshold_above(std::size_t feature, std::uint32_t code) const {
     const RankedFeature& ranks = memory_->rows.table.features[feature];
     if (code + 1 == ranks.n_codes) return std::numeric_limits<double>::infinity();
-    return between(ranks.highest(static_cast<Code>(code)), ranks.lowest(static_cast<Code>(code + 1)));
+    return ranks.threshold_above(static_cast<Code>(code));
 }
 
 ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const {
@@ -520,14 +478,35 @@ void ForestTraining::take(const PackedForest& known, std::span<const double> imp
     out_importances_.insert(out_importances_.end(), out_importances.begin(), out_importances.end());
 }
 
-Grove ForestTraining::finish() {
+// The thresholds of all codes, if trees are to keep theirs: in a forest of many nodes, those that nobody compares with
+// take less memory than what it takes to find them costs time. Empty otherwise.
+std::vector<Array<double>> ForestTraining::all_thresholds() const {
+    constexpr std::size_t kManyNodes = 16;  // bytes of nodes for each of thresholds
+    const ForestRows& rows = memory_->rows;
+    std::size_t n_codes = 0;
+    std::size_t n_nodes = 0;
+    for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
+        n_codes += rows.n_levels[feature] > 0 ? 0 : rows.table.features[feature].n_codes;
+    for (const auto& tree : trees_) n_nodes += tree->nodes.size();
+    if (kManyNodes * n_codes * sizeof(double) > n_nodes * sizeof(PackedNode)) return {};
+    std::vector<Array<double>> thresholds(rows.n_features());
+    std::atomic<bool> ascend = true;
+    parallel_for(rows.n_features(), options_.n_threads, [&](std::size_t feature) {
+        if (rows.n_levels[feature] > 0) return;
+        const RankedFeature& own = rows.table.features[feature];
+        std::vector<double> all;
+        for (std::uint32_t code = 1; code + (own.has_missing ? 0 : 1) < own.n_codes; ++code)
+            all.push_back(threshold_above(feature, code));
+        if (std::ranges::adjacent_find(all, std::greater_equal<>()) != all.end()) ascend = false;
+        thresholds[feature] = std::move(all);
+    });
+    return ascend ? thresholds : std::vector<Array<double>>();
+}
+
+// Trees and rows by the codes of the thresholds that some tree compares with.
+std::vector<Array<double>> ForestTraining::recode() {
     ForestRows& rows = memory_->rows;
     Recoding recoding = recoding_from(0);
-    for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
-        if (rows.n_levels[feature] > 0) continue;
-        rows.table.features[feature].lowest_value.clear();
-        rows.table.features[feature].highest_value.clear();
-    }
     parallel_for(trees_.size(), options_.n_threads, [&](std::size_t tree) { recoding.apply(*trees_[tree]); });
     Buffer<Code>& codes = rows.table.codes.own();
     parallel_ranges(rows.n_places(), 16'384, options_.n_threads, [&](std::size_t begin, std::size_t end) {
@@ -539,8 +518,19 @@ Grove ForestTraining::finish() {
             }
         }
     });
+    return std::move(recoding).arrays();
+}
+
+Grove ForestTraining::finish() {
+    ForestRows& rows = memory_->rows;
     Grove grove;
-    grove.thresholds = std::move(recoding).arrays();
+    grove.thresholds = all_thresholds();
+    if (grove.thresholds.empty()) grove.thresholds = recode();
+    for (std::size_t feature = 0; feature < rows.n_features(); ++feature) {
+        if (rows.n_levels[feature] > 0) continue;
+        rows.table.features[feature].lowest_value.clear();
+        rows.table.features[feature].highest_value.clear();
+    }
     for (const auto& tree : trees_) grove.trees.push_back(tree);
     workers_.clear();
     return grove;

@@ -74,7 +74,7 @@ public:
     const std::vector<double>& importances() const { return importances_; }  // n_features per tree
     const std::vector<double>& out_of_bag_importances() const { return out_importances_; }
 
-    /// The grove of all trees, with the thresholds they use; the rows are recoded to them, and growth is over.
+    /// The grove of all trees; the codes of the rows are those of its thresholds, and growth is over.
     Grove finish();
 
     /// After finish.
@@ -89,6 +89,8 @@ private:
         Bag bag;
     };
     Recoding recoding_from(std::size_t first) const;
+    std::vector<Array<double>> all_thresholds() const;
+    std::vector<Array<double>> recode();
     double threshold_above(std::size_t feature, std::uint32_t code) const;
     void grow_some(std::size_t n_trees, std::span<const std::uint16_t> given, StopRequest& stop);
     void draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given, Bag& bag) const;

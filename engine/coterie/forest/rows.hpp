@@ -102,6 +102,13 @@ struct Sapling {
     std::vector<std::uint16_t> ranks;  // of levels, as PackedTree has them
     std::vector<NodeIndex> out_leaf;   // the leaf of each place of Bag::out
 
+    // A grower of two classes may pack the nodes itself if nobody asks for more: leaves name their answer, splits know
+    // the share of their left side, and only the root has a weight.
+    std::vector<double> answers;
+    std::vector<double> importances;  // per feature
+
+    bool is_packed() const { return !answers.empty(); }
+
     /// Keeps the memory.
     void clear() {
         nodes.clear();
@@ -110,6 +117,8 @@ struct Sapling {
         gain.clear();
         ranks.clear();
         out_leaf.clear();
+        answers.clear();
+        importances.clear();
     }
 };
 

@@ -38,7 +38,8 @@ public:
           values_(rows),
           search_(values_, options.tree, draws_),
           few_(rows, options.tree),
-          out_rows_(rows, forest) {
+          out_rows_(rows, forest),
+          prunes_(options.ccp_alpha > 0.0 || options.prune_out_of_bag) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
         const auto& targets = rows.targets.value;
@@ -56,13 +57,20 @@ public:
         root.total = total_of(bag);
         all_once_ = std::ranges::all_of(bag.counts, [](std::uint16_t count) { return count <= 1; });
         factor_ = (std::is_same_v<Score, SquareScore> ? 2.0 : 1.0) / root.total.weight();
-        new_node(root.total);
-        if (!is_leaf(root)) {
-            if (columns_.are_made() && root.n_rows * kNarrow >= rows_.n_places())
-                grow_table(root);
-            else
-                grow_rows(0, {bag.in.data(), bag.in.size()}, root);
+        packs_ = bag.out.empty() && !prunes_;
+        if (packs_) {
+            answers_ = PackedAnswers();
+            tree_.importances.assign(rows_.n_features(), 0.0);
+            tree_.weight.push_back(root.total.weight());
         }
+        new_node(root.total);
+        if (is_leaf(root))
+            settle(root);
+        else if (columns_.are_made() && root.n_rows * kNarrow >= rows_.n_places())
+            grow_table(root);
+        else
+            grow_rows(0, {bag.in.data(), bag.in.size()}, root);
+        if (packs_) tree_.answers = answers_.take();
         out_rows_.walk(bag, tree_);
         return tree_;
     }
@@ -127,10 +135,16 @@ private:
         return *levels_[depth];
     }
 
+    // A node stays a leaf.
+    void settle(const Node& node) {
+        if (packs_) tree_.nodes[node.node].left = answers_.place_of(node.total);
+    }
+
     void new_node(ClassPay total) {
+        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
+        if (packs_) return;
         const Sums sums = total.sums();
         const double mean = sums.sum / sums.weight;
-        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
         tree_.weight.push_back(sums.weight);
         tree_.gain.push_back(0.0);
         tree_.value.push_back(1.0 - mean);
@@ -186,8 +200,12 @@ private:
         level.pays = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
                            [&](std::size_t i) { return rows[i]; });
         if (rows.size() <= kSetRows) {
-            few_.template grow<Score>(node, rows.size(), level.turned.codes(), level.pays, search_, allowed_, factor_,
-                                      tree_);
+            const TurnedCodes codes = level.turned.codes();
+            if (packs_)
+                few_.template grow<true>(node, rows.size(), codes, level.pays, search_, allowed_, factor_, tree_,
+                                         &answers_);
+            else
+                few_.template grow<false>(node, rows.size(), codes, level.pays, search_, allowed_, factor_, tree_);
         } else {
             level.start(rows.data(), rows.size());
             level.codes = level.turned.codes();
@@ -217,9 +235,8 @@ private:
         RowSet* const set = level.set(slot);
         const SetSplit& split =
             search_.find({set, node.total, node.n_rows}, level.codes, level.pays, allowed_.features(node.state));
-        if (!split.found()) return;
-        const double gain = (split.score - Score::node(node.total.sums())) * factor_;
-        if (gain + criterion::kTiny < options_.min_impurity_decrease) return;
+        const double gain = split.gain * factor_;
+        if (!split.found() || gain + criterion::kTiny < options_.min_impurity_decrease) return settle(node);
         const FeatureIndex feature = split.feature;
         kernels().part_set(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
                            level.set(slot + 1));
@@ -228,7 +245,12 @@ private:
         packed.left = child;
         packed.what = PackedNode::question(feature, split.missing_left, rows_.n_levels[feature] > 0);
         packed.code = split.cut.last;
-        tree_.gain[node.node] = std::max(0.0, gain);
+        if (packs_) {
+            packed.set_share(split.left.weight() / node.total.weight());
+            tree_.importances[feature] += std::max(0.0, gain);
+        } else {
+            tree_.gain[node.node] = std::max(0.0, gain);
+        }
         const ClassPay right_total{node.total.word - split.left.word};
         new_node(split.left);
         new_node(right_total);
@@ -241,8 +263,9 @@ private:
     }
 
     void open(Level& level, const Node& node, std::size_t slot) {
-        if (is_leaf(node)) return;
-        if (node.n_rows <= level.narrow) {
+        if (is_leaf(node)) {
+            settle(node);
+        } else if (node.n_rows <= level.narrow) {
             level.put(slot);
             stack_.push_back({node, false});
         } else {
@@ -268,8 +291,11 @@ private:
     const Bag* bag_ = nullptr;
     Patience* patience_ = nullptr;
     Sapling tree_;
+    bool prunes_;         // trees are pruned when they are grown
+    bool packs_ = false;  // nobody asks for more than packed nodes
+    PackedAnswers answers_;
     bool all_once_ = false;  // no row of the bag weighs more than 1
-    double factor_ = 1.0;    // from a difference of scores to a share of the impurity
+    double factor_ = 1.0;    // from a gain of the score to a share of the impurity
     std::vector<Waiting> stack_;
     std::vector<std::unique_ptr<Level>> levels_;
     std::vector<const Code*> table_columns_;  // of the first level

@@ -19,7 +19,7 @@ struct SetNode {
 };
 
 struct SetSplit {
-    double score = criterion::kForbidden;
+    double gain = criterion::kForbidden;  // of the score, beyond that of the node
     FeatureIndex feature = 0;
     RandomCut cut;
     bool missing_left = false;
@@ -27,7 +27,7 @@ struct SetSplit {
     ClassPay left;        // of the rows that go left
     RowSet left_set = 0;  // the rows themselves, if one word holds the set
 
-    bool found() const { return score != criterion::kForbidden; }
+    bool found() const { return gain != criterion::kForbidden; }
 };
 
 template <class Score>
@@ -44,18 +44,16 @@ public:
     const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
                          std::vector<FeatureIndex>& features) {
         total_ = node.total.sums();
-        split_.score = criterion::kForbidden;
+        split_.gain = criterion::kForbidden;
         best_ = {.gain = criterion::kForbidden};
         varies_ = false;
         draws_.start_node();
-        const bool one_word = codes.n_words == 1;
-        const bool together = one_word && draws_together_;
-        // Every cut parts two rows of different classes, and the first feature that varies has one.
-        const bool few = node.n_rows == 2 && one_word;
-        draws_.draw_features(features, few ? 1 : kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
-            if (few && !varies(codes.column[*first], *node.set)) return false;
+        const bool together = codes.n_words == 1 && draws_together_;
+        const bool two = node.n_rows == 2 && together;
+        draws_.draw_features(features, kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
+            if (two && part_two(node, codes, first, n)) return true;
             if (!together || !draw_together(node, codes, pays, first, n)) draw_cuts(node, codes, pays, first, n);
-            return few;
+            return false;
         });
         return split_;
     }
@@ -69,21 +67,41 @@ private:
         varies_ = varies_ || best_.varies;
         if (!best_.found) return true;
         const ClassPay pay{best_.pay};
-        const Sums own = pay.sums();
-        split_.score = Score::split(own, total_ - own);
+        split_.gain = Score::gain(best_.gain, total_);
         split_.feature = features[best_.lane];
         split_.cut.shift = 1;
         split_.cut.last = best_.last;
-        split_.missing_left = own.weight * 2 > total_.weight;
+        split_.missing_left = pay.weight() * 2 > total_.weight;
         split_.n_left = static_cast<std::size_t>(std::popcount(best_.left));
         split_.left = pay;
         split_.left_set = best_.left;
         return true;
     }
 
-    // Of two rows.
-    static bool varies(const Code* column, RowSet set) {
-        return column[std::countr_zero(set)] != column[std::countr_zero(set & (set - 1))];
+    // Two rows of different classes: the first feature that varies parts them, wherever the threshold lies. Returns
+    // false if there is none, or something is missing.
+    bool part_two(const SetNode& node, const TurnedCodes& codes, const FeatureIndex* features, std::size_t n) {
+        const std::size_t first = static_cast<std::size_t>(std::countr_zero(*node.set));
+        const std::size_t second = static_cast<std::size_t>(std::countr_zero(*node.set & (*node.set - 1)));
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t a = codes.column[features[k]][first];
+            const std::uint32_t b = codes.column[features[k]][second];
+            if (a == kMissingCode || b == kMissingCode) return false;
+            if (a == b) continue;
+            const std::uint32_t low = std::min(a, b);
+            const std::uint64_t span = std::max(a, b) - low;
+            const std::uint64_t of_second = node.total.word >> 32;
+            split_.feature = features[k];
+            split_.cut.shift = 1;
+            split_.cut.last = static_cast<std::uint16_t>(low + (draws_.shares()[k] * span >> 32));
+            split_.n_left = 1;
+            split_.left.word = a < b ? (node.total.word & ClassPay::kWeight) - of_second : of_second << 32 | of_second;
+            split_.left_set = RowSet{1} << (a < b ? first : second);
+            split_.missing_left = split_.left.weight() * 2 > total_.weight;
+            split_.gain = Score::gain(Score::merit(split_.left.sums(), total_), total_);
+            return true;
+        }
+        return false;
     }
 
     void draw_cuts(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
@@ -117,7 +135,7 @@ private:
         const bool has_missing = CodeRange::of_lane(ranges, at).has_missing();
         best_.gain = Score::merit(own, total_);
         // Field by field: what is written in one piece is slow to read in others.
-        split_.score = Score::split(own, total_ - own);
+        split_.gain = Score::gain(best_.gain, total_);
         split_.feature = features[at];
         split_.cut.shift = cuts.shift[at];
         split_.cut.last = cuts.last[at];

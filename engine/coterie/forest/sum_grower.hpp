@@ -251,8 +251,8 @@ private:
         const SetPays pays = weights_.weigh(
             job.size(), second, [&](std::size_t i) { return static_cast<std::uint32_t>(view.records[i].pay.word); });
         few_search_.start(view.records);
-        few_.template grow<SquareScore>({job.node, job.depth, job.state, job.total}, job.size(), turned_.codes(), pays,
-                                        few_search_, allowed_, factor(job.scale) / total_weight_, tree_);
+        few_.template grow<false>({job.node, job.depth, job.state, job.total}, job.size(), turned_.codes(), pays,
+                                  few_search_, allowed_, factor(job.scale) / total_weight_, tree_);
     }
 
     // What can be told without a look at the records.

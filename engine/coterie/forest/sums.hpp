@@ -124,6 +124,8 @@ struct SquareScore {
         const double distance = l.sum * total.weight - l.weight * total.sum;
         return distance * distance / (l.weight * (total.weight - l.weight));
     }
+    /// Of the score of a split with this merit, beyond that of the node.
+    static double gain(double merit, Sums total) { return merit / total.weight; }
 };
 
 template <class Score>
@@ -142,6 +144,7 @@ struct EntropyScore : OneByOne<EntropyScore> {
     static double split(Sums l, Sums r) { return node(l) + node(r); }
     static double of_pure_sides(Sums) { return 0.0; }
     static double merit(Sums l, Sums total) { return split(l, total - l); }
+    static double gain(double merit, Sums total) { return merit - node(total); }
 };
 
 struct PoissonScore : OneByOne<PoissonScore> {

@@ -10,6 +10,7 @@
 // A row goes left where its code (its rank, if the split is nominal) is at most the node's.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,10 @@ struct PackedNode {
     /// What a split asks.
     static constexpr std::uint32_t question(FeatureIndex feature, bool missing_left, bool nominal) {
         return feature | (missing_left ? 0 : kMissingRight) | (nominal ? kNominal : 0);
+    }
+
+    void set_share(double of_left) {
+        share = static_cast<std::uint16_t>(65535.0 * std::clamp(of_left, 0.0, 1.0) + 0.5);
     }
 
     bool is_leaf() const { return what & kLeafFlag; }

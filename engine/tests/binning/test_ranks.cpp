@@ -58,8 +58,8 @@ const Test lattices("spaced codes of whole numbers are as far apart as these, wi
     check_equal(feature.n_codes, 16u);
     const std::vector<Code> codes{9, 0, 1, 2, 15, 1};
     for (std::size_t place = 0; place < codes.size(); ++place) check_equal(ranked.row(place)[0], codes[place]);
-    check_equal(feature.highest(5), 3.5);  // nothing lies there: the last value before, and the next one
-    check_equal(feature.lowest(5), 7.0);
+    check_equal(feature.threshold_above(1), 3.25);
+    check_equal(feature.threshold_above(5), 5.25);  // nothing lies there
     check(!spaced({.values = {{1, 2, 1000}}, .n_levels = {0}}).features[0].spaced, "three values get three codes");
     check(!spaced({.values = {{1, 2, 2.3}}, .n_levels = {0}}).features[0].spaced, "there is no common step");
     check(!spaced({.values = {{4, 4, 4}}, .n_levels = {0}}).features[0].spaced, "there is no step at all");
@@ -81,12 +81,25 @@ const Test even("spaced codes of many numbers follow their values, and ascend wi
         const Code code = ranked.row(place)[0];
         check_equal(code == kMissingCode, std::isnan(value));
         if (code == kMissingCode) continue;
-        check(feature.lowest(code) <= value && value <= feature.highest(code), "a code holds its values");
+        check(code + 1u == feature.n_codes || value <= feature.threshold_above(code),
+              "a value is below its code's end");
+        check(code == 1 || value > feature.threshold_above(static_cast<Code>(code - 1)), "and above that of the last");
         check_near(static_cast<double>(code), 1.0 + value * (kMostCodes - 1), 65.0);
     }
-    for (std::uint32_t code = 1; code + 1 < feature.n_codes; ++code)
-        check(feature.highest(static_cast<Code>(code)) < feature.lowest(static_cast<Code>(code + 1)),
-              "codes ascend with their values");
+    for (std::uint32_t code = 2; code + 1 < feature.n_codes; ++code)
+        check(feature.threshold_above(static_cast<Code>(code - 1)) < feature.threshold_above(static_cast<Code>(code)),
+              "codes end one after the other");
+});
+
+const Test coarse("numbers that differ by little more than they can are not spaced", [] {
+    Columns table{.values = {{}, {}}, .n_levels = {0, 0}};
+    for (std::size_t i = 0; i < 20'000; ++i) {
+        table.values[0].push_back(0x1.0p52 + static_cast<double>(i));
+        table.values[1].push_back(0x1.0p40 + static_cast<double>(i));
+    }
+    const RankedTable ranked = spaced(table);
+    check(!ranked.features[0].spaced && ranked.features[1].spaced, "codes would not end between them");
+    for (std::size_t place = 0; place < 20'000; ++place) check_equal(ranked.row(place)[0], place + 1);
 });
 
 }  // namespace
