@@ -70,7 +70,7 @@ public:
             if (split.found() && gain + criterion::kTiny >= options_.min_impurity_decrease)
                 part<kPacked>(node, split, gain, allowed, tree);
             else if constexpr (kPacked)
-                place_of(node.node, tree).left = answers_->place_of(node.total);
+                node_at(node.node, tree).left = answers_->place_of(node.total);
         }
         tree.nodes.insert(tree.nodes.end(), nodes_.begin(), nodes_.begin() + n_nodes_);
         if constexpr (kPacked) return;
@@ -87,14 +87,14 @@ private:
         std::uint32_t n_rows;
     };
 
-    PackedNode& place_of(NodeIndex node, Sapling& tree) {
+    PackedNode& node_at(NodeIndex node, Sapling& tree) {
         return node == top_ ? tree.nodes[top_] : nodes_[node - first_];
     }
 
     template <bool kPacked>
     void part(const Waiting& node, const SetSplit& split, double gain, AllowedFeatures& allowed, Sapling& tree) {
         const NodeIndex child = first_ + n_nodes_;
-        PackedNode& packed = place_of(node.node, tree);
+        PackedNode& packed = node_at(node.node, tree);
         packed.left = child;
         packed.what = PackedNode::question(split.feature, split.missing_left, rows_.n_levels[split.feature] > 0);
         packed.code = split.cut.last;
