@@ -50,7 +50,9 @@ public:
         draws_.start_node();
         const bool together = codes.n_words == 1 && draws_together_;
         const bool two = node.n_rows == 2 && together;
-        draws_.draw_features(features, kCodeLanes, varies_, [&](const FeatureIndex* first, std::size_t n) {
+        // A long column is read twice before the next one takes its place in the cache.
+        const std::size_t at_once = codes.n_words < kLongColumn ? kCodeLanes : 1;
+        draws_.draw_features(features, at_once, varies_, [&](const FeatureIndex* first, std::size_t n) {
             if (two && part_two(node, codes, first, n)) return true;
             if (!together || !draw_together(node, codes, pays, first, n)) draw_cuts(node, codes, pays, first, n);
             return false;
@@ -59,6 +61,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t kLongColumn = 64;  // words: eight columns of codes do not fit into the nearest cache
+
     // In one kernel. Returns false where something is missing.
     bool draw_together(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
                        std::size_t n) {
