@@ -1,11 +1,10 @@
 #include "coterie/forest/grow_forest.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <bit>
 #include <cmath>
-#include <map>
+#include <functional>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,7 +13,6 @@
 #include "coterie/base/in_order.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
-#include "coterie/binning/bin_edges.hpp"
 #include "coterie/forest/answer_table.hpp"
 #include "coterie/forest/any_tree.hpp"
 
@@ -478,8 +476,8 @@ void ForestTraining::take(const PackedForest& known, std::span<const double> imp
     out_importances_.insert(out_importances_.end(), out_importances.begin(), out_importances.end());
 }
 
-// The thresholds of all codes, if trees are to keep theirs: in a forest of many nodes, those that nobody compares with
-// take less memory than what it takes to find them costs time. Empty otherwise.
+// The thresholds of all codes, if trees are to keep theirs; otherwise nothing. Where nodes are many, thresholds that no
+// split compares with take little memory beside them, and to find them all nodes would have to be read again.
 std::vector<Array<double>> ForestTraining::all_thresholds() const {
     constexpr std::size_t kManyNodes = 16;  // bytes of nodes for each of thresholds
     const ForestRows& rows = memory_->rows;
