@@ -1,23 +1,12 @@
 """Every ensemble method, one engine."""
 
-from coterie._checkpoints import Checkpoint
-from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
-from coterie.ensembles import (
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    AnyBoostClassifier,
-    AnyBoostRegressor,
-    BaggingClassifier,
-    BaggingRegressor,
+from coterie.adaboost import AdaBoostClassifier, AdaBoostRegressor, AnyBoostClassifier, AnyBoostRegressor
+from coterie.bagging import BaggingClassifier, BaggingRegressor
+from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.combining import (
     BlendingClassifier,
     BlendingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
     OutputCodeClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
     SelectionClassifier,
     SelectionRegressor,
     StackingClassifier,
@@ -26,7 +15,15 @@ from coterie.ensembles import (
     VotingRegressor,
     prune,
 )
+from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
 from coterie.files import inspect_file, load, save
+from coterie.fitting.checkpoint import Checkpoint
+from coterie.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [

@@ -36,6 +36,7 @@ __all__ = [
     "Whole",
     "check_params",
     "in_short",
+    "is_auto",
     "resolve_n_jobs",
 ]
 
@@ -245,6 +246,11 @@ def _defaults(cls: type) -> dict[str, object]:
 
 def _accepts(rule: Rule | None, value: object) -> bool:
     return value is None if rule is None else rule.accepts(value)
+
+
+def is_auto(value: object) -> bool:
+    """Whether a parameter is left to us."""
+    return isinstance(value, str) and value == "auto"
 
 
 def in_short(value: object) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.repository import ROOT, files, listed_folders
+from tests.helpers.repository import ROOT, files, listed_folders
 
 ENGINE = Path("engine/coterie")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
-from tests.architecture.repository import ROOT, files
+from tests.helpers.repository import ROOT, files
 
 PACKAGE = Path("src/coterie")
 INNER_MODULES = [

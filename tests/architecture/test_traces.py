@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.repository import ROOT, files
+from tests.helpers.repository import ROOT, files
 
 # Homes, working folders of a single machine, and package indexes that only one network can reach.
 TRACE = re.compile(

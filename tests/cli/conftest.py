@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import QUICK, done, flats, write_csv
+from tests.helpers.command import QUICK, done, flats, write_csv
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 
 from coterie.cli.metrics import Answers, measured
-from tests.cli.command import answer, coterie, done, failed, flats, read_csv, write_csv
+from tests.helpers.command import answer, coterie, done, failed, flats, read_csv, write_csv
 
 NEW = flats(60, seed=1)
 

@@ -8,7 +8,7 @@ import pytest
 
 import coterie as library
 from coterie.cli import fit as fit_module
-from tests.cli.command import QUICK, answer, coterie, done, failed, flats, write_csv
+from tests.helpers.command import QUICK, answer, coterie, done, failed, flats, write_csv
 
 
 def test_a_fit_leaves_a_model_and_prints_a_leaderboard(data: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_groups_and_weights_are_columns(data: Path, tmp_path: Path, monkeypatch:
 def test_an_interrupted_fit_saves_the_best_so_far(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from coterie.ensembles.random_forest import RandomForestRegressor
+    from coterie.forests.random_forest import RandomForestRegressor
 
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt

@@ -10,7 +10,7 @@ import treelite
 
 import coterie as library
 from coterie.cli import doctor as doctor_module
-from tests.cli.command import answer, coterie, done, failed
+from tests.helpers.command import answer, coterie, done, failed
 
 FEW = ("--models", "dummy,tree", "--cv", "2", "--seed", "0")
 

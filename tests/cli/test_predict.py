@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import coterie as library
-from tests.cli.command import coterie, done, failed, flats, read_csv, write_csv
+from tests.helpers.command import coterie, done, failed, flats, read_csv, write_csv
 
 NEW = flats(30, seed=1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coterie.cli.reading import opened
-from tests.cli.command import failed, flats, write_csv
+from tests.helpers.command import failed, flats, write_csv
 
 BROKEN = {
     "a line that is too long": (

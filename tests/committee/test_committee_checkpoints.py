@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.utils import Bunch
 
 from coterie import (
     AdaBoostClassifier,
@@ -19,7 +18,7 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.errors import InvalidInput
-from tests.ensembles.checkpoints import SIGNAL, WEIGHT, X, Y, bits, killed_after, parts_in
+from tests.helpers.checkpoints import SIGNAL, WEIGHT, X, Y, killed_after, parts_in, timeless
 
 LABELS = Y["two classes"]
 PORTFOLIO = [
@@ -38,14 +37,6 @@ def _disks_do_not_keep_us_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 def committee(folder: Path | None = None, **more: Any) -> CommitteeClassifier:
     given = {"time_limit": None, "cv": 2, "portfolio": PORTFOLIO, "random_state": 0, "n_jobs": 1}
     return CommitteeClassifier(**{**given, "checkpoint": folder, **more})
-
-
-def timeless(model: Any) -> bytes:
-    """The bits of a model without the times that it took."""
-    model.fit_time_ = 0.0
-    for name in ("fit_times_", "predict_times_"):
-        setattr(model, name, Bunch(**dict.fromkeys(getattr(model, name), 0.0)))
-    return bits(model)
 
 
 @pytest.mark.parametrize("more", [{}, {"max_members": 3}, {"random_state": None}])

@@ -13,8 +13,8 @@ from coterie.committee import _gathering
 from coterie.committee._clock import Clock, Forecast, StopAt
 from coterie.committee._committee_base import CommitteeBase
 from coterie.committee.portfolio import Entry, Shape, portfolio_of
-from coterie.ensembles._forest_growth import growing_until
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.forests.growth import growing_until
 
 X = np.arange(40.0).reshape(-1, 1)
 Y = X[:, 0]

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 from coterie import CommitteeClassifier, CommitteeRegressor, GradientBoostingRegressor
 from coterie.committee._goal import Rows, SquaredErrorGoal
 from coterie.committee._weights import Answers, weights_of
-from coterie.ensembles._out_of_fold import Fold
+from coterie.members.out_of_fold import Fold
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 4))

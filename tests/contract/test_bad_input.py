@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from coterie.errors import CoterieError
-from tests.contract.estimators import ESTIMATORS, WITH_FOLDS, answers, has, make, says_classes
+from tests.helpers.estimators import ESTIMATORS, WITH_FOLDS, answers, has, make, says_classes
 
 N = 30
 RNG = np.random.default_rng(11)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table
+from tests.helpers.estimators import ESTIMATORS, answers, fingerprint, make, random_table
 
-# Ensembles of any learners tell callbacks of members instead: tests/ensembles/test_watched_members.py.
+# Ensembles of any learners tell callbacks of members instead: tests/members/test_watched_members.py.
 ROUNDS = [
     estimator
     for estimator in ESTIMATORS

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import coterie
-from tests.contract.estimators import (
+from tests.helpers.alike import differences
+from tests.helpers.estimators import (
     ESTIMATORS,
     answers,
     fingerprint,
@@ -21,7 +22,6 @@ from tests.contract.estimators import (
     params_of,
     random_table,
 )
-from tests.files.alike import differences
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 

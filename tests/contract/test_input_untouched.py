@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from tests.contract.estimators import ESTIMATORS, answers, fingerprint, make, random_table, target_for
+from tests.helpers.estimators import ESTIMATORS, answers, fingerprint, make, random_table, target_for
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.estimators import ESTIMATORS, OF_LEARNERS, answers, has, make, random_table
+from tests.helpers.estimators import ESTIMATORS, OF_LEARNERS, answers, has, make, random_table
 
 # Three hundred fits of several learners each, which are loops of Python.
 SLOW = [each for each in ESTIMATORS if each in OF_LEARNERS or has(each, "estimator")]

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.contract.estimators import (
+from tests.helpers.estimators import (
     ESTIMATORS,
     OF_COPIES,
     OF_MEMBERS,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract import estimators
-from tests.contract.estimators import ESTIMATORS, OF_ENGINE, fingerprint, make, random_table, two_sizes
+from tests.helpers import estimators
+from tests.helpers.estimators import ESTIMATORS, OF_ENGINE, fingerprint, make, random_table, two_sizes
 
 ROOT = Path(__file__).parents[2]
 HANG = 120  # seconds; only a guard
@@ -27,7 +27,7 @@ def run(group: str, body: str) -> dict[str, str]:
     start = f"""\
         import multiprocessing, os, signal, threading
         import numpy
-        from tests.contract.estimators import {group}, answers, fingerprint, make, random_table
+        from tests.helpers.estimators import {group}, answers, fingerprint, make, random_table
         def n_tasks():
             return len(os.listdir("/proc/self/task"))
         """

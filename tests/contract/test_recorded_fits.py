@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.contract.recorded_fits import CASES, RECORDED, environment
+from tests.helpers.recorded_fits import CASES, RECORDED, environment
 
 KNOWN = json.loads(RECORDED.read_text(encoding="utf-8"))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.contract.estimators import (
+from tests.helpers.estimators import (
     ESTIMATORS,
     OF_COPIES,
     OF_MEMBERS,
@@ -20,7 +20,7 @@ from tests.contract.estimators import (
     make,
     random_table,
 )
-from tests.contract.fit_and_hash import MODELS, TABLES
+from tests.helpers.fit_and_hash import MODELS, TABLES
 
 ROOT = Path(__file__).parents[2]
 JOBS = ["1", "2", "3", "8"]
@@ -29,7 +29,7 @@ JOBS = ["1", "2", "3", "8"]
 def hashes(jobs: list[str], **environment: str) -> tuple[dict[tuple[str, ...], str], list[str]]:
     """Hash by (model, table, threads); then the kernels in use and the threads allowed."""
     run = subprocess.run(
-        [sys.executable, "-m", "tests.contract.fit_and_hash", *jobs],
+        [sys.executable, "-m", "tests.helpers.fit_and_hash", *jobs],
         cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.contract.estimators import ALONE, ESTIMATORS, OF_MEMBERS, OF_PORTFOLIOS, has, make, says_classes
+from tests.helpers.estimators import ALONE, ESTIMATORS, OF_MEMBERS, OF_PORTFOLIOS, has, make, says_classes
 
 
 def test_the_estimators_are_found() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.errors import CoterieError
-from tests.contract.estimators import ESTIMATORS, WITH_FOLDS, answers, make, random_table, trees_of
+from tests.helpers.estimators import ESTIMATORS, WITH_FOLDS, answers, make, random_table, trees_of
 
 pytestmark = pytest.mark.parametrize("estimator", ESTIMATORS)
 # Inside a pure leaf of boosting every split gains nothing but rounding: ask for a gain, so that none is made there.

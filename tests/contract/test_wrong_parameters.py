@@ -10,7 +10,7 @@ import pytest
 import coterie
 from coterie._params import Fraction, Real, Whole
 from coterie.errors import CoterieError, InvalidParameter
-from tests.contract.estimators import ESTIMATORS, answers, make, random_table
+from tests.helpers.estimators import ESTIMATORS, answers, make, random_table
 
 STRANGE = [
     None,

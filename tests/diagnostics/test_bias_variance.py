@@ -28,7 +28,7 @@ from coterie import (
 )
 from coterie.diagnostics import BiasVariance, bias_variance
 from coterie.diagnostics._decompositions import domingos, kohavi_wolpert, squared_error
-from coterie.diagnostics._stages import staged_answers
+from coterie.diagnostics.votes.stages import staged_answers
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.naive.bias_variance import naive_domingos, naive_kohavi_wolpert, naive_squared
 

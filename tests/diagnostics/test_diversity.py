@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import coterie
 from coterie.diagnostics import Ambiguity, Diversity, diversity
-from coterie.diagnostics._member_answers import MemberAnswers, member_answers
 from coterie.diagnostics.diversity import diversity_of
+from coterie.diagnostics.votes.member_answers import MemberAnswers, member_answers
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from tests.naive.diversity import naive_kappa, naive_pair, naive_whole
 

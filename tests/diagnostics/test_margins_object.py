@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from coterie.diagnostics import Margins
-from coterie.diagnostics._tally import Tally
-from coterie.diagnostics._voting_margins import voting_margins
+from coterie.diagnostics.votes.tally import Tally
+from coterie.diagnostics.votes.voting_margins import voting_margins
 from tests.naive.margins import naive_share
 
 VOTES = st.integers(2, 4).flatmap(

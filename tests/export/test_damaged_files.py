@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coterie.errors import ModelFileError
 from coterie.export import import_model
-from tests.export.saved_models import FILES, FOLDER, answers, noted
+from tests.helpers.saved_models import FILES, FOLDER, answers, noted
 
 SMALL = [file for file in FILES if "multiclass" not in file.name and "booster" not in file.name]
 

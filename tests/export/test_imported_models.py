@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from coterie.errors import InvalidInput, InvalidType, ModelFileError, SchemaMismatch
 from coterie.export import ImportedClassifier, ImportedRegressor, from_lightgbm, from_xgboost, import_model
-from tests.export.saved_models import FILES, FOLDER, answers, noted
+from tests.helpers.saved_models import FILES, FOLDER, answers, noted
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))

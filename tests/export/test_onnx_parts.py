@@ -19,10 +19,10 @@ from coterie.export.column_readings import (
     WithoutZero,
 )
 from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.onnx_columns import write_features
-from coterie.export.onnx_graph import Graph
-from coterie.export.onnx_links import write_labels, write_numbers, write_probabilities
 from coterie.export.tree_sum import Ascending
+from coterie.export.writers.onnx_columns import write_features
+from coterie.export.writers.onnx_graph import Graph
+from coterie.export.writers.onnx_links import write_labels, write_numbers, write_probabilities
 from tests.naive.tree_sum import read
 
 pytest.importorskip("onnx")

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from coterie.errors import SchemaMismatch
 from coterie.export import from_lightgbm, from_xgboost, import_model
-from tests.export.saved_models import FILES, FOLDER, answers, noted
+from tests.helpers.saved_models import FILES, FOLDER, answers, noted
 
 # XGBoost adds up in single precision.
 TOLERANCE = {"lightgbm": 1e-14, "xgboost": 1e-6}

@@ -14,7 +14,7 @@ import coterie
 from coterie.errors import InvalidParameter
 from coterie.export import import_model, to_onnx
 from coterie.losses import Quantile
-from tests.export.exported import (
+from tests.helpers.exported import (
     messy,
     models_of_losses,
     models_of_messy,
@@ -24,7 +24,7 @@ from tests.export.exported import (
     own_answers,
     targets,
 )
-from tests.export.saved_models import FILES, answers, noted
+from tests.helpers.saved_models import FILES, answers, noted
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

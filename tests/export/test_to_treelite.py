@@ -10,7 +10,7 @@ import coterie
 from coterie.errors import InvalidInput
 from coterie.export import import_model, to_treelite
 from coterie.losses import Quantile
-from tests.export.exported import (
+from tests.helpers.exported import (
     messy,
     models_of_losses,
     models_of_messy,
@@ -20,7 +20,7 @@ from tests.export.exported import (
     targets,
     treelite_answers,
 )
-from tests.export.saved_models import FILES, noted
+from tests.helpers.saved_models import FILES, noted
 
 pytest.importorskip("treelite")
 

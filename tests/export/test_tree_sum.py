@@ -15,7 +15,7 @@ from coterie.errors import InvalidInput, InvalidType
 from coterie.export import feature_matrix, import_model
 from coterie.export.tree_sum import tree_sum_of
 from coterie.losses import CustomLoss
-from tests.export.exported import (
+from tests.helpers.exported import (
     as_columns,
     messy,
     models_of_losses,

@@ -16,7 +16,7 @@ import pytest
 import coterie
 from coterie.errors import ModelFileError
 from coterie.files.container import chunks_of
-from tests.files.mutations import Opened, loaded, stored, stored_plainly
+from tests.helpers.mutations import Opened, loaded, stored, stored_plainly
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

@@ -13,7 +13,7 @@ from coterie.files import container
 from coterie.files.coded import coded_array, decoded_array, most_decoded
 from coterie.files.container import Container, is_mapped
 from coterie.files.source import opened
-from tests.files.mutations import Opened, loaded, stored, stored_plainly
+from tests.helpers.mutations import Opened, loaded, stored, stored_plainly
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4))

@@ -15,7 +15,7 @@ from safetensors import safe_open
 
 import coterie
 from coterie.errors import InvalidType, ModelFileError
-from tests.files.mutations import Opened, loaded, stored
+from tests.helpers.mutations import Opened, loaded, stored
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import coterie
 from coterie.errors import ModelFileError
-from tests.files.mutations import Opened, loaded, stored
+from tests.helpers.mutations import Opened, loaded, stored
 
 pytest.importorskip("skops")
 

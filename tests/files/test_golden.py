@@ -8,7 +8,7 @@ import pytest
 import coterie
 from coterie.files.upgrades import FORMAT, UPGRADES
 from tests.files.golden.make_golden import FOLDER, answers, models
-from tests.files.mutations import loaded, stored
+from tests.helpers.mutations import loaded, stored
 
 FILES = sorted(FOLDER.glob("*.coterie"))
 

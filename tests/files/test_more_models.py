@@ -10,10 +10,10 @@ import pytest
 import coterie
 from coterie.export import import_model
 from coterie.losses import Quantile
-from tests.export.saved_models import FILES, noted
-from tests.export.saved_models import answers as imported_answers
-from tests.files.alike import differences
-from tests.files.mutations import loaded, stored
+from tests.helpers.alike import differences
+from tests.helpers.mutations import loaded, stored
+from tests.helpers.saved_models import FILES, noted
+from tests.helpers.saved_models import answers as imported_answers
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))

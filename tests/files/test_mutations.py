@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import tests.files.ask_mutants as asked
+import tests.helpers.ask_mutants as asked
 
 ROOT = Path(asked.__file__).parents[2]
 
 
 def outcome(kind: str, first: int, n: int) -> dict[str, int]:
     run = subprocess.run(
-        [sys.executable, "-m", "tests.files.ask_mutants", kind, str(first), str(n)],
+        [sys.executable, "-m", "tests.helpers.ask_mutants", kind, str(first), str(n)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coterie.files.registry import _specs, spec_of
-from tests.contract.estimators import ESTIMATORS
+from tests.helpers.estimators import ESTIMATORS
 
 
 def test_names_and_classes_are_there_once() -> None:

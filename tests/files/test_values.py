@@ -16,8 +16,8 @@ import coterie
 from coterie.errors import ModelFileError
 from coterie.files.json_text import canonical
 from coterie.losses import CustomLoss, Huber, Quantile, Tweedie
-from tests.files.alike import differences
-from tests.files.mutations import loaded, stored
+from tests.helpers.alike import differences
+from tests.helpers.mutations import loaded, stored
 
 
 def again(value: Any) -> Any:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.export import column_readings as readings
-from coterie.export.flat_tree import FlatTree
 from coterie.export.links import NumberLink
 from coterie.export.tree_sum import Ascending, OneClass, TreeSum
+from coterie.export.writers.flat_tree import FlatTree
 
 Row = list[Any]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from coterie.errors import CoterieError
-from tests.contract.estimators import WITH_FOLDS, answers, make, says_classes
-from tests.property.test_random_tables import problems
+from tests.helpers.estimators import WITH_FOLDS, answers, make, says_classes
+from tests.helpers.random_tables import problems
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")

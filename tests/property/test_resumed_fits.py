@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie import Checkpoint
-from tests.ensembles.checkpoints import bits, killed_after
+from tests.helpers.checkpoints import bits, killed_after
 
 QUICK = settings(
     max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -13,7 +13,7 @@ import pytest
 import coterie
 from coterie import report
 from coterie.report.html_page import vendored
-from tests.report.subjects import report_of
+from tests.helpers.report_subjects import report_of
 
 NASTY = [
     "<script>alert(1)</script>",

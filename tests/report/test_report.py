@@ -11,7 +11,7 @@ import pytest
 import coterie
 from coterie import report
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
-from tests.report.subjects import N_ROWS, fitted, report_of
+from tests.helpers.report_subjects import N_ROWS, fitted, report_of
 
 ALL = [
     "summary",

@@ -1,6 +1,6 @@
 """Without the packages of the command line, it says what to install, and the library works as before."""
 
-from tests.without.test_without_frames import run_without
+from tests.helpers.hidden_packages import run_without
 
 
 def test_the_command_line_says_what_to_install() -> None:

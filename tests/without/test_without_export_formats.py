@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.without.test_without_frames import run_without
+from tests.helpers.hidden_packages import run_without
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "export_onnx.py"
 

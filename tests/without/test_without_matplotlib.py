@@ -1,6 +1,6 @@
 """Without matplotlib a picture is still a page, an SVG and a specification; drawing says what to install."""
 
-from tests.without.test_without_frames import run_without
+from tests.helpers.hidden_packages import run_without
 
 
 def test_pictures_need_no_matplotlib_but_for_png() -> None:

@@ -1,6 +1,6 @@
 """Without skops and safetensors, models of coterie are saved and loaded; members of others say what to install."""
 
-from tests.without.test_without_frames import run_without
+from tests.helpers.hidden_packages import run_without
 
 
 def test_files_need_skops_for_foreign_members_only() -> None:

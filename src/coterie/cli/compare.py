@@ -27,7 +27,7 @@ from coterie.cli.verb import verb
 from coterie.cli.voice import Voice
 from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models
-from coterie.committee._families import families
+from coterie.committee.families import families
 
 __all__ = ["compare"]
 

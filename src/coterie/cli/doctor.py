@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from coterie import _engine
+from coterie.boosting.gradient_boosting import GradientBoostingClassifier
 from coterie.cli.options import JsonOption
 from coterie.cli.problems import UNEXPECTED, Problem
 from coterie.cli.verb import verb
 from coterie.cli.writing import as_json, print_out
 from coterie.datasets import load_table
-from coterie.ensembles.gradient_boosting import GradientBoostingClassifier
 from coterie.files import load, save
 
 __all__ = ["doctor"]

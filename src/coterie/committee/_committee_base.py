@@ -13,7 +13,6 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._checkpoints import CheckpointLike
 from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole, check_params, resolve_n_jobs
 from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
@@ -33,13 +32,14 @@ from coterie.data.schema import Schema
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
-from coterie.ensembles._fingerprint import about_fit, digest_of
-from coterie.ensembles._fold_models import FoldModels
-from coterie.ensembles._journal import Journal, check_resume, opened_journal, taken_up
-from coterie.ensembles._members import in_parallel
-from coterie.ensembles._out_of_fold import Fold, Splitter
-from coterie.ensembles._scoring import ScorerName
 from coterie.errors import InvalidInput
+from coterie.fitting.checkpoint import CheckpointLike
+from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal, taken_up
+from coterie.fitting.fingerprint import about_fit, digest_of
+from coterie.fitting.scoring import ScorerName
+from coterie.members.fit_members import in_parallel
+from coterie.members.fold_ensemble import FoldModels
+from coterie.members.out_of_fold import Fold, Splitter
 
 __all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
 

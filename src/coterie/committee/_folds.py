@@ -8,8 +8,8 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from coterie._params import Whole
 from coterie._typing import AnyArray, Task
-from coterie.ensembles._out_of_fold import Fold, folds_of, splitter_of
 from coterie.errors import InvalidInput
+from coterie.members.out_of_fold import Fold, folds_of, splitter_of
 
 __all__ = ["drawn_folds", "thinned"]
 

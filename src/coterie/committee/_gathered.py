@@ -6,8 +6,8 @@ from typing import Any
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.committee.portfolio import Entry, Shape
-from coterie.ensembles._answers import Question
-from coterie.ensembles._out_of_fold import Fold
+from coterie.members.out_of_fold import Fold
+from coterie.members.response import Question
 
 __all__ = ["Gathered", "Limits", "Training"]
 

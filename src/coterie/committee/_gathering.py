@@ -15,24 +15,24 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from coterie._params import is_auto
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._clock import Clock, Forecast, StopAt
 from coterie.committee._gathered import Gathered, Limits, Training
 from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
-from coterie.ensembles._answers import Question, method_of
-from coterie.ensembles._forest_growth import growing_until
-from coterie.ensembles._forest_plan import is_auto
-from coterie.ensembles._journal import Journal, taken_up
-from coterie.ensembles._members import Member, Task, dropped_members, fit_all, weight_params
-from coterie.ensembles._out_of_fold import Fold
-from coterie.ensembles._watchers import current_watch
-from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.errors import InvalidParameter, InvalidType, ModelFileError
+from coterie.fitting.callbacks import current_watch
+from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from coterie.forests.growth import growing_until
+from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from coterie.members.fit_members import Member, Task, dropped_members, fit_all, weight_params
+from coterie.members.out_of_fold import Fold
+from coterie.members.response import Question, method_of
 
 __all__ = ["Gathered", "Gathering", "Limits", "Training"]
 

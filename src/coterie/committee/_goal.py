@@ -14,10 +14,10 @@ from sklearn.metrics import get_scorer
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.ensembles._greedy import AnyScore, Judge, LogLoss, SquaredError
-from coterie.ensembles._oof_score import Score
-from coterie.ensembles._scoring import parameters_of
+from coterie.combining.greedy import AnyScore, Judge, LogLoss, SquaredError
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.fitting.scoring import parameters_of
+from coterie.members.oof_score import Score
 
 __all__ = ["AnyGoal", "Goal", "LogLossGoal", "Rows", "SquaredErrorGoal"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie.combining.greedy import GreedyOptions, Path, greedy_path, shares
 from coterie.committee._goal import Goal, LogLossGoal, Rows, mean_with_error
-from coterie.ensembles._greedy import GreedyOptions, Path, greedy_path, shares
-from coterie.ensembles._out_of_fold import Fold
+from coterie.members.out_of_fold import Fold
 
 __all__ = ["Answers", "Choice", "choice_of", "cooled", "temperature_of", "weights_of"]
 

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from coterie._params import OneOf, Params
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, CommitteeBase
 from coterie.committee._committee_docs import documented
 from coterie.committee._conformal import calibration_rows, held_out
@@ -16,10 +17,9 @@ from coterie.data.parts import cuttable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
-from coterie.ensembles._jackknife import check_alpha, jackknife_plus
-from coterie.ensembles._prediction_sets import SetMethod, prediction_sets, set_threshold
-from coterie.ensembles._watchers import watched
-from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.fitting.callbacks import watched
+from coterie.forests.jackknife import check_alpha, jackknife_plus
+from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
 
 __all__ = ["CommitteeClassifier", "CommitteeRegressor"]
 

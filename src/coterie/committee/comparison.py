@@ -12,10 +12,10 @@ from sklearn.metrics import get_scorer
 from coterie._params import Flag, Function, OneOf, Rule, SeedLike, Whole, in_short, resolve_n_jobs
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
-from coterie.committee._families import families
 from coterie.committee._fold_scores import FoldMean, fold_mean
 from coterie.committee._folds import drawn_folds
 from coterie.committee._goal import LogLossGoal, Rows, SquaredErrorGoal
+from coterie.committee.families import families
 from coterie.committee.listing import Listing
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
@@ -23,13 +23,13 @@ from coterie.data.parts import cuttable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
-from coterie.ensembles._answers import Question
-from coterie.ensembles._jackknife import check_alpha
-from coterie.ensembles._members import Member, fit_all, weight_params
-from coterie.ensembles._members import Task as FitTask
-from coterie.ensembles._out_of_fold import Fold, Splitter
-from coterie.ensembles._scoring import ScorerName, parameters_of
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from coterie.fitting.scoring import ScorerName, parameters_of
+from coterie.forests.jackknife import check_alpha
+from coterie.members.fit_members import Member, fit_all, weight_params
+from coterie.members.fit_members import Task as FitTask
+from coterie.members.out_of_fold import Fold, Splitter
+from coterie.members.response import Question
 
 __all__ = ["Comparison", "compare", "read_any_target"]
 

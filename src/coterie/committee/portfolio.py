@@ -14,14 +14,14 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from coterie._params import in_short
 from coterie._typing import Task
+from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
+from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.boosting.plan import automatic_bags
 from coterie.committee._neighbors import NeighborsClassifier, NeighborsRegressor
 from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
-from coterie.ensembles._boosting_plan import automatic_bags
-from coterie.ensembles.adaboost import AdaBoostClassifier
-from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from coterie.ensembles.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.errors import InvalidParameter
+from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 
 __all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of", "trusted_of"]
 

@@ -19,7 +19,7 @@ from coterie.data.levels import is_number, number_levels
 from coterie.data.table import Table
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
-__all__ = ["Encoded", "Encoder", "Lookup"]
+__all__ = ["Encoded", "Encoder", "Lookup", "take_rows"]
 
 _Raw = tuple[CodeArray, AnyArray]
 
@@ -45,6 +45,13 @@ class Encoded:
     n_features: int
     n_levels: CodeArray
     fine_codes: dict[int, CodeArray] = field(default_factory=dict)
+
+
+def take_rows(encoded: Encoded, rows: AnyArray) -> Encoded:
+    """Some rows of the features."""
+    values = encoded.values
+    taken = [column[rows] for column in values] if isinstance(values, list) else values[rows]
+    return Encoded(taken, len(rows), encoded.n_features, encoded.n_levels)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from coterie._typing import FloatArray, RowArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics._ballots import ballots_of
 from coterie.diagnostics._bound_formulas import (
     check_risk,
     check_thetas,
@@ -21,8 +20,9 @@ from coterie.diagnostics._bound_formulas import (
     training_loss_by_edge,
 )
 from coterie.diagnostics._stumps import stump_count
-from coterie.diagnostics._voting_margins import chosen_rounds, staged_margins
 from coterie.diagnostics.margins import Margins
+from coterie.diagnostics.votes.ballots import ballots_of
+from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["AdaBoostBounds", "adaboost"]

@@ -9,8 +9,8 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, RowArray, Task
 from coterie.data.parts import outline_of
 from coterie.data.target import read_target
-from coterie.ensembles._members import _give_seeds
 from coterie.errors import InvalidParameter
+from coterie.members.fit_members import _give_seeds
 
 __all__ = ["bootstrap_rows", "fitted_copy", "labels_of", "task_of"]
 

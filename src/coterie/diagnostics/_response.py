@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import OneOf, in_short
 from coterie._typing import FloatArray
-from coterie.diagnostics._checks import check_choice
+from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["response_of"]

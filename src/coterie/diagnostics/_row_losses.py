@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from coterie._params import Function, OneOf
 from coterie._typing import AnyArray, FloatArray, Task
-from coterie.diagnostics._checks import check_choice
+from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["RowLosses", "losses_for"]

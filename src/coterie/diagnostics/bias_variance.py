@@ -10,12 +10,12 @@ from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jo
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import cuttable, rows_of
-from coterie.diagnostics._checks import check_choice
 from coterie.diagnostics._decompositions import Parts, domingos, kohavi_wolpert, squared_error
 from coterie.diagnostics._repeats import bootstrap_rows, fitted_copy, labels_of, task_of
-from coterie.diagnostics._stages import staged_answers
-from coterie.ensembles._members import in_parallel
+from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.votes.stages import staged_answers
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.fit_members import in_parallel
 
 __all__ = ["BiasVariance", "bias_variance"]
 

@@ -10,11 +10,11 @@ from coterie._params import OneOf, Real, Whole, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import cuttable, rows_of
-from coterie.diagnostics._checks import check_choice
 from coterie.diagnostics._repeats import fitted_copy, labels_of, task_of
 from coterie.diagnostics._row_losses import RowLosses, losses_for
-from coterie.ensembles._members import in_parallel
+from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput
+from coterie.members.fit_members import in_parallel
 
 __all__ = ["BootstrapError", "bootstrap"]
 

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import OneOf, Real, Whole, in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics._checks import check_choice
-from coterie.diagnostics._voting_margins import codes_of
+from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 
 __all__ = ["Calibration", "Reliability", "calibration", "wilson_interval"]

@@ -13,11 +13,11 @@ from coterie.data.parts import chosen_columns, cuttable, outline_of, rows_of
 from coterie.data.replaced import with_values_of
 from coterie.data.table import Table, read_table
 from coterie.data.weight import read_weight
-from coterie.diagnostics._checks import check_choice
 from coterie.diagnostics._grid import Grid, grid_of, levels_by_likeness
 from coterie.diagnostics._response import response_of
-from coterie.ensembles._members import in_parallel
+from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.fit_members import in_parallel
 
 __all__ = ["Dependence", "DependenceCurve", "dependence", "interaction_strength"]
 

@@ -10,10 +10,10 @@ from coterie._params import OneOf
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.target import read_target
 from coterie.data.weight import read_weight
-from coterie.diagnostics._checks import check_choice
-from coterie.diagnostics._member_answers import MemberAnswers, member_answers
 from coterie.diagnostics._pairs import agreement_beyond_chance, correlations, pairs_of, twins_of
-from coterie.diagnostics._voting_margins import codes_of
+from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.votes.member_answers import MemberAnswers, member_answers
+from coterie.diagnostics.votes.voting_margins import codes_of
 
 __all__ = ["Ambiguity", "Diversity", "diversity"]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics._ballots import ballots_of
-from coterie.diagnostics._voting_margins import chosen_rounds, codes_of
+from coterie.diagnostics.votes.ballots import ballots_of
+from coterie.diagnostics.votes.voting_margins import chosen_rounds, codes_of
 
 __all__ = ["error_by_round"]
 

@@ -13,10 +13,10 @@ from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.parts import chosen_columns, cuttable, outline_of
 from coterie.data.replaced import with_values_of
 from coterie.data.weight import read_weight
-from coterie.diagnostics._checks import check_choice
 from coterie.diagnostics._split_counts import split_counts
-from coterie.ensembles._members import in_parallel
+from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.fit_members import in_parallel
 
 __all__ = ["Importance", "importance"]
 

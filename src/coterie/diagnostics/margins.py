@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from coterie._params import Real, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics._ballots import ballots_of
-from coterie.diagnostics._voting_margins import chosen_rounds, staged_margins
+from coterie.diagnostics.votes.ballots import ballots_of
+from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["Margins", "margins"]

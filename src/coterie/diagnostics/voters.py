@@ -11,9 +11,9 @@ from scipy import stats
 from coterie._params import Whole, in_short
 from coterie._typing import FloatArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics._checks import check_choice
-from coterie.diagnostics._member_answers import member_answers
-from coterie.diagnostics._voting_margins import codes_of
+from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.votes.member_answers import member_answers
+from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["Voters", "independent_voters", "voters"]

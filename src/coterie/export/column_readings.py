@@ -16,9 +16,9 @@ from coterie.data.levels import is_number
 from coterie.data.schema import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.errors import InvalidInput
-from coterie.export.category_sets import Coding
-from coterie.export.features import ZeroIsMissing
-from coterie.export.table_reader import TableReader
+from coterie.export.readers.category_sets import Coding
+from coterie.export.readers.features import ZeroIsMissing
+from coterie.export.readers.table_reader import TableReader
 
 __all__ = [
     "LookUp",

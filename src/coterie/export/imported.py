@@ -18,7 +18,7 @@ from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput
 from coterie.export.links import ClassLink, NumberLink
-from coterie.export.table_reader import TableReader
+from coterie.export.readers.table_reader import TableReader
 
 __all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
 

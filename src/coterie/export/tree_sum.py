@@ -15,17 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.ensembles._adaboost_answers import AnswersByVote
-from coterie.ensembles._adaboost_rounds import scores_of_shares
-from coterie.ensembles._bagging_base import BaggingBase
-from coterie.ensembles._boosting_base import BoostingBase
-from coterie.ensembles._forest_base import ForestBase
-from coterie.ensembles._stumps import stump_shares
+from coterie.adaboost._predictions import AnswersByVote
+from coterie.adaboost._rounds import scores_of_shares
+from coterie.adaboost._stumps import stump_shares
+from coterie.bagging._base import BaggingBase
+from coterie.boosting._base import BoostingBase
 from coterie.errors import InvalidInput, InvalidType
 from coterie.export.column_readings import Readings, readings_of, readings_of_imported
-from coterie.export.flat_tree import FlatTree, flat_tree, stump_tree
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.links import Logistic, NumberLink, Shares, Softmax
+from coterie.export.writers.flat_tree import FlatTree, flat_tree, stump_tree
+from coterie.forests.base import ForestBase
 from coterie.losses import CustomLoss
 from coterie.losses.choices import LossChoice, Quantile
 from coterie.trees.criterion_tree import CriterionTree

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from coterie._checkpoints import FoundPart
 from coterie.errors import InvalidParameter, MissingPackage, ModelFileError
 from coterie.files.container import Container, chunks_of
 from coterie.files.foreign import Untrusted, untrusted_types
@@ -23,6 +22,7 @@ from coterie.files.spec import Spec
 from coterie.files.storing import replace_file
 from coterie.files.upgrades import FORMAT
 from coterie.files.writer import Writer
+from coterie.fitting.checkpoint import FoundPart
 
 __all__ = ["CHECKPOINT_CLASSES", "CheckpointFolder"]
 

@@ -18,9 +18,6 @@ from coterie.committee._weights import Answers
 from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.data.encoding import Encoder
 from coterie.data.schema import Schema
-from coterie.ensembles._answers import Question
-from coterie.ensembles._fold_models import FoldModels
-from coterie.ensembles._out_of_fold import Fold
 from coterie.files.kinds import (
     FLAG,
     MODEL,
@@ -37,6 +34,9 @@ from coterie.files.kinds import (
 )
 from coterie.files.member_classes import FLOATS, LABELS, ROWS
 from coterie.files.spec import Spec, expect
+from coterie.members.fold_ensemble import FoldModels
+from coterie.members.out_of_fold import Fold
+from coterie.members.response import Question
 
 __all__ = ["COMMITTEE_CLASSES"]
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from coterie._engine import Forest
 from coterie.data.schema import Schema
-from coterie.export.category_sets import Coding
-from coterie.export.features import Feature, Numbers, ZeroIsMissing
 from coterie.export.imported import ImportedClassifier, ImportedRegressor, Recipe
 from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.sklearn_trees import _InitModel
-from coterie.export.table_reader import Labels, TableReader
+from coterie.export.readers.category_sets import Coding
+from coterie.export.readers.features import Feature, Numbers, ZeroIsMissing
+from coterie.export.readers.sklearn_trees import _InitModel
+from coterie.export.readers.table_reader import Labels, TableReader
 from coterie.files.kinds import (
     ANY,
     FLAG,

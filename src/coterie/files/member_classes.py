@@ -6,28 +6,18 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelEncoder
 
+from coterie.adaboost._stumps import Stump
+from coterie.adaboost._training import Log, SettingsOf
+from coterie.bagging._bagged_trees import KnownOob
+from coterie.bagging._bags import Bags, ColumnDraws
+from coterie.bagging._out_of_bag import OobSums
+from coterie.bagging._plan import Trace as BaggingTrace
+from coterie.combining._combine import RankScales
+from coterie.combining._final_estimator import FinalLesson
+from coterie.combining.output_code import _OneSide
 from coterie.data.encoding import Encoder
 from coterie.data.parts import Columns
 from coterie.data.schema import Schema
-from coterie.ensembles._adaboost_fit import Log, SettingsOf
-from coterie.ensembles._answers import Question
-from coterie.ensembles._bagged_trees import KnownOob
-from coterie.ensembles._bagging_oob import OobSums
-from coterie.ensembles._bagging_plan import Trace as BaggingTrace
-from coterie.ensembles._bags import Bags, ColumnDraws
-from coterie.ensembles._combine import RankScales
-from coterie.ensembles._final_estimator import FinalLesson
-from coterie.ensembles._fold_models import FoldModels
-from coterie.ensembles._forest_members import Members
-from coterie.ensembles._forest_oob import OutOfBag
-from coterie.ensembles._forest_plan import BagPlan
-from coterie.ensembles._members import Member
-from coterie.ensembles._out_of_fold import CrossFit, Fold
-from coterie.ensembles._stumps import Stump
-from coterie.ensembles._warm_start import Trace
-from coterie.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from coterie.ensembles.output_code import _OneSide
-from coterie.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.files.kinds import (
     ANY,
     FLAG,
@@ -45,6 +35,16 @@ from coterie.files.kinds import (
     tuple_of,
 )
 from coterie.files.spec import Spec, expect
+from coterie.fitting.warm_start import Trace
+from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from coterie.forests.out_of_bag import OutOfBag
+from coterie.forests.plan import BagPlan
+from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from coterie.forests.tree_members import Members
+from coterie.members.fit_members import Member
+from coterie.members.fold_ensemble import FoldModels
+from coterie.members.out_of_fold import CrossFit, Fold
+from coterie.members.response import Question
 
 __all__ = ["FLOATS", "FORESTS", "LABELS", "MEMBER_CLASSES", "ROWS"]
 

@@ -6,26 +6,18 @@ from typing import Any
 from sklearn.preprocessing import LabelEncoder
 
 from coterie._engine import Forest, ForestMemory, PackedForest, StumpTable
-from coterie.data.encoding import Encoder
-from coterie.data.parts import Columns, Outline
-from coterie.data.schema import Schema
-from coterie.data.target_statistics import TargetStatistics
-from coterie.ensembles import (
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    AnyBoostClassifier,
-    AnyBoostRegressor,
-    BaggingClassifier,
-    BaggingRegressor,
+from coterie.adaboost import AdaBoostClassifier, AdaBoostRegressor, AnyBoostClassifier, AnyBoostRegressor
+from coterie.adaboost._training import Log, SettingsOf
+from coterie.bagging import BaggingClassifier, BaggingRegressor
+from coterie.bagging._bagged_trees import KnownOob
+from coterie.bagging._bags import Bags
+from coterie.bagging._out_of_bag import OobSums
+from coterie.bagging._plan import Trace as BaggingTrace
+from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.combining import (
     BlendingClassifier,
     BlendingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
     OutputCodeClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
     SelectionClassifier,
     SelectionRegressor,
     StackingClassifier,
@@ -33,21 +25,13 @@ from coterie.ensembles import (
     VotingClassifier,
     VotingRegressor,
 )
-from coterie.ensembles._adaboost_fit import Log, SettingsOf
-from coterie.ensembles._answers import Question
-from coterie.ensembles._bagged_trees import KnownOob
-from coterie.ensembles._bagging_oob import OobSums
-from coterie.ensembles._bagging_plan import Trace as BaggingTrace
-from coterie.ensembles._bags import Bags
-from coterie.ensembles._combine import RankScales
-from coterie.ensembles._final_estimator import FinalLesson
-from coterie.ensembles._forest_members import Members
-from coterie.ensembles._forest_oob import OutOfBag
-from coterie.ensembles._forest_plan import BagPlan
-from coterie.ensembles._members import Member
-from coterie.ensembles._out_of_fold import CrossFit, Fold
-from coterie.ensembles._warm_start import Trace
-from coterie.ensembles.output_code import _OneSide
+from coterie.combining._combine import RankScales
+from coterie.combining._final_estimator import FinalLesson
+from coterie.combining.output_code import _OneSide
+from coterie.data.encoding import Encoder
+from coterie.data.parts import Columns, Outline
+from coterie.data.schema import Schema
+from coterie.data.target_statistics import TargetStatistics
 from coterie.files.kinds import (
     ANY,
     FLAG,
@@ -73,6 +57,19 @@ from coterie.files.model_checks import (
     check_tree,
 )
 from coterie.files.spec import Spec
+from coterie.fitting.warm_start import Trace
+from coterie.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from coterie.forests.out_of_bag import OutOfBag
+from coterie.forests.plan import BagPlan
+from coterie.forests.tree_members import Members
+from coterie.members.fit_members import Member
+from coterie.members.out_of_fold import CrossFit, Fold
+from coterie.members.response import Question
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.trees.grown_tree import GrownTree
 

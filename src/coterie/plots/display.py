@@ -14,8 +14,8 @@ from coterie._typing import AnyArray
 from coterie.errors import InvalidParameter
 from coterie.plots._matplotlib import draw_on
 from coterie.plots._svg import svg_of
-from coterie.plots._vega import MIME_TYPE, vega_of
 from coterie.plots.chart import Chart
+from coterie.plots.vega import MIME_TYPE, vega_of
 
 __all__ = ["Display"]
 

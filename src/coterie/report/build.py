@@ -6,7 +6,7 @@ from typing import Any
 from coterie._params import Flag, Instance, Whole
 from coterie._seeds import root_seed
 from coterie._typing import SeedLike
-from coterie.diagnostics._checks import check_choice
+from coterie.diagnostics.checks import check_choice
 from coterie.report.columns import dependences, importances, measured_columns
 from coterie.report.curves import curves
 from coterie.report.document import Report

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics._stages import n_stages_of, staged_answers
-from coterie.diagnostics._voting_margins import codes_of
+from coterie.diagnostics.votes.stages import n_stages_of, staged_answers
+from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Figure, Section

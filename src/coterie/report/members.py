@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics._member_answers import MemberAnswers
 from coterie.diagnostics.diversity import Ambiguity, Diversity, ambiguity_of, diversity, diversity_of
 from coterie.diagnostics.margins import margins
+from coterie.diagnostics.votes.member_answers import MemberAnswers
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.plots._vega import vega_of
 from coterie.plots.chart import Cells, Chart, legend_of, ticks
 from coterie.plots.palette import AXIS, FAINT, GRID, INK, PAPER, colour_of
+from coterie.plots.vega import vega_of
 
 __all__ = ["CONFIG", "specification"]
 

@@ -12,7 +12,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.parts import cuttable, rows_of
 from coterie.data.table import Table, read_table
 from coterie.data.target import read_target
-from coterie.diagnostics._voting_margins import codes_of
+from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["Answers", "Subject", "subject_of"]

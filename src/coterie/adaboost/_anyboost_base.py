@@ -1,0 +1,361 @@
+"""What the two estimators of AnyBoost share: from a table to a descent, and from its members to scores."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import (
+    EstimatorLike,
+    Flag,
+    Fraction,
+    OneOf,
+    Params,
+    Real,
+    SeedLike,
+    Whole,
+    check_params,
+    in_short,
+    resolve_n_jobs,
+)
+from coterie._reported import Reported
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, FloatArray, Task
+from coterie.adaboost._functional_descent import Descent, Rows, StepRule
+from coterie.data.holdout import holdout_rows
+from coterie.data.parts import rows_of
+from coterie.data.prepare import TrainingData, prepare_training
+from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
+from coterie.fitting.callbacks import RoundWatchers
+from coterie.fitting.checkpoint import CheckpointLike
+from coterie.fitting.checkpoint_lists import KeptLists, check_numbers, kept_lists
+from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
+from coterie.fitting.early_stopping import EarlyStopping
+from coterie.fitting.eval_set import EvalSet, read_eval_set
+from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.fitting.warm_start import check_same_data, check_same_settings, left_as_it_was, trace_of
+from coterie.losses import BoostingLoss, Origin
+from coterie.losses.row_losses import RowLoss
+from coterie.members.base_learner import (
+    BaseLearner,
+    NewTable,
+    default_learner,
+    mean_importances,
+    new_table,
+    tags_of_learner,
+)
+
+__all__ = ["ANYBOOST_PARAMS", "AnyBoostBase"]
+
+ANYBOOST_PARAMS: Params = {
+    "estimator": [EstimatorLike(), None],
+    "n_estimators": [Whole(1)],
+    "step": [Real(0, None, closed="neither"), OneOf("line_search")],
+    "learning_rate": [Fraction(), OneOf("auto")],
+    "init": [OneOf("constant", "zero")],
+    "subsample": [Fraction()],
+    "early_stopping": [Flag(), OneOf("auto")],
+    "validation_fraction": [Real(0, 1, closed="neither")],
+    "n_iter_no_change": [Whole(1)],
+    "tol": [Real(0)],
+    "warm_start": [Flag()],
+    "random_state": [SeedLike()],
+    "n_jobs": [Whole(), None],
+    "checkpoint": [CheckpointLike(), None],
+}
+
+_BEGIN_ANEW = "To begin anew, set warm_start=False."
+_LEARNED = (
+    "estimators_",
+    "estimator_weights_",
+    "n_estimators_",
+    "inner_products_",
+    "steps_",
+    "train_losses_",
+    "validation_losses_",
+    "stopped_because_",
+    "_trace",
+)
+
+
+class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
+    """The rounds of `fit`, and the sum that `predict` starts from."""
+
+    PARAMS: ClassVar[Params] = ANYBOOST_PARAMS
+    _task: ClassVar[Task]
+
+    estimator: Any
+    n_estimators: int
+    step: float | str
+    learning_rate: float | str
+    init: str
+    subsample: float
+    early_stopping: bool | str
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    warm_start: bool
+    random_state: Any
+    n_jobs: int | None
+    checkpoint: Any
+
+    estimators_: AnyArray
+    estimator_weights_: FloatArray
+    baseline_: FloatArray
+    n_features_in_: int
+    _unit: float
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
+        check_params(self)
+        check_resume(self, resume)
+        resolve_n_jobs(self.n_jobs)
+        if self.warm_start and hasattr(self, "_trace"):
+            with left_as_it_was(self) as before:
+                return self._fit_from(before, X, y, sample_weight, eval_set)
+        for name in _LEARNED:
+            self.__dict__.pop(name, None)
+        return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
+
+    def _fit_from(
+        self,
+        before: dict[str, Any] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        *,
+        resume: bool = False,
+    ) -> Self:
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
+        train = prepare_training(self, X, y, sample_weight, task=self._task)
+        self._take_target(train)
+        seed = before["_trace"].seed if before else root_seed(self.random_state)
+        trace = trace_of(self, train, seed, has_eval_set=eval_set is not None)
+        if before:
+            self._check_continues(before, trace)
+        watchers = RoundWatchers(self, X, y, max_rounds=int(self.n_estimators))
+        judged = read_eval_set(eval_set, self, train, needs_offset=False)
+        journal = None
+        if self.checkpoint is not None:
+            about = about_fit(self) | about_data(train, eval_set=judged)
+            learner = self._base_learner().model
+            journal = opened_journal(self, about, seed, resume=resume, learner=learner)
+            seed = journal.seed
+        if self._has_work():
+            descent = self._descent(X, train, judged, seed)
+            kept = kept_lists(journal, "members", "steps")
+            check_numbers(kept["steps"])
+            if not all(type(own) is list and len(own) == len(self.baseline_) for own in kept["members"]):
+                raise ModelFileError("The checkpoint holds rounds with another number of members.")
+            known = list(zip(kept["members"], kept["steps"], strict=True))
+            if before:
+                known = list(zip(before["estimators_"], before["estimator_weights_"], strict=True))
+            self._descend(
+                descent, known, seed, watchers, journal, stops_early=self._stops_early(judged is not None)
+            )
+        else:
+            self._learn_nothing("there is one class, and nothing to learn")
+        self._trace = replace(trace, seed=seed)
+        watchers.end()
+        return self
+
+    def _check_continues(self, before: dict[str, Any], trace: Any) -> None:
+        if before["n_estimators_"] > self.n_estimators:
+            raise InvalidParameter(
+                f"n_estimators={self.n_estimators} is less than the {before['n_estimators_']} rounds of the last fit, "
+                f"which warm_start=True continues. Choose more. {_BEGIN_ANEW}"
+            )
+        check_same_settings(before["_trace"], trace, _BEGIN_ANEW)
+        check_same_data(before["_trace"], trace, before, self, _BEGIN_ANEW)
+
+    def _stops_early(self, has_eval_set: bool) -> bool:
+        return has_eval_set if isinstance(self.early_stopping, str) else bool(self.early_stopping)
+
+    def _descent(self, X: Any, train: TrainingData, judged: EvalSet | None, seed: int) -> Descent:
+        """Everything that the first round needs: rows, loss, and where scores begin."""
+        learn, aside = self._divided(train, seed, has_eval_set=judged is not None)
+        y = train.target.values / self._unit if self._unit != 1 else train.target.values
+        weight = train.weight
+        own_y, own_weight = y[learn], None if weight is None else weight[learn]
+        loss = self._row_loss(own_y, own_weight)
+        begun = self._begun(
+            train.target.values[learn], own_weight, Origin(add_constant=self.init == "constant")
+        )
+        self.baseline_ = begun.start
+        learner = self._base_learner()
+        if learner.says_classes and begun.n_outputs > 1:
+            raise InvalidParameter(
+                f"estimator={in_short(learner.model)} is a classifier, whose answers move one score up or down; "
+                f"this loss has {begun.n_outputs} scores for each row. Give estimator= a regressor."
+            )
+        whole = len(learn) == len(y)
+        rows = Rows(X if whole else rows_of(X, learn), own_y, own_weight, self._start(len(learn)))
+        if judged is not None:
+            other = self._judged_rows(judged)
+        elif len(aside):
+            aside_weight = None if weight is None else weight[aside]
+            other = Rows(rows_of(X, aside), y[aside], aside_weight, self._start(len(aside)))
+        else:
+            other = None
+        line = isinstance(self.step, str)
+        share = self.learning_rate if not isinstance(self.learning_rate, str) else 0.1 if line else 1.0
+        rule = StepRule(None if line else float(self.step), float(share))
+        return Descent(loss, learner, rows, other, rule, float(self.subsample))
+
+    def _divided(self, train: TrainingData, seed: int, *, has_eval_set: bool) -> tuple[AnyArray, AnyArray]:
+        """Rows to learn from and rows to measure on; rows of zero weight are neither."""
+        n_rows = train.encoded.n_rows
+        kept = np.arange(n_rows) if train.weight is None else np.flatnonzero(train.weight > 0)
+        if has_eval_set or not self._stops_early(has_eval_set):
+            return kept, kept[:0]
+        codes = train.target.values[kept] if self._task == "classification" else None
+        learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
+        return kept[learn], kept[aside]
+
+    def _judged_rows(self, given: EvalSet) -> Rows:
+        weight, X, y = given.weight, given.X, given.target / self._unit if self._unit != 1 else given.target
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight > 0)
+            if len(kept) == 0:
+                raise InvalidInput("eval_set: every row has zero weight, which leaves nothing to measure on.")
+            X, y, weight = rows_of(X, kept), y[kept], weight[kept]
+        return Rows(X, y, weight, self._start(len(y)))
+
+    def _start(self, n_rows: int) -> FloatArray:
+        return np.tile(self.baseline_ / self._unit, (n_rows, 1))
+
+    def _descend(
+        self,
+        descent: Descent,
+        known: list[Any],
+        seed: int,
+        watchers: RoundWatchers,
+        journal: Journal | None,
+        *,
+        stops_early: bool,
+    ) -> None:
+        """Rounds that are known are not watched if they are of an earlier fit, and are if a journal knows them."""
+        stopping = None
+        if stops_early and descent.judged is not None:
+            first = descent.judged.mean_loss(descent.loss, descent.judged.scores)
+            stopping = EarlyStopping(int(self.n_iter_no_change), float(self.tol), first)
+        if journal is None:
+            why = self._take_rounds(descent, known, seed, watchers, stopping)
+        else:
+            kept = KeptLists(journal, {"members": descent.members, "steps": descent.steps}, len(known))
+            with journal.keeps(kept.collect):
+                why = self._take_rounds(descent, known, seed, watchers, stopping, kept)
+        self.__dict__.update(self._so_far(descent, None if stopping is None else stopping.best_round))
+        self.stopped_because_ = why
+        self.inner_products_ = np.array(descent.inner_products)
+        self.steps_ = np.array(descent.steps)
+        self.train_losses_ = np.array(descent.losses)
+        self._first_loss = descent.first_loss
+        if descent.judged is not None:
+            self.validation_losses_ = np.array(descent.judged_losses)
+
+    def _take_rounds(
+        self,
+        descent: Descent,
+        known: list[Any],
+        seed: int,
+        watchers: RoundWatchers,
+        stopping: EarlyStopping | None,
+        kept: KeptLists | None = None,
+    ) -> str:
+        """The loop; says why it ended."""
+        for number, own_seed in enumerate(spawn_seeds(seed, int(self.n_estimators)).tolist()):
+            is_known = number < len(known)
+            is_watched = kept is not None or not is_known
+            if is_watched:
+                watchers.begin_round()
+            if is_known:
+                descent.repeat(*known[number])
+            elif not descent.go_on(own_seed):
+                return descent.stopped_because
+            if kept is not None:
+                kept.look()
+            if is_watched and watchers.end_round(**self._so_far(descent)):
+                return "a callback asked to stop"
+            if stopping is not None and stopping.reached(descent.judged_losses[-1]):
+                return f"the validation loss has not fallen for {stopping.patience} rounds"
+        return "all rounds are done"
+
+    def _learn_nothing(self, why: str) -> None:
+        self.baseline_ = np.zeros(1)
+        self.estimators_ = np.empty((0, 1), dtype=object)
+        self.n_estimators_, self._first_loss, self.stopped_because_ = 0, 0.0, why
+        for name in ("estimator_weights_", "inner_products_", "steps_", "train_losses_"):
+            setattr(self, name, np.zeros(0))
+
+    def _so_far(self, descent: Descent, n_rounds: int | None = None) -> dict[str, Any]:
+        """The members of the first rounds, or of all."""
+        steps = np.array(descent.steps[:n_rounds], dtype=np.float64)
+        members = np.empty((len(steps), len(self.baseline_)), dtype=object)
+        for place, own in enumerate(descent.members[: len(steps)]):
+            members[place] = own
+        return {"estimators_": members, "estimator_weights_": steps, "n_estimators_": len(steps)}
+
+    def _base_learner(self) -> BaseLearner:
+        model = default_learner() if self.estimator is None else self.estimator
+        return BaseLearner(model, self.n_jobs)
+
+    def _raw_scores(self, X: Any) -> FloatArray:
+        """Scores after the last round, shape (n_rows, n_outputs)."""
+        return deque(self._staged_scores(X, with_start=True), maxlen=1)[0]
+
+    def _staged_scores(self, X: Any, *, with_start: bool = False) -> Iterator[FloatArray]:
+        """Scores after each round, and before the first if that is wished."""
+        check_is_fitted(self, "estimators_")
+        return self._summed_scores(new_table(self, X), with_start)
+
+    def _summed_scores(self, table: NewTable, with_start: bool) -> Iterator[FloatArray]:
+        learner, scores = self._base_learner(), self._start(table.n_rows)
+        if with_start:
+            yield scores * self._unit
+        for members, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
+            said = [learner.answers_to(table, member) for member in members]
+            scores = scores + weight * np.column_stack(said)
+            yield scores * self._unit
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """What the features were worth to the members, each as much as it lowered the training loss; sums to 1."""
+        check_is_fitted(self, "estimators_")
+        members = list(self.estimators_.ravel())
+        if members and not any(hasattr(member, "feature_importances_") for member in members):
+            raise AttributeError(
+                f"The members of this {type(self).__name__}, copies of {in_short(self._base_learner().model)}, have no "
+                "feature_importances_."
+            )
+        losses = np.append(self._first_loss, self.train_losses_[: len(self.estimators_)])
+        falls = np.repeat(np.maximum(-np.diff(losses), 0.0), self.estimators_.shape[1])
+        return mean_importances(members, falls, self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        return tags_of_learner(super().__sklearn_tags__(), self._base_learner().model)
+
+    def _read_offset(self, offset: Any, n_rows: int) -> None:
+        if offset is not None:
+            raise InvalidInput(
+                f"eval_set brings an offset, which {type(self).__name__} does not have; expected (X, y) or (X, y, "
+                "weight)."
+            )
+
+    def _has_work(self) -> bool:
+        return True
+
+    def _take_target(self, train: TrainingData) -> None:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
+        raise AssertionError("the classifier and the regressor each say what to do")
+
+    def _begun(self, y: AnyArray, weight: FloatArray | None, origin: Origin) -> BoostingLoss:
+        raise AssertionError("the classifier and the regressor each say what to do")

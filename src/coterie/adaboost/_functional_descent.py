@@ -1,0 +1,175 @@
+"""Functional gradient descent: AnyBoost from its first scores to its last, round by round.
+
+Words
+  slopes     the derivative of each row's loss by its scores
+  direction  what a new member says of each row; with several scores there is a member for each
+  inner product  of slopes and direction, each row counted by its share of the weight: the slope of the mean loss
+             along the direction. The loss falls as long as it is negative.
+Steps of a round: fit the members to where the slopes point, look at the inner product, choose how far to go, go.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray
+from coterie.adaboost._line_search import best_step
+from coterie.data.parts import rows_of
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.losses.row_losses import RowLoss
+from coterie.members.base_learner import BaseLearner
+
+__all__ = ["Descent", "Rows", "StepRule"]
+
+_ROUNDING = 1e-12  # an inner product this small beside its parts is the rounding error of zero
+_MOST_HALVINGS = 60
+
+
+@dataclass
+class Rows:
+    """Some rows and their scores, shape (n_rows, n_outputs); `weight` is None or above zero."""
+
+    X: Any
+    y: AnyArray
+    weight: FloatArray | None
+    scores: FloatArray
+
+    def __post_init__(self) -> None:
+        n_rows = len(self.y)
+        self.parts: FloatArray = (
+            np.full(n_rows, 1 / n_rows) if self.weight is None else self.weight / self.weight.sum()
+        )
+
+    def mean_loss(self, loss: RowLoss, scores: FloatArray) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(self.parts @ loss.values(self.y, scores))
+
+
+@dataclass(frozen=True)
+class StepRule:
+    """How far to go: where the loss is least, or always the same; and which share of that."""
+
+    length: float | None
+    share: float
+
+
+@dataclass
+class Descent:
+    """The state of a fit; what is remembered grows by one entry a round."""
+
+    loss: RowLoss
+    learner: BaseLearner
+    rows: Rows
+    judged: Rows | None
+    rule: StepRule
+    subsample: float
+    members: list[list[Any]] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    inner_products: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    judged_losses: list[float] = field(default_factory=list)
+    stopped_because: str = ""
+
+    def __post_init__(self) -> None:
+        self.first_loss = self.rows.mean_loss(self.loss, self.rows.scores)
+
+    def go_on(self, seed: int) -> bool:
+        """One more round; False if there is none worth taking, and `stopped_because` says why."""
+        slopes = self._slopes()
+        members = self._fitted_to(-slopes, seed)
+        direction = self._said_by(members, self.rows)
+        pulls = self.rows.parts @ (slopes * direction)
+        self.inner_products.append(float(pulls.sum()))
+        if not self.inner_products[-1] < -_ROUNDING * float(
+            (self.rows.parts @ np.abs(slopes * direction)).sum()
+        ):
+            self.stopped_because = "the inner product of slopes and the new member is no longer negative"
+            return False
+        step = self._step(direction)
+        if step == 0:
+            self.stopped_because = (
+                "the step found is zero: no step along the new member lowers the training loss"
+            )
+            return False
+        self._take(members, step, direction)
+        return True
+
+    def repeat(self, members: list[Any], step: float) -> None:
+        """A round that is known from an earlier fit to the same rows."""
+        direction = self._said_by(members, self.rows)
+        self.inner_products.append(float((self.rows.parts @ (self._slopes() * direction)).sum()))
+        self._take(members, step, direction)
+
+    def _slopes(self) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            slopes = self.loss.gradients(self.rows.y, self.rows.scores)
+        wrong = np.argwhere(~np.isfinite(slopes))
+        if len(wrong):
+            row, output = wrong[0]
+            raise InvalidInput(
+                f"The slope of the loss is {slopes[row, output]} in row {row}, where y is {self.rows.y[row]:g} and the "
+                f"score {self.rows.scores[row, output]:g}. Shorter steps help, and targets of moderate size."
+            )
+        return slopes
+
+    def _fitted_to(self, wanted: FloatArray, seed: int) -> list[Any]:
+        """A member for each score: numbers like those wanted, or their signs, the larger the weightier."""
+        seeds = np.random.SeedSequence(seed).generate_state(wanted.shape[1] + 1, np.uint64)
+        X, y, weight = self.rows.X, wanted, self.rows.weight
+        if self.subsample < 1:
+            order = np.random.Generator(np.random.PCG64(int(seeds[-1]))).permutation(len(y))
+            drawn = np.sort(order[: max(1, round(self.subsample * len(y)))])
+            X, y, weight = rows_of(X, drawn), y[drawn], None if weight is None else weight[drawn]
+        if not self.learner.says_classes:
+            return [
+                self.learner.fitted(X, own, weight, int(own_seed))
+                for own, own_seed in zip(y.T, seeds, strict=False)
+            ]
+        sizes = np.abs(y[:, 0]) / np.abs(y).max() if y.any() else np.ones(len(y))
+        signs = np.where(y[:, 0] > 0, 1, -1)
+        total = len(y) if weight is None else weight.sum()
+        sizes = sizes if weight is None else sizes * weight
+        return [self.learner.fitted(X, signs, sizes * (total / sizes.sum()), int(seeds[0]))]
+
+    def _said_by(self, members: list[Any], rows: Rows) -> FloatArray:
+        return np.column_stack([self.learner.answers(member, rows.X, len(rows.y)) for member in members])
+
+    def _step(self, direction: FloatArray) -> float:
+        if self.rule.length is not None:
+            return self.rule.length * self.rule.share
+        step = self.rule.share * best_step(
+            lambda step: self._derivatives(step, direction), 1 / float(np.abs(direction).max())
+        )
+        before = self.losses[-1] if self.losses else self.first_loss
+        for _ in range(_MOST_HALVINGS):  # a loss that is not convex may be higher beyond a hill
+            with np.errstate(over="ignore", invalid="ignore"):
+                there = self.rows.scores + step * direction
+            if -np.inf < self.rows.mean_loss(self.loss, there) < before:
+                return step
+            step /= 2
+        return 0.0
+
+    def _derivatives(self, step: float, direction: FloatArray) -> tuple[float, float]:
+        """Slope and bend of the mean loss along the direction."""
+        rows = self.rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = rows.scores + step * direction
+            slope = float((rows.parts @ (self.loss.gradients(rows.y, scores) * direction)).sum())
+            bends = self.loss.curvatures(rows.y, scores, direction)
+            return slope, np.nan if bends is None else float(rows.parts @ bends)
+
+    def _take(self, members: list[Any], step: float, direction: FloatArray) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.rows.scores = self.rows.scores + step * direction
+        self.losses.append(self.rows.mean_loss(self.loss, self.rows.scores))
+        if not np.isfinite(self.losses[-1]):
+            raise InvalidParameter(
+                f"The training loss is {self.losses[-1]} after round {len(self.losses)}: a step of {step:g} goes too "
+                "far. Choose a smaller step or learning_rate, or step='line_search'."
+            )
+        if self.judged is not None:
+            self.judged.scores = self.judged.scores + step * self._said_by(members, self.judged)
+            self.judged_losses.append(self.judged.mean_loss(self.loss, self.judged.scores))
+        self.members.append(members)
+        self.steps.append(step)

@@ -1,0 +1,207 @@
+"""Any learner of scikit-learn as a member: weights where it takes them, weighted draws of rows where it does not."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie._params import in_short
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.adaboost._votes import centred_logs, one_hot
+from coterie.data.encoding import Encoded
+from coterie.data.parts import rows_of
+from coterie.errors import InvalidInput, InvalidParameter
+
+__all__ = ["Learner", "WeightedDraws", "check_learner", "shares_of", "weight_parameter"]
+
+
+def weight_parameter(estimator: Any) -> str | None:
+    """How `fit` calls the weights: for a pipeline, through its last step; None if it takes none."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        inner = None if last is None or isinstance(last, str) else weight_parameter(last)
+        return None if inner is None else f"{name}__{inner}"
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+
+
+def check_learner(estimator: Any, algorithm: str) -> None:
+    """Refuse a learner that cannot say what the algorithm needs to know."""
+    if algorithm == "gentle" and not is_regressor(estimator):
+        raise InvalidParameter(
+            f"AdaBoostClassifier(algorithm='gentle', estimator={in_short(estimator)}): expected a regressor, because "
+            "gentle steps are fitted to numbers. Choose a regressor, or another algorithm."
+        )
+    if algorithm in ("samme", "real") and is_regressor(estimator):
+        raise InvalidParameter(
+            f"AdaBoostClassifier(algorithm={algorithm!r}, estimator={in_short(estimator)}): expected a classifier. "
+            "Regressors serve algorithm='gentle' and algorithm='confidence'."
+        )
+    if algorithm == "real" and not hasattr(estimator, "predict_proba"):
+        raise InvalidParameter(
+            f"AdaBoostClassifier(algorithm='real', estimator={in_short(estimator)}): expected a classifier with "
+            "predict_proba, because its log probabilities are the votes. Choose another estimator, or "
+            "algorithm='samme'."
+        )
+
+
+class WeightedDraws:
+    """Draws of as many rows as there are, each as probable as its weight.
+
+    Rows are laid out by what they hold, so neither their order nor whether a row has weight 2 or is there twice
+    changes what is drawn. For the latter, weights that are whole numbers count rows.
+
+    Parameters
+    ----------
+    encoded, codes : what the rows hold, and their classes
+    counts : sample weights as the user gave them, or None
+    """
+
+    def __init__(self, encoded: Encoded, codes: AnyArray, counts: FloatArray | None) -> None:
+        self._order = np.argsort(_digests(encoded, codes), kind="stable")
+        self._n_draws = len(codes)
+        if counts is not None:
+            are_counts = bool((counts == np.floor(counts)).all()) and counts.sum() <= 64 * len(counts)
+            self._n_draws = int(counts.sum()) if are_counts else int((counts > 0).sum())
+
+    def draw(self, weight: FloatArray, seed: int) -> RowArray:
+        """Numbers of the rows drawn; a row may be there several times."""
+        ends = np.cumsum(weight[self._order])
+        points = np.sort(np.random.default_rng(seed).random(self._n_draws)) * ends[-1]
+        # A point on a border belongs to the row after it, and none to a row without weight.
+        places = np.minimum(np.searchsorted(ends, points, side="right"), np.searchsorted(ends, ends[-1]))
+        return np.asarray(self._order[places])
+
+
+def _digests(encoded: Encoded, codes: AnyArray) -> AnyArray:
+    """A number for each row that depends on what it holds, in 64 bits."""
+    columns = encoded.values if isinstance(encoded.values, list) else list(encoded.values.T)
+    digest = (codes.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for column in columns:
+        numbers = np.asarray(column, dtype=np.float64) + 0.0  # no negative zero
+        bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
+        digest = (digest ^ bits ^ (digest >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        digest ^= digest >> np.uint64(32)
+    return digest
+
+
+class Learner:
+    """Fits members and asks them for shares.
+
+    Parameters
+    ----------
+    estimator : what is cloned for each member
+    algorithm : which shares are asked for
+    classes : the labels, sorted
+    X : the rows as the user gave them
+    codes : their classes
+    scale : what the weights of all rows sum to, as members see them
+    draws : None if members take weights
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        algorithm: str,
+        classes: AnyArray,
+        *,
+        X: Any,
+        codes: AnyArray,
+        scale: float,
+        draws: WeightedDraws | None,
+    ) -> None:
+        self._estimator = estimator
+        self._algorithm = algorithm
+        self._classes = classes
+        self._X = X
+        self._codes = codes
+        self._scale = scale
+        self._draws = draws
+
+    def fit(self, weight: FloatArray, seed: int) -> Any:
+        """A member for rows of these weights, which sum to one; a list of regressors for more than two classes."""
+        draw_seed, own_seed = (int(each) for each in spawn_seeds(seed, 2))
+        X, codes, weights = self._X, self._codes, {}
+        if self._draws is None:
+            name = weight_parameter(self._estimator)
+            assert name is not None
+            weights = {name: weight * self._scale}
+        else:
+            rows = self._draws.draw(weight, draw_seed)
+            X, codes = rows_of(X, rows), codes[rows]
+        if not is_regressor(self._estimator):
+            return self._made(own_seed).fit(X, self._classes[codes], **weights)
+        targets = self._targets(codes)
+        members = [
+            self._made(own_seed).fit(X, targets[:, output], **weights) for output in range(targets.shape[1])
+        ]
+        return members[0] if len(members) == 1 else members
+
+    def _targets(self, codes: AnyArray) -> FloatArray:
+        """For regressors: -1 and 1, or for each of K classes K - 1 where it is right and -1 elsewhere."""
+        n_classes = len(self._classes)
+        targets = n_classes * one_hot(codes, n_classes) - 1
+        return targets[:, 1:] if n_classes == 2 else targets
+
+    def _made(self, seed: int) -> Any:
+        """A copy with seeds of its own."""
+        member = clone(self._estimator)
+        names = sorted(
+            name
+            for name in member.get_params(deep=True)
+            if name == "random_state" or name.endswith("__random_state")
+        )
+        seeds = spawn_seeds(seed, len(names)) % np.uint64(2**32)
+        return member.set_params(**{name: int(each) for name, each in zip(names, seeds, strict=True)})
+
+    def own_shares(self, member: Any) -> FloatArray:
+        """Shares of the rows that members are fitted to."""
+        return shares_of(member, self._X, self._algorithm, self._classes)
+
+
+def shares_of(member: Any, X: Any, algorithm: str, classes: AnyArray) -> FloatArray:
+    """What one vote of a member adds to each class, shape (n_rows, n_classes)."""
+    if isinstance(member, list) or is_regressor(member):
+        steps = _steps(member, X, len(classes))
+        return steps / 2 if algorithm == "gentle" else np.clip((steps + 1) / len(classes), 0.0, 1.0)
+    if algorithm == "samme":
+        return one_hot(_codes(member.predict(X), classes), len(classes))
+    if algorithm == "real":
+        return centred_logs(_by_class(_numbers(member.predict_proba(X), member), member, classes))
+    if hasattr(member, "predict_proba"):
+        return _by_class(_numbers(member.predict_proba(X), member), member, classes)
+    if hasattr(member, "decision_function"):
+        margins = _numbers(member.decision_function(X), member)
+        margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
+        return _by_class(np.asarray(softmax(margins, axis=1)), member, classes)
+    return one_hot(_codes(member.predict(X), classes), len(classes))
+
+
+def _steps(member: Any, X: Any, n_classes: int) -> FloatArray:
+    members = member if isinstance(member, list) else [member]
+    steps = np.column_stack([_numbers(each.predict(X), each) for each in members])
+    return np.column_stack([-steps, steps]) if n_classes == 2 else steps
+
+
+def _codes(labels: Any, classes: AnyArray) -> AnyArray:
+    return np.searchsorted(classes, np.asarray(labels))
+
+
+def _by_class(given: FloatArray, member: Any, classes: AnyArray) -> FloatArray:
+    """Columns in the order of `classes`; a member need not have seen all of them."""
+    ordered = np.zeros((len(given), len(classes)))
+    ordered[:, _codes(member.classes_, classes)] = given
+    return ordered
+
+
+def _numbers(given: Any, member: Any) -> FloatArray:
+    numbers = np.asarray(given, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
+        raise InvalidInput(
+            f"A member, {in_short(member)}, says {numbers[row]} of row {row}; expected finite numbers."
+        )
+    return numbers

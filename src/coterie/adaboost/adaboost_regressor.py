@@ -1,0 +1,312 @@
+"""AdaBoost.R2: members that look at the rows which the members before them got wrong, and a weighted median."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import (
+    EstimatorLike,
+    OneOf,
+    Params,
+    Real,
+    Whole,
+    check_params,
+    in_short,
+    resolve_n_jobs,
+)
+from coterie._params import SeedLike as SeedRule
+from coterie._reported import Reported
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import FloatArray, SeedLike
+from coterie.data.parts import rows_of
+from coterie.data.prepare import prepare_training
+from coterie.errors import InvalidParameter
+from coterie.fitting.checkpoint import CheckpointLike
+from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
+from coterie.fitting.checkpoint_writer import check_resume, opened_journal
+from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.losses.base import power_of_two_above
+from coterie.members.base_learner import (
+    BaseLearner,
+    default_learner,
+    mean_importances,
+    new_table,
+    tags_of_learner,
+)
+
+__all__ = ["AdaBoostRegressor"]
+
+# From errors as shares of the largest to losses from 0 to 1.
+_LOSSES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "linear": lambda share: share,
+    "square": lambda share: np.asarray(share**2),
+    "exponential": lambda share: 1 - np.exp(-share),
+}
+
+
+class _Round(NamedTuple):
+    """What a member is worth: its mean loss, its vote, its largest error, and the logs of the row weights after it."""
+
+    loss: float
+    vote: float
+    largest: float
+    log_weight: FloatArray
+
+
+class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
+    """AdaBoost for numbers, the method called R2.
+
+    Each round fits a copy of the learner to rows that count the more the worse the members before it predicted them.
+    The error of a row is measured as a share of the largest error. A member whose mean loss is L has the vote
+    log((1 - L) / L), and a row whose loss is l then counts less by the factor (L / (1 - L)) ** (1 - l). The answer is
+    the median of what the members say, by votes.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        What a member is a copy of: any regressor. None: our DecisionTreeRegressor(max_depth=3), which takes any table.
+    n_estimators : int
+        Rounds, unless a member is perfect, or no better than chance, before.
+    learning_rate : float
+        Power of the factors by which weights fall, and a factor of all votes.
+    loss : {"linear", "square", "exponential"}
+        The loss of a row whose error is the share s of the largest: s, its square, or 1 - exp(-s). Linear, as Drucker
+        found no clear winner.
+    method : {"reweight", "resample"}
+        Whether the learner is given the weights, or rows drawn by them with replacement. "reweight", because nothing is
+        left to chance then, and a weight of 2 is the row twice. A learner that takes no weights is given drawn rows
+        in any case.
+    random_state : int, RandomState, Generator or None
+        The seed of drawn rows, and of members that have a `random_state`.
+    n_jobs : int or None
+        Threads of members that have such a parameter and leave it at None, as our trees do.
+    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
+        interrupted.
+
+    Attributes
+    ----------
+    estimators_ : list of the members
+    estimator_weights_ : array of shape (n_estimators_,)
+        Their votes.
+    estimator_errors_ : array of shape (n_estimators_,)
+        Their mean losses, by the weights that they were fitted with.
+    largest_errors_ : array of shape (n_estimators_,)
+        The largest error of each, in units of the target.
+    n_estimators_ : int
+        Members that were kept.
+    stopped_because_ : str
+        Why there are no more of them.
+    feature_importances_ : array of shape (n_features_in_,)
+        The mean over members that know theirs, by votes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import AdaBoostRegressor
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = AdaBoostRegressor().fit(X, X[:, 0] ** 2)
+    >>> model.score(X, X[:, 0] ** 2) > 0.99
+    True
+
+    References
+    ----------
+    Drucker, Improving regressors using boosting techniques (1997).
+    """
+
+    PARAMS: ClassVar[Params] = {
+        "estimator": [EstimatorLike(), None],
+        "n_estimators": [Whole(1)],
+        "learning_rate": [Real(0, None, closed="neither")],
+        "loss": [OneOf(*_LOSSES)],
+        "method": [OneOf("reweight", "resample")],
+        "random_state": [SeedRule()],
+        "n_jobs": [Whole(), None],
+        "checkpoint": [CheckpointLike(), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        method: str = "reweight",
+        random_state: SeedLike = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.method = method
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
+        """Fit the members, one after the other.
+
+        Parameters
+        ----------
+        X : any table that the learner takes; it is given to members as it is
+        y : numbers of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts at the start; rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        check_params(self)
+        check_resume(self, resume)
+        resolve_n_jobs(self.n_jobs)
+        self.__dict__.pop("estimators_", None)
+        train = prepare_training(self, X, y, sample_weight, task="regression")
+        seed, journal = root_seed(self.random_state), None
+        if self.checkpoint is not None:
+            learner = self._base_learner().model
+            about = about_fit(self) | about_data(train)
+            journal = opened_journal(self, about, seed, resume=resume, learner=learner)
+        target, weight = train.target.values, train.weight
+        if weight is not None and not weight.all():
+            rows = np.flatnonzero(weight)
+            X, target, weight = rows_of(X, rows), target[rows], weight[rows]
+        weight = np.ones(len(target)) if weight is None else weight
+        members: list[Any] = []
+        if journal is None:
+            self._take_rounds(X, target, weight, seed, members)
+            return self
+        known = kept_lists(journal, "members")["members"]
+        kept = KeptLists(journal, {"members": members}, len(known))
+        with journal.keeps(kept.collect):
+            self._take_rounds(X, target, weight, journal.seed, members, known, kept)
+        return self
+
+    def _take_rounds(
+        self,
+        X: Any,
+        y: FloatArray,
+        weight: FloatArray,
+        root: int,
+        members: list[Any],
+        known: Sequence[Any] = (),
+        kept: KeptLists | None = None,
+    ) -> None:
+        """The loop, which adds to `members`; those that are known need not be fitted again."""
+        learner = self._base_learner()
+        total, log_weight = weight.sum(), np.log(weight)
+        rounds: list[_Round] = []
+        why = "all rounds are done"
+        for number, seed in enumerate(spawn_seeds(root, int(self.n_estimators)).tolist()):
+            parts = _shares(log_weight)
+            # Members are weighed only if weights differ: a learner that takes none need not draw at first.
+            given = parts * total if self._weighs(parts) else None
+            member = known[number] if number < len(known) else learner.fitted(X, y, given, seed)
+            judged = self._judge(learner.answers(member, X, len(y)), y, parts, log_weight)
+            if judged.loss >= 0.5:
+                why = f"the loss of a member is {judged.loss:.3g}, and half would be had by chance"
+                if members:
+                    break
+            members.append(member)
+            rounds.append(judged)
+            log_weight = judged.log_weight
+            if kept is not None:
+                kept.look()
+            if judged.loss == 0:
+                why = "the last member makes no error"
+            if judged.loss == 0 or judged.loss >= 0.5:
+                break
+        self.estimator_weights_ = np.array([each.vote for each in rounds])
+        self.estimator_errors_ = np.array([each.loss for each in rounds])
+        self.largest_errors_ = np.array([each.largest for each in rounds])
+        self.n_estimators_, self.stopped_because_ = len(members), why
+        self.estimators_ = members
+
+    def _weighs(self, parts: FloatArray) -> bool:
+        return self.method == "resample" or bool((parts != parts[0]).any())
+
+    def _judge(self, said: FloatArray, y: FloatArray, parts: FloatArray, log_weight: FloatArray) -> _Round:
+        """The loss of a member by its errors, and the weights of the next; a vote of 1 where the formula has none."""
+        unit = power_of_two_above(max(np.abs(said).max(), np.abs(y).max()))
+        errors = np.abs(said / unit - y / unit)
+        largest = float(errors.max())
+        with np.errstate(over="ignore"):
+            in_units = largest * unit
+        losses = _LOSSES[self.loss](errors / largest) if largest > 0 else errors
+        loss = float(parts @ losses)
+        if loss == 0 or loss >= 0.5:
+            return _Round(loss, 1.0, in_units, log_weight)
+        log_beta = np.log(loss) - np.log1p(-loss)
+        vote = -float(self.learning_rate * log_beta)
+        if not np.isfinite(vote):
+            raise InvalidParameter(
+                f"learning_rate={self.learning_rate:g} makes the vote of a member {vote}; choose a smaller one."
+            )
+        return _Round(loss, vote, in_units, log_weight - vote * (1 - losses))
+
+    def predict(self, X: Any) -> FloatArray:
+        """The median of what the members say of each row, by votes."""
+        said = self._said(X)
+        return _weighted_median(said, self.estimator_weights_)
+
+    def staged_predict(self, X: Any) -> Iterator[FloatArray]:
+        """What `predict` would say after each round."""
+        said = self._said(X)
+        ends = range(1, said.shape[1] + 1)
+        return (_weighted_median(said[:, :end], self.estimator_weights_[:end]) for end in ends)
+
+    def _said(self, X: Any) -> FloatArray:
+        """What each member says of each row, shape (n_rows, n_members)."""
+        check_is_fitted(self, "estimators_")
+        table, learner = new_table(self, X), self._base_learner()
+        return np.column_stack([learner.answers_to(table, member) for member in self.estimators_])
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """What the features were worth to the members, by votes; sums to 1."""
+        check_is_fitted(self, "estimators_")
+        if not any(hasattr(member, "feature_importances_") for member in self.estimators_):
+            raise AttributeError(
+                f"The members of this {type(self).__name__}, copies of {in_short(self._base_learner().model)}, have no "
+                "feature_importances_."
+            )
+        return mean_importances(self.estimators_, self.estimator_weights_, self.n_features_in_)
+
+    def _base_learner(self) -> BaseLearner:
+        model = default_learner() if self.estimator is None else self.estimator
+        learner = BaseLearner(model, self.n_jobs, always_draw=self.method == "resample")
+        if learner.says_classes:
+            raise InvalidParameter(
+                f"AdaBoostRegressor(estimator={in_short(model)}): expected a regressor; this is a classifier."
+            )
+        return learner
+
+    def __sklearn_tags__(self) -> Tags:
+        model = default_learner() if self.estimator is None else self.estimator
+        return tags_of_learner(super().__sklearn_tags__(), model)
+
+
+def _shares(log_weight: FloatArray) -> FloatArray:
+    """Weights that sum to 1, from logarithms of any size."""
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())
+
+
+def _weighted_median(said: FloatArray, votes: FloatArray) -> FloatArray:
+    """Of each row, the least answer with at least half of the votes at or below it.
+
+    Examples
+    --------
+    >>> _weighted_median(np.array([[1.0, 5.0, 2.0]]), np.array([0.3, 0.3, 0.4]))
+    array([2.])
+    """
+    order = np.argsort(said, axis=1, kind="stable")
+    below = np.cumsum((votes / votes.max())[order], axis=1)
+    place = (below >= below[:, -1:] / 2).argmax(axis=1)
+    rows = np.arange(len(said))
+    return np.asarray(said[rows, order[rows, place]])

@@ -1,0 +1,306 @@
+"""AnyBoost: any learner, any loss, one step after the other down the slope of the loss."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import Tags
+
+from coterie._params import Instance, MappingLike, OneOf, Params, in_short
+from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
+from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
+from coterie.adaboost._anyboost_docs import documented
+from coterie.data.prepare import TrainingData
+from coterie.errors import InvalidParameter
+from coterie.losses import (
+    CLASS_LOSS_NAMES,
+    LOSS_NAMES,
+    BoostingLoss,
+    ClassLoss,
+    CustomLoss,
+    LossChoice,
+    Origin,
+    class_loss_of,
+    loss_of,
+)
+from coterie.losses.row_losses import (
+    RowLoss,
+    is_in_units_of_the_target,
+    row_loss_of_classes,
+    row_loss_of_numbers,
+)
+from coterie.trees.growth_rules import unit_of
+
+__all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
+
+
+@documented
+class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
+    """Functional gradient descent for numbers, with any loss and any learner.
+
+    In each round a copy of the learner is fitted to the negative slopes of the loss at the scores so far, and the model
+    takes a step along what it says. It ends when that no longer leads down: when the inner product of slopes and
+    answers is not negative.
+
+    Examples
+    --------
+    Absolute error, by straight lines through the signs of the residuals: the outlier does not pull.
+
+    >>> import numpy as np
+    >>> from coterie import AnyBoostRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.arange(10.0).reshape(-1, 1)
+    >>> y = 2 * X[:, 0]
+    >>> y[9] = 1000
+    >>> model = AnyBoostRegressor(LinearRegression(), loss="absolute_error", n_estimators=200).fit(X, y)
+    >>> model.predict([[4.0], [5.0]]).round()
+    array([ 8., 10.])
+
+    References
+    ----------
+    Mason, Baxter, Bartlett and Frean, Boosting algorithms as gradient descent (2000); Friedman, Greedy function
+    approximation: a gradient boosting machine (2001).
+    """
+
+    _task = "regression"
+    PARAMS: ClassVar[Params] = {**ANYBOOST_PARAMS, "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)]}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        loss: str | LossChoice = "squared_error",
+        n_estimators: int = 100,
+        step: float | str = "line_search",
+        learning_rate: float | str = "auto",
+        init: str = "constant",
+        subsample: float = 1.0,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
+        random_state: SeedLike = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.step = step
+        self.learning_rate = learning_rate
+        self.init = init
+        self.subsample = subsample
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
+        """Fit to a table and its target.
+
+        Parameters
+        ----------
+        X : any table that the learner takes; it is given to members as it is
+        y : numbers of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts; rows of weight 0 are left out.
+        eval_set : tuple (X, y) or (X, y, weight), default=None
+            Rows that are measured after each round and say when to stop.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        return self._fit(X, y, sample_weight, eval_set, resume)
+
+    def predict(self, X: Any) -> FloatArray:
+        """The predicted number of each row; with several quantiles, which ascend, a column for each."""
+        return self._loss().answers(self._raw_scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[FloatArray]:
+        """What `predict` would say after each round."""
+        return map(self._loss().answers, self._staged_scores(X))
+
+    def _loss(self) -> LossChoice:
+        return loss_of(self.loss)
+
+    def _take_target(self, train: TrainingData) -> None:
+        self._unit = unit_of(train.target.values) if is_in_units_of_the_target(self._loss()) else 1.0
+
+    def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
+        return row_loss_of_numbers(self._loss(), y, weight)
+
+    def _begun(self, y: AnyArray, weight: FloatArray | None, origin: Origin) -> BoostingLoss:
+        return self._loss().begin(y, weight, 1, origin)
+
+
+@documented
+class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
+    """Functional gradient descent for classes, with any loss and any learner.
+
+    In each round copies of the learner are fitted to the negative slopes of the loss at the scores so far, and the
+    model takes a step along what they say. It ends when that no longer leads down: when the inner product of slopes and
+    answers is not negative. Two classes have one score and a member in each round; K classes have K scores, K members
+    and one step for all of them.
+
+    Examples
+    --------
+    With stumps that vote, the exponential loss and all of each step it is AdaBoost: a vote is half the log odds of
+    being right.
+
+    >>> import numpy as np
+    >>> from coterie import AnyBoostClassifier, DecisionTreeClassifier
+    >>> X, y = np.arange(10.0).reshape(-1, 1), [0, 0, 1, 1, 1, 1, 1, 1, 1, 0]
+    >>> stumps = DecisionTreeClassifier(max_depth=1)
+    >>> model = AnyBoostClassifier(stumps, loss="exponential", init="zero", learning_rate=1.0, n_estimators=1)
+    >>> model.fit(X, y).estimator_weights_
+    array([1.09861229])
+    >>> float(np.log((1 - 0.1) / 0.1) / 2)
+    1.0986122886681098
+
+    References
+    ----------
+    Mason, Baxter, Bartlett and Frean, Boosting algorithms as gradient descent (2000); Friedman, Greedy function
+    approximation: a gradient boosting machine (2001).
+    """
+
+    _task = "classification"
+    PARAMS: ClassVar[Params] = {
+        **ANYBOOST_PARAMS,
+        "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
+        "class_weight": [MappingLike(), OneOf("balanced"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        loss: str | CustomLoss = "log_loss",
+        n_estimators: int = 100,
+        step: float | str = "line_search",
+        learning_rate: float | str = "auto",
+        init: str = "constant",
+        subsample: float = 1.0,
+        class_weight: ClassWeight = None,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
+        random_state: SeedLike = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.step = step
+        self.learning_rate = learning_rate
+        self.init = init
+        self.subsample = subsample
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
+        """Fit to a table and its labels.
+
+        Parameters
+        ----------
+        X : any table that the learner takes; it is given to members as it is
+        y : labels of any type, of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts; rows of weight 0 are left out.
+        eval_set : tuple (X, y) or (X, y, weight), default=None
+            Rows that are measured after each round and say when to stop.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        return self._fit(X, y, sample_weight, eval_set, resume)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores before the link: for log loss the log odds of the second class, or one score per class."""
+        return self._margins(self._raw_scores(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class, in the order of `classes_`."""
+        return self._probabilities(self._raw_scores(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them."""
+        return self._labels(self._raw_scores(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """What `decision_function` would say after each round."""
+        return map(self._margins, self._staged_scores(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """What `predict_proba` would say after each round."""
+        return map(self._probabilities, self._staged_scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
+        """What `predict` would say after each round."""
+        return map(self._labels, self._staged_scores(X))
+
+    def _margins(self, scores: FloatArray) -> FloatArray:
+        return scores[:, 0] if len(self.classes_) <= 2 else scores
+
+    def _labels(self, scores: FloatArray) -> AnyArray:
+        one = len(self.classes_) == 1
+        chosen = np.zeros(len(scores), np.intp) if one else self._loss().chosen(scores)
+        return np.asarray(self.classes_[chosen])
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else self._loss().probabilities(scores)
+
+    def _loss(self) -> ClassLoss:
+        return class_loss_of(self.loss, len(self.classes_))
+
+    def _has_work(self) -> bool:
+        return len(self.classes_) > 1
+
+    def _take_target(self, train: TrainingData) -> None:
+        self.classes_: AnyArray = np.asarray(train.target.classes)
+        self._unit = 1.0
+        if len(self.classes_) > 2 and self._serves_two_classes():
+            raise InvalidParameter(
+                f"Only binary classification is supported. y has {len(self.classes_)} classes, and "
+                f"estimator={in_short(self._base_learner().model)} with loss={in_short(self.loss)} moves one score. "
+                "Several classes need a regressor as the estimator, and loss='log_loss'."
+            )
+
+    def _serves_two_classes(self) -> bool:
+        return self._base_learner().says_classes or not isinstance(self.loss, str) or self.loss != "log_loss"
+
+    def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
+        return row_loss_of_classes(self.loss, len(self.classes_))
+
+    def _begun(self, y: AnyArray, weight: FloatArray | None, origin: Origin) -> BoostingLoss:
+        return self._loss().begin(y, weight, 1, origin)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self._serves_two_classes()
+        return tags

@@ -1,0 +1,162 @@
+"""Bagging of coterie's own trees: members that the engine grows together, as it grows a forest.
+
+The trees are those that would grow one by one, but for where a threshold lies between two neighbouring values of a
+member's rows: a forest sorts each column once, for all trees, and takes a middle among the values of all rows.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from coterie import _engine
+from coterie._params import check_params, is_auto
+from coterie._typing import FloatArray
+from coterie.bagging._bags import Bags
+from coterie.bagging._plan import Lesson
+from coterie.data.table import Table
+from coterie.errors import CoterieError
+from coterie.fitting.checkpoint_writer import Journal
+from coterie.forests.base import ForestBase
+from coterie.forests.checkpoint_trees import KeptTrees
+from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from coterie.forests.growth import STEP, has_settled
+from coterie.forests.out_of_bag import OutOfBag
+from coterie.forests.plan import BagPlan
+from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+__all__ = ["KnownOob", "answers_of_trees", "forest_on_bags", "grow_together"]
+
+_FORESTS = {
+    (DecisionTreeClassifier, "best"): RandomForestClassifier,
+    (DecisionTreeClassifier, "random"): ExtraTreesClassifier,
+    (DecisionTreeRegressor, "best"): RandomForestRegressor,
+    (DecisionTreeRegressor, "random"): ExtraTreesRegressor,
+}
+_SHARED = (
+    "criterion",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "max_features",
+    "min_impurity_decrease",
+    "categorical_features",
+    "unknown_category",
+)
+
+
+class KnownOob:
+    """What the forest learned out of bag, in the shape in which other members tell it."""
+
+    def __init__(self, known: OutOfBag) -> None:
+        self.known = known
+
+    @property
+    def errors(self) -> FloatArray:
+        return self.known.errors
+
+
+def grow_together(ensemble: Any, learner: Any, lesson: Lesson, plan: BagPlan) -> bool:
+    """Whether a forest can do the work: plain trees on numbers, whose bags are drawn from all columns."""
+    if type(learner) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return False
+    try:
+        check_params(learner)
+    except CoterieError:  # is said by the first member
+        return False
+    table = lesson.outline.table
+    return (
+        plan.kind in ("all", "bootstrap", "subsample", "partition")
+        and not lesson.params
+        and table is not None
+        and _holds_numbers(table)
+        and (learner.categorical_features is None or is_auto(learner.categorical_features))
+        and lesson.target.n_outputs == 1
+        and getattr(learner, "class_weight", None) is None
+        and getattr(ensemble, "voting", "auto") != "hard"
+        and learner.criterion != "absolute_error"
+        and learner.max_leaf_nodes is None
+        and learner.monotonic_cst is None
+        and learner.ccp_alpha == 0
+        and learner.min_weight_fraction_leaf == 0
+        and isinstance(learner.min_samples_split, Integral)
+        and isinstance(learner.min_samples_leaf, Integral)
+        and not ensemble.verbose
+    )
+
+
+def _holds_numbers(table: Table) -> bool:
+    return table.matrix is not None or all(column.kind == "numeric" for column in table.columns)
+
+
+def forest_on_bags(
+    ensemble: Any,
+    learner: Any,
+    lesson: Lesson,
+    bags: Bags,
+    *,
+    known: ForestBase | None,
+    follow: bool,
+    at_once: int,
+    journal: Journal | None = None,
+) -> ForestBase:
+    """A forest with a tree for each bag; `known` is the forest of the members that are fitted already."""
+    make: Callable[..., ForestBase] = _FORESTS[type(learner), learner.splitter]
+    forest = make(
+        keep_rows=False, n_jobs=ensemble.n_jobs, **{name: getattr(learner, name) for name in _SHARED}
+    )
+
+    n_known = 0 if known is None else len(known.forest_)
+
+    def grow_some(training: _engine.ForestTraining, n_trees: int) -> None:
+        first = n_known + len(training)
+        numbers = range(first, first + n_trees)
+        counts = np.zeros((n_trees, lesson.n_rows), dtype=np.uint16)
+        for own, number in zip(counts, numbers, strict=True):
+            bag = bags.draw(number, ensemble._seeds)
+            own[bag.rows] = np.minimum(bag.counts, np.iinfo(np.uint16).max)
+        training.grow_given(counts.reshape(-1))
+
+    def grow(training: _engine.ForestTraining, kept: KeptTrees | None = None) -> None:
+        most = len(ensemble._seeds)
+        while (first := n_known + len(training)) < most and not _is_enough(ensemble, training, first):
+            step = STEP - first % STEP if is_auto(ensemble.n_estimators) else most
+            wanted = min(step, at_once, most - first)
+            if kept is None:
+                grow_some(training, wanted)
+            else:
+                kept.grow(wanted, partial(grow_some, training))
+
+    def grow_and_keep(training: _engine.ForestTraining) -> None:
+        if journal is None:
+            grow(training)
+            return
+        kept = KeptTrees(journal, training, forest._threads(), follow=follow)
+        with journal.keeps(kept.collect):
+            grow(training, kept)
+
+    plan = BagPlan("all", bags.plan.n_draws, bags.plan.weight)
+    forest._fit_to_bags(
+        known,
+        lesson.X,
+        lesson.labels,
+        lesson.weight,
+        ensemble._trace.seed,
+        plan,
+        follow=follow,
+        grow=grow_and_keep,
+    )
+    return forest
+
+
+def _is_enough(ensemble: Any, training: _engine.ForestTraining, n_trees: int) -> bool:
+    return is_auto(ensemble.n_estimators) and n_trees % STEP == 0 and has_settled(training.oob_errors)
+
+
+def answers_of_trees(forest: ForestBase, X: Any) -> Iterator[FloatArray]:
+    """What one tree after the other says of rows, arrays of shape (n_rows, n_columns)."""
+    answers = np.concatenate([some for _, some in forest._answers_of(X)])
+    return iter(answers.swapaxes(0, 1))

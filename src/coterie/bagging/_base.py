@@ -1,0 +1,475 @@
+"""What bagging of classes and of numbers share: bags, members that each learn from one, and their mean answer."""
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import Params, check_params, in_short, is_auto, resolve_n_jobs
+from coterie._reported import Reported
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
+from coterie.bagging._bagged_trees import KnownOob, answers_of_trees, forest_on_bags, grow_together
+from coterie.bagging._bags import Bag, Bags, ColumnDraws
+from coterie.bagging._out_of_bag import OobSums
+from coterie.bagging._plan import (
+    BAGGING_PARAMS,
+    Lesson,
+    Trace,
+    bags_for,
+    check_continues,
+    check_together,
+    contents_of,
+)
+from coterie.data.parts import Columns, Outline, cuttable, outline_of, rows_of
+from coterie.data.schema import Schema
+from coterie.data.table import read_table
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.explain import Explanation
+from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
+from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
+from coterie.fitting.fingerprint import about_fit, digest_of
+from coterie.fitting.warm_start import left_as_it_was
+from coterie.forests.base import ForestBase
+from coterie.forests.growth import MOST, STEP, has_settled
+from coterie.forests.out_of_bag import OutOfBag, oob_score
+from coterie.forests.tree_members import Members
+from coterie.members.fit_members import (
+    Budget,
+    Member,
+    Outcome,
+    dropped_members,
+    fit_all,
+    in_parallel,
+    weight_params,
+)
+from coterie.members.fit_members import Task as FitTask
+from coterie.members.response import Question
+from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+
+__all__ = ["BaggingBase"]
+
+_MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
+_ROWS_AT_ONCE = 2**23  # rows of all these bags
+
+
+class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
+    """The loop of `fit`, and the answers of the members."""
+
+    PARAMS: ClassVar[Params] = BAGGING_PARAMS
+    _task: ClassVar[Task]
+
+    estimators_: Sequence[Any]
+    estimators_features_: list[RowArray]
+    dropped_: dict[str, str]
+    _numbers: list[int]
+    _columns: list[Columns | None]
+    _bags: Bags
+    _seeds: SeedArray
+    _question: Question
+    _schema: Schema | None
+    _oob: OobSums | KnownOob | None
+    _trees: ForestBase | None  # whose trees are the members, if they grew together
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of a constructor."""
+        for name in self.PARAMS:
+            setattr(self, name, given[name])
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
+        check_params(self)
+        check_resume(self, resume)
+        resolve_n_jobs(self.n_jobs)
+        with left_as_it_was(self) as before:
+            known = before if self.warm_start and "_trace" in before else None
+            return self._fit_from(known, self._read(X, y, sample_weight, others), resume=resume)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
+        outline = outline_of(X)
+        X = cuttable(X)
+        target = read_target(
+            y,
+            task=self._task,
+            estimator_name=type(self).__name__,
+            n_rows=outline.n_rows,
+            multi_output=self._has_outputs(self._learner()),
+        )
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        contents = contents_of(X, outline, target)
+        return Lesson(
+            X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
+        )
+
+    def _fit_from(self, before: dict[str, Any] | None, lesson: Lesson, *, resume: bool) -> Self:
+        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
+        learner = self._learner()
+        bags = bags_for(self, lesson, learner)
+        columns = ColumnDraws.of(self.max_features, lesson.outline, replace=bool(self.bootstrap_features))
+        check_together(self, bags.plan)
+        follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
+        seed = before["_trace"].seed if before else root_seed(self.random_state)
+        trace = Trace.of(seed, lesson, bags.plan, columns, follow=follow)
+        if before:
+            check_continues(self.n_estimators, before, trace, bags)
+        journal = None
+        if self.checkpoint is not None:
+            about = {"X, y or sample_weight": f"#{trace.data}", "fit_params": digest_of(lesson.params)}
+            journal = opened_journal(self, about_fit(self) | about, seed, resume=resume, learner=learner)
+            seed, trace = journal.seed, replace(trace, seed=journal.seed)
+        self._begin(before)
+        self._trace, self._bags, self.estimator_ = trace, bags, learner
+        self._seeds = spawn_seeds(seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators))
+        self._take_target(lesson.target)
+        self._take_outline(lesson.outline)
+        self._question = self._asked(learner)
+        trees = before["_trees"] if before else None
+        together = (before is None or trees is not None) and columns is None
+        if together and grow_together(self, learner, lesson, bags.plan):
+            self._grow_together(trees, learner, lesson, journal, follow=follow)
+        else:
+            if follow and not isinstance(self._oob, OobSums):
+                self._oob = OobSums(self._truth(lesson.target), lesson.row_weight, self._n_columns())
+            self._grow(learner, lesson, columns, journal)
+        if self._oob is not None:
+            known, weight = self._oob.known, lesson.weight
+            score = oob_score(self, lesson.X, lesson.labels, weight, known, members="members")
+            if score is not None:
+                self.oob_score_ = score
+        return self
+
+    def _begin(self, before: dict[str, Any] | None) -> None:
+        """With no members, or with copies of the lists of those that are known."""
+        self.__dict__.pop("oob_score_", None)
+        known = before or {}
+        self.estimators_ = list(known.get("estimators_", []))
+        self.estimators_features_ = list(known.get("estimators_features_", []))
+        self.dropped_ = dict(known.get("dropped_", {}))
+        self._numbers, self._columns = list(known.get("_numbers", [])), list(known.get("_columns", []))
+        self._n_tried, self._trees = known.get("_n_tried", 0), None
+        self._oob = copy.deepcopy(known.get("_oob"))
+        if before and self.n_estimators == self._n_tried:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new members.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _grow(self, learner: Any, lesson: Lesson, draws: ColumnDraws | None, journal: Journal | None) -> None:
+        """Fit members, and keep a journal if there is one; members that it knows are not fitted again."""
+        if journal is None:
+            self._fit_enough(learner, lesson, draws)
+            return
+        assert isinstance(self.estimators_, list)
+        held = kept_lists(journal, "numbers", "members")
+        known = dict(zip(held["numbers"], held["members"], strict=True))
+        kept = KeptLists(journal, {"numbers": self._numbers, "members": self.estimators_}, len(known))
+        with journal.keeps(kept.collect):
+            self._fit_enough(learner, lesson, draws, known, kept)
+
+    def _fit_enough(
+        self,
+        learner: Any,
+        lesson: Lesson,
+        draws: ColumnDraws | None,
+        known: Mapping[int, Any] = MappingProxyType({}),
+        kept: KeptLists | None = None,
+    ) -> None:
+        """Fit members until there are enough, or until more would not help."""
+        errors: dict[str, Exception] = {}
+        first, most = self._n_tried, len(self._seeds)
+        while self._n_tried < most and not self._is_enough():
+            step = STEP - self._n_tried % STEP if is_auto(self.n_estimators) else most
+            at_once = self._at_once(lesson.n_rows) if kept is None else self._workers()
+            numbers = range(self._n_tried, min(self._n_tried + min(step, at_once), most))
+            errors |= self._fit_members(numbers, learner, lesson, draws, known)
+            self._n_tried = numbers.stop
+            if kept is not None:
+                kept.look()
+        names = [_name(number) for number in range(first, self._n_tried)]
+        self.dropped_ |= dropped_members(names, errors, type(self).__name__)
+        self.n_estimators_ = len(self.estimators_)
+
+    def _grow_together(
+        self,
+        known: ForestBase | None,
+        learner: Any,
+        lesson: Lesson,
+        journal: Journal | None,
+        *,
+        follow: bool,
+    ) -> None:
+        """Let the engine grow all members, which are trees."""
+        trees = forest_on_bags(
+            self,
+            learner,
+            lesson,
+            self._bags,
+            known=known,
+            follow=follow,
+            at_once=self._at_once(lesson.n_rows),
+            journal=journal,
+        )
+        self._trees, self.estimators_ = trees, Members(trees)
+        self._oob = KnownOob(trees._oob) if trees._oob is not None else None
+        n_members = len(self.estimators_)
+        self._numbers, self._columns = list(range(n_members)), [None] * n_members
+        self.estimators_features_ = [np.arange(lesson.outline.n_columns or 0)] * n_members
+        self.n_estimators_ = self._n_tried = n_members
+
+    def _is_enough(self) -> bool:
+        """Whether the out-of-bag error has settled, looked at after every 25 members; or whether every member fails."""
+        if not is_auto(self.n_estimators) or self._n_tried % STEP:
+            return False
+        assert self._oob is not None
+        return has_settled(np.array(self._oob.errors)) or (self._n_tried > 0 and not self.estimators_)
+
+    def _at_once(self, n_rows: int) -> int:
+        return max(self._workers(), min(_MOST_AT_ONCE, _ROWS_AT_ONCE // n_rows))
+
+    def _workers(self) -> int:
+        return Budget.of(self.n_jobs, _MOST_AT_ONCE).workers
+
+    def _fit_members(
+        self,
+        numbers: range,
+        learner: Any,
+        lesson: Lesson,
+        draws: ColumnDraws | None,
+        known: Mapping[int, Any],
+    ) -> dict[str, Exception]:
+        bags = [self._bags.draw(number, self._seeds) for number in numbers]
+        columns = [None if draws is None else draws.draw(number, self._seeds) for number in numbers]
+        tasks = [
+            self._fit_task(number, learner, lesson, bag, own)
+            for number, bag, own in zip(numbers, bags, columns, strict=True)
+        ]
+        ask = _Asker(self._question)
+        new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
+        fitted = iter(fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=ask))
+        outcomes = [
+            _known_outcome(task, known[number], lesson.X, ask) if number in known else next(fitted)
+            for number, task in zip(numbers, tasks, strict=True)
+        ]
+        errors = {}
+        assert isinstance(self.estimators_, list)
+        assert not isinstance(self._oob, KnownOob)
+        for number, task, own, outcome in zip(numbers, tasks, columns, outcomes, strict=True):
+            if outcome.error is not None:
+                errors[_name(number)] = outcome.error
+                continue
+            self.estimators_.append(outcome.model)
+            self._numbers.append(number)
+            self._columns.append(own)
+            n_columns = lesson.outline.n_columns or 0
+            self.estimators_features_.append(np.arange(n_columns) if own is None else np.array(own.places))
+            if self._oob is not None and task.asked is not None:
+                self._oob.add(task.asked, outcome.answers)
+            elif self._oob is not None:
+                self._oob.add(np.zeros(0, dtype=np.int64), np.zeros((0, self._n_columns())))
+        return errors
+
+    def _fit_task(
+        self, number: int, learner: Any, lesson: Lesson, bag: Bag, columns: Columns | None
+    ) -> FitTask:
+        rows, params = bag.rows, dict(lesson.params)
+        if not self._bags.takes_weight:
+            rows = bag.repeated()
+        elif lesson.weight is not None or (bag.counts > 1).any():
+            weight = np.zeros(lesson.n_rows)
+            weight[rows] = bag.weight
+            params |= weight_params(learner, weight)
+        asked = None
+        if self._oob is not None:
+            out = lesson.row_weight > 0
+            out[bag.rows] = False
+            asked = np.flatnonzero(out)
+            asked = asked if len(asked) else None  # a learner may refuse a table without rows
+        said = None
+        if self.verbose:
+            said = f"{type(self).__name__}: {_name(number)}" + (
+                "" if is_auto(self.n_estimators) else f" of {self.n_estimators}"
+            )
+        return FitTask(
+            Member(_name(number), learner, columns),
+            lesson.labels,
+            rows=rows,
+            asked=asked,
+            params=params,
+            seed=int(self._seeds[number]),
+            said=said,
+        )
+
+    def _answers_of(self, X: Any, question: Question | None = None) -> Iterator[FloatArray]:
+        """What one member after the other says of rows, arrays of shape (n_rows, n_columns)."""
+        check_is_fitted(self, "estimators_")
+        if self._schema is not None:
+            self._schema.check(read_table(X), type(self).__name__)
+        if self._trees is not None and question is None:
+            yield from answers_of_trees(self._trees, X)
+            return
+        X = cuttable(X)
+        ask = _Asker(self._question if question is None else question)
+        calls = [
+            (Member(_name(number), None, columns), model, X)
+            for number, columns, model in zip(self._numbers, self._columns, self.estimators_, strict=True)
+        ]
+        for first in range(0, len(calls), _MOST_AT_ONCE):
+            yield from in_parallel(ask, calls[first : first + _MOST_AT_ONCE], n_jobs=self.n_jobs)
+
+    def _means_of(self, X: Any) -> FloatArray:
+        """The mean answer of the members, shape (n_rows, n_columns)."""
+        check_is_fitted(self, "estimators_")
+        if self._trees is not None:
+            assert self._schema is not None
+            self._schema.check(read_table(X), type(self).__name__)
+            return self._trees._means_of(X)
+        return self._mean(lambda: self._answers_of(X))
+
+    def _mean(self, answers: Callable[[], Iterable[FloatArray]]) -> FloatArray:
+        """The mean over members, summed up in their order."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.asarray(sum(answers()) / len(self.estimators_))
+        if not np.isfinite(mean).all():  # the sum, not the mean, was too large for a float
+            mean = np.asarray(sum(own / len(self.estimators_) for own in answers()))
+        return mean
+
+    def _means_and_spreads(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        answers = np.stack(list(self._answers_of(X)))
+        return self._mean(lambda: answers), answers.std(axis=0)
+
+    def explain(self, X: Any, *, background: Any = None, interactions: bool = False) -> Explanation:
+        """What each column brought to the answers; for members that are trees of numbers and grew together.
+
+        See `RandomForestClassifier.explain`.
+        """
+        check_is_fitted(self, "estimators_")
+        if self._trees is None:
+            raise InvalidInput(
+                f"{type(self).__name__} can only explain members that are plain trees of coterie on columns of "
+                "numbers. Its members are others; diagnostics.importance and diagnostics.dependence take any model."
+            )
+        return self._trees.explain(X, background=background, interactions=interactions)
+
+    @property
+    def estimators_samples_(self) -> list[RowArray]:
+        """The rows that each member drew, as often as it drew them."""
+        check_is_fitted(self, "estimators_")
+        return [self._bags.draw(number, self._seeds).repeated() for number in self._numbers]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The mean of the members' importances, as shares; for members that have them, such as trees."""
+        check_is_fitted(self, "estimators_")
+        if self._schema is None or not all(hasattr(own, "feature_importances_") for own in self.estimators_):
+            raise AttributeError(
+                f"{type(self).__name__} has no feature_importances_: its members do not have them."
+            )
+        if self._trees is not None:
+            return np.asarray(self._trees.feature_importances_)
+        total = np.zeros(self._schema.n_features)
+        for places, own in zip(self.estimators_features_, self.estimators_, strict=True):
+            total[places] += own.feature_importances_
+        return total / total.sum() if total.sum() > 0 else total
+
+    @property
+    def oob_coverage_(self) -> RowArray:
+        """How many members did not draw each row."""
+        return self._known_oob("oob_coverage_").coverage
+
+    @property
+    def oob_errors_(self) -> FloatArray:
+        """The out-of-bag error after each member: the share of wrong classes, or the mean squared error."""
+        return self._known_oob("oob_errors_").errors
+
+    def _known_oob(self, what: str) -> OutOfBag:
+        check_is_fitted(self, "estimators_")
+        if self._oob is None:
+            raise AttributeError(
+                f"{what} is not known: this {type(self).__name__} asked no rows out of bag. Fit it with bootstrap=True "
+                "and oob_score=True."
+            )
+        return self._oob.known
+
+    def _learner(self) -> Any:
+        learner = self._default() if self.estimator is None else self.estimator
+        fits, kind = (
+            (is_classifier, "classifier") if self._task == "classification" else (is_regressor, "regressor")
+        )
+        if not fits(learner):
+            raise InvalidParameter(
+                f"{type(self).__name__}(estimator={in_short(learner)}): expected a {kind}, or None for a decision tree."
+            )
+        return learner
+
+    def _take_outline(self, outline: Outline) -> None:
+        self._schema = None if outline.table is None else Schema.of(outline.table)
+        if self._schema is not None:
+            self._schema.mark(self)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
+        return router_of(self, self._default() if self.estimator is None else self.estimator)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self._default() if self.estimator is None else self.estimator
+        take_input_tags(tags, learner)
+        tags.target_tags.multi_output = self._has_outputs(learner)
+        return tags
+
+    def _has_outputs(self, learner: Any) -> bool:
+        """Whether several targets can be learned at once."""
+        try:
+            return self._task == "regression" and bool(get_tags(learner).target_tags.multi_output)
+        except Exception:  # whatever is wrong with the learner is said by fit
+            return False
+
+    def _default(self) -> Any:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _asked(self, learner: Any) -> Question:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _labels(self, target: Target) -> AnyArray:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _take_target(self, target: Target) -> None:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _truth(self, target: Target) -> AnyArray:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+    def _n_columns(self) -> int:
+        raise AssertionError("bagging of classes and of numbers each say what to do")
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Asks members a question; a class, because workers need to be sent it."""
+
+    question: Question
+
+    def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
+        return self.question.ask(member.name, model, member.part_of(X))
+
+
+def _known_outcome(task: FitTask, model: Any, X: Any, ask: _Asker) -> Outcome:
+    """What became of a task before the fit was interrupted; the member is asked again."""
+    if task.asked is None:
+        return Outcome(model)
+    return Outcome(model, ask(task.member, model, rows_of(X, task.asked)))
+
+
+def _name(number: int) -> str:
+    return f"member {number}"

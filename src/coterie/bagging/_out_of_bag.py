@@ -1,0 +1,48 @@
+"""Out of bag, for members of any kind: answers to rows that they did not draw, added up member by member."""
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.forests.out_of_bag import OutOfBag
+
+__all__ = ["OobSums"]
+
+
+class OobSums:
+    """Sums of answers to each row, by the members that did not draw it, and the error after each member.
+
+    Parameters
+    ----------
+    truth : codes of classes of shape (n_rows,), or numbers of shape (n_rows, n_outputs)
+    weight : what rows count in the error, shape (n_rows,)
+    n_columns : columns of an answer
+    """
+
+    def __init__(self, truth: AnyArray, weight: FloatArray, n_columns: int) -> None:
+        n_rows = len(truth)
+        self.sums = np.zeros((n_rows, n_columns))
+        self.counts: RowArray = np.zeros(n_rows, dtype=np.int64)
+        self.errors: list[float] = []
+        self._truth, self._weight = truth, weight
+        self._losses = np.zeros(n_rows)
+
+    def add(self, rows: RowArray, answers: FloatArray) -> None:
+        """What the next member says of the rows that it did not draw."""
+        self.sums[rows] += answers
+        self.counts[rows] += 1
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of numbers near the largest float
+            self._losses[rows] = self._loss(self.sums[rows] / self.counts[rows, None], self._truth[rows])
+            weight = np.where(self.counts > 0, self._weight, 0.0)
+            self.errors.append(float(weight @ self._losses / weight.sum()) if weight.any() else np.nan)
+
+    @staticmethod
+    def _loss(means: FloatArray, truth: AnyArray) -> FloatArray:
+        if truth.ndim == 1:
+            return np.asarray(means.argmax(axis=1) != truth, dtype=np.float64)
+        return np.asarray(((means - truth) ** 2).mean(axis=1))
+
+    @property
+    def known(self) -> OutOfBag:
+        with np.errstate(invalid="ignore"):
+            means = self.sums / self.counts[:, None]
+        return OutOfBag(means, self.counts.copy(), np.array(self.errors))

@@ -1,0 +1,202 @@
+"""From the parameters of bagging to what its loop takes: what is learned from, and how bags are drawn."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie._params import (
+    ArrayLike,
+    EstimatorLike,
+    Flag,
+    Function,
+    OneOf,
+    Params,
+    SeedLike,
+    Whole,
+    in_short,
+    is_auto,
+)
+from coterie._typing import AnyArray, FloatArray, SeedArray
+from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
+from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
+from coterie.data.parts import Outline
+from coterie.data.target import Target
+from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from coterie.fitting.checkpoint import CheckpointLike
+from coterie.fitting.scoring import ScorerName
+from coterie.forests.plan import BagPlan, copies_of, plan_bags
+from coterie.members.fit_members import weight_params
+from coterie.trees.limits import Share
+
+__all__ = [
+    "BAGGING_PARAMS",
+    "Lesson",
+    "Trace",
+    "bags_for",
+    "check_continues",
+    "check_together",
+    "contents_of",
+    "takes_weight",
+]
+
+BAGGING_PARAMS: Params = {
+    "estimator": [EstimatorLike(), None],
+    "n_estimators": [Whole(1), OneOf("auto")],
+    "max_samples": [Whole(1), Share(with_one=True), None],
+    "max_features": [Whole(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
+    "bootstrap": [Flag(), OneOf("partition"), ArrayLike()],
+    "bootstrap_features": [Flag()],
+    "oob_score": [Flag(), OneOf("auto"), ScorerName(), Function()],
+    "on_error": [OneOf("raise", "drop")],
+    "warm_start": [Flag()],
+    "n_jobs": [Whole(), None],
+    "random_state": [SeedLike()],
+    "verbose": [Whole(0), Flag()],
+    "checkpoint": [CheckpointLike(), None],
+}
+
+_BEGIN_ANEW = "To begin anew, set warm_start=False."
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What `fit` was given, read and checked.
+
+    Attributes
+    ----------
+    labels : y as members see it
+    weight : what each row weighs, or None
+    params : what `fit` of members is given by name
+    contents : what each row holds, y included, as one number
+    """
+
+    X: Any
+    outline: Outline
+    target: Target
+    labels: AnyArray
+    weight: FloatArray | None
+    params: dict[str, Any]
+    contents: SeedArray
+
+    @property
+    def n_rows(self) -> int:
+        return self.outline.n_rows
+
+    @property
+    def row_weight(self) -> FloatArray:
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    @property
+    def codes(self) -> AnyArray | None:
+        """The classes of rows, or None for numbers."""
+        return None if self.target.classes is None else self.target.values
+
+
+def contents_of(X: Any, outline: Outline, target: Target) -> SeedArray:
+    """One number for what each row and its target hold; a class is known by its label."""
+    rows = hashes_of_objects(X) if outline.table is None else hashes_of_rows(outline.table)
+    if target.classes is None:
+        return rows ^ hashes_of_numbers(target.values)
+    return rows ^ hashes_of_objects([str(label) for label in target.classes])[target.values]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a fit was about, to know whether another one continues it."""
+
+    seed: int
+    data: str
+    plan: BagPlan
+    columns: ColumnDraws | None
+    follow: bool
+
+    @classmethod
+    def of(
+        cls, seed: int, lesson: Lesson, plan: BagPlan, columns: ColumnDraws | None, *, follow: bool
+    ) -> "Trace":
+        digest = hashlib.blake2b(lesson.contents.tobytes(), digest_size=16)
+        digest.update(lesson.row_weight.tobytes())
+        digest.update(repr((lesson.outline.names, lesson.outline.n_columns)).encode())
+        return cls(seed, digest.hexdigest(), plan, columns, follow)
+
+
+def takes_weight(learner: Any) -> bool:
+    """Whether `fit` of a learner, or of the last step of a pipeline, can be told weights."""
+    try:
+        weight_params(learner, np.ones(1))
+    except InvalidType:
+        return False
+    return True
+
+
+def bags_for(estimator: Any, lesson: Lesson, learner: Any) -> Bags:
+    """The bags that `bootstrap` and `max_samples` ask for."""
+    weight, bootstrap, codes = lesson.row_weight, estimator.bootstrap, lesson.codes
+    if not ArrayLike().accepts(bootstrap):
+        plan = plan_bags(
+            bootstrap,
+            estimator.max_samples,
+            copies_of(weight),
+            lesson.target.values,
+            total=float(weight.sum()),
+        )
+        return Bags.of(plan, lesson.contents, codes, weight, takes_weight=takes_weight(learner))
+    if estimator.max_samples is not None:
+        raise InvalidParameter(
+            f"max_samples={in_short(estimator.max_samples)}: expected None where bootstrap lists the rows of each bag."
+        )
+    given = as_given_bags(bootstrap, weight, estimator.n_estimators)
+    plan = BagPlan("given", max(map(len, given)), float(weight.sum()))
+    return Bags.of(plan, lesson.contents, codes, weight, takes_weight=takes_weight(learner), given=given)
+
+
+def check_together(estimator: Any, plan: BagPlan) -> None:
+    """Refuse parameters that make no sense beside each other."""
+    wanted = estimator.oob_score
+    if not plan.leaves_rows_out:
+        wishes = {
+            "n_estimators='auto'": is_auto(estimator.n_estimators),
+            f"oob_score={in_short(wanted)}": not is_auto(wanted)
+            and wanted is not False
+            and wanted is not np.False_,
+        }
+        for wish, is_wished in wishes.items():
+            if is_wished:
+                raise InvalidParameter(
+                    f"{type(estimator).__name__}({wish}) needs rows out of bag. Out of bag estimation only available "
+                    "if bootstrap=True, or if max_samples is less than all rows: now every member sees every row."
+                )
+    if estimator.warm_start and is_auto(estimator.n_estimators):
+        raise InvalidParameter(
+            "warm_start=True needs a number as n_estimators: with n_estimators='auto' a fit ends when the out-of-bag "
+            "error has settled, and there is nothing to continue."
+        )
+
+
+def check_continues(n_estimators: int, before: dict[str, Any], trace: Trace, bags: Bags) -> None:
+    """Refuse to continue a fit that was about something else; `before` is what the estimator held then."""
+    earlier: Trace = before["_trace"]
+    pairs = {
+        "X, y or sample_weight": (earlier.data, trace.data),
+        "bootstrap or max_samples": (earlier.plan, trace.plan),
+        "max_features or bootstrap_features": (earlier.columns, trace.columns),
+        "oob_score": (earlier.follow, trace.follow),
+    }
+    for name, (then, now) in pairs.items():
+        if then != now:
+            raise InvalidInput(
+                f"warm_start=True continues the last fit, and this fit differs in {name}. {_BEGIN_ANEW}"
+            )
+    n_known = before["_n_tried"]
+    if n_estimators < n_known:
+        raise InvalidParameter(
+            f"n_estimators={n_estimators} is less than the {n_known} members of the last fit, which warm_start=True "
+            f"continues. Choose more. {_BEGIN_ANEW}"
+        )
+    known = before["_bags"].given or []
+    if not all(np.array_equal(then, now) for then, now in zip(known, bags.given or [], strict=False)):
+        raise InvalidInput(
+            f"warm_start=True continues the last fit, and bootstrap lists other bags for its members. {_BEGIN_ANEW}"
+        )

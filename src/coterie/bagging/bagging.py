@@ -1,0 +1,280 @@
+"""Bagging: copies of any learner, each fitted to rows and columns of its own, answer together."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from coterie._params import ArrayLike, Flag, OneOf, Params
+from coterie._typing import AnyArray, FloatArray, SeedLike, Task
+from coterie.bagging._base import BaggingBase
+from coterie.bagging._parameter_docs import documented
+from coterie.bagging._plan import BAGGING_PARAMS
+from coterie.data.target import Target
+from coterie.fitting.callbacks import watched
+from coterie.members.response import Question, method_of
+from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+__all__ = ["BaggingClassifier", "BaggingRegressor"]
+
+
+def _has_scores(ensemble: Any) -> bool:
+    """Whether members have scores; not for what stands for answers out of bag, which knows of probabilities alone."""
+    learner = ensemble._default() if ensemble.estimator is None else ensemble.estimator
+    if not hasattr(learner, "decision_function") or "_means_of" in vars(ensemble):
+        raise AttributeError(
+            f"decision_function is not available: {type(learner).__name__} does not have it."
+        )
+    return True
+
+
+@documented
+class BaggingClassifier(ClassifierMixin, BaggingBase):
+    """Bagging of a classifier.
+
+    Each member is a copy of the learner that is fitted to a bag: rows drawn with replacement, or as `bootstrap` and
+    `max_samples` say, and perhaps some of the columns. Together they are steadier than one. Rows that a member did not
+    draw are out of its bag, and what such members say of a row is honest.
+
+    The table is handed on as it is: a data frame stays a data frame and keeps its names. A learner that takes
+    `sample_weight` is told how often rows were drawn; any other is given them as often.
+
+    Examples
+    --------
+    >>> from coterie import BaggingClassifier
+    >>> from coterie.datasets import load_table
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import pandas as pd
+    >>> X, y = load_table("wine")
+    >>> few = BaggingClassifier(KNeighborsClassifier(), 50, max_features=4, random_state=0).fit(pd.DataFrame(X), y)
+    >>> few.oob_score_ > 0.9, list(few.estimators_[0].feature_names_in_)
+    (True, ['alcohol', 'alcalinity_of_ash', 'magnesium', 'proline'])
+
+    References
+    ----------
+    Breiman, Bagging predictors (1996) and Pasting small votes (1999); Ho (1998) for columns; Louppe and Geurts (2012)
+    for both.
+    """
+
+    PARAMS: ClassVar[Params] = {
+        **BAGGING_PARAMS,
+        "bootstrap": [Flag(), OneOf("balanced", "partition"), ArrayLike()],
+        "voting": [OneOf("auto", "soft", "hard")],
+    }
+    _task: ClassVar[Task] = "classification"
+
+    classes_: AnyArray
+    n_classes_: int
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int | str = 10,
+        *,
+        max_samples: float | None = None,
+        max_features: str | float | None = 1.0,
+        bootstrap: Any = True,
+        bootstrap_features: bool = False,
+        oob_score: Any = "auto",
+        voting: str = "auto",
+        on_error: str = "raise",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the learner takes it
+        y : labels of any type, one for each row
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
+        """
+        return self._fit(X, y, sample_weight, fit_params, resume)
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class of each row: the most probable, or the one with most votes; on a tie, the first of them."""
+        means = self._means_of(X)
+        return np.asarray(self.classes_[means.argmax(axis=1)])
+
+    def predict_proba(self, X: Any, return_std: bool = False) -> Any:
+        """The mean of the members' probabilities, or their shares of votes.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        return_std : bool, whether to return how much the members differ, too
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes); with `return_std` a pair of them, the second one the standard deviation of
+        the members' answers
+        """
+        return self._means_and_spreads(X) if return_std else self._means_of(X)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithm of `predict_proba`; minus infinity where a class is absent."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    @available_if(_has_scores)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """The mean of the members' scores, shape (n_rows,) for two classes, else (n_rows, n_classes)."""
+        question = Question("decision_function", (self.classes_,)) if hasattr(self, "classes_") else None
+        scores = self._mean(lambda: self._answers_of(X, question))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @property
+    def oob_decision_function_(self) -> FloatArray:
+        """The probabilities, for each training row, by the members that did not draw it; NaN without any."""
+        return self._known_oob("oob_decision_function_").means
+
+    def _default(self) -> Any:
+        return DecisionTreeClassifier()
+
+    def _asked(self, learner: Any) -> Question:
+        soft = self.voting == "soft" or (self.voting == "auto" and hasattr(learner, "predict_proba"))
+        method = method_of(type(learner).__name__, learner, "predict_proba" if soft else "predict")
+        return Question(method, (self.classes_,), is_vote=not soft)
+
+    def _labels(self, target: Target) -> AnyArray:
+        assert isinstance(target.classes, np.ndarray)
+        return target.classes[target.values]
+
+    def _take_target(self, target: Target) -> None:
+        assert isinstance(target.classes, np.ndarray)
+        self.classes_ = target.classes
+        self.n_classes_ = len(target.classes)
+
+    def _truth(self, target: Target) -> AnyArray:
+        return target.values
+
+    def _n_columns(self) -> int:
+        return self.n_classes_
+
+
+@documented
+class BaggingRegressor(RegressorMixin, BaggingBase):
+    """Bagging of a regressor.
+
+    Each member is a copy of the learner that is fitted to a bag: rows drawn with replacement, or as `bootstrap` and
+    `max_samples` say, and perhaps some of the columns. The mean of their answers varies less than any of them, and how
+    far they lie apart says how sure one can be. Rows that a member did not draw are out of its bag, and what such
+    members say of a row is honest.
+
+    The table is handed on as it is: a data frame stays a data frame and keeps its names. A learner that takes
+    `sample_weight` is told how often rows were drawn; any other is given them as often.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import BaggingRegressor
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = BaggingRegressor(n_estimators=30, random_state=0).fit(X, X[:, 0] > 49)
+    >>> mean, spread = model.predict([[10.0], [49.5]], return_std=True)
+    >>> mean[0], spread[0], bool(spread[1] > 0.1)
+    (np.float64(0.0), np.float64(0.0), True)
+
+    References
+    ----------
+    Breiman, Bagging predictors (1996) and Pasting small votes (1999); Ho (1998) for columns; Louppe and Geurts (2012)
+    for both.
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    n_outputs_: int
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int | str = 10,
+        *,
+        max_samples: float | None = None,
+        max_features: str | float | None = 1.0,
+        bootstrap: Any = True,
+        bootstrap_features: bool = False,
+        oob_score: Any = "auto",
+        on_error: str = "raise",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the learner takes it
+        y : a number for each row, or several where the learner can learn several
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
+        """
+        return self._fit(X, y, sample_weight, fit_params, resume)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The mean answer of the members.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        return_std : bool, whether to return how much the members differ, too
+
+        Returns
+        -------
+        array of shape (n_rows,) or (n_rows, n_outputs); with `return_std` a pair of them, the second one the standard
+        deviation of the members' answers
+        """
+        if not return_std:
+            return self._column(self._means_of(X))
+        mean, spread = self._means_and_spreads(X)
+        return self._column(mean), self._column(spread)
+
+    @property
+    def oob_prediction_(self) -> FloatArray:
+        """The mean answer, for each training row, of the members that did not draw it; NaN without any."""
+        return self._column(self._known_oob("oob_prediction_").means)
+
+    def _column(self, values: FloatArray) -> FloatArray:
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _default(self) -> Any:
+        return DecisionTreeRegressor()
+
+    def _asked(self, learner: Any) -> Question:
+        return Question(method_of(type(learner).__name__, learner, "predict"))
+
+    def _labels(self, target: Target) -> AnyArray:
+        return target.values
+
+    def _take_target(self, target: Target) -> None:
+        self.n_outputs_ = target.n_outputs
+
+    def _truth(self, target: Target) -> AnyArray:
+        return target.values.reshape(len(target.values), -1)
+
+    def _n_columns(self) -> int:
+        return self.n_outputs_

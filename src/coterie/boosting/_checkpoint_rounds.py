@@ -1,0 +1,96 @@
+"""Rounds of boosters as the parts of a journal hold them, and as boosters take them up again."""
+
+from typing import Any
+
+import numpy as np
+
+import coterie._engine as _engine
+from coterie.boosting._trainer import Crew
+from coterie.errors import InvalidInput, ModelFileError
+from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.fitting.fingerprint import digest_of
+
+__all__ = ["KeptRounds", "kept_rounds"]
+
+
+class KeptRounds:
+    """Gathers the rounds that a crew has grown since the last part.
+
+    Parameters
+    ----------
+    stage : 0 for the crew that leaves rows out, 1 for the one that is grown on all rows after it
+    known : rounds of each booster that the journal has already
+    """
+
+    def __init__(self, crew: Crew, stage: int, journal: Journal, known: list[list[list[Any]]]) -> None:
+        self._boosters = crew.boosters
+        self._stage = stage
+        self._journal = journal
+        self._seen = [len(rounds) for rounds in known] or [0] * len(crew.boosters)
+        self._new: list[list[list[Any]]] = [[] for _ in crew.boosters]
+        self._start = digest_of(
+            [booster.loss.first_scores(np.arange(booster.encoded.n_rows)) for booster in crew.boosters]
+        )
+        for content in journal.known:
+            with taken_up():
+                begins_here = bool(content["stage"] != stage or content["start"] == self._start)
+            if not begins_here:
+                raise InvalidInput(
+                    "The fit cannot go on from its checkpoint: the scores before the first round are others. What init "
+                    "learns has to be the same each time; give it a random_state."
+                )
+
+    def look(self) -> None:
+        """After each meeting of the boosters, before rounds that were one too many are dropped."""
+        self._gather()
+        self._journal.look(self._n_new)
+
+    def collect(self) -> tuple[int, Any, Any]:
+        """What a part shall hold; it is not new after that."""
+        self._gather()
+        n_new, forests = self._n_new, []
+        for place, booster in enumerate(self._boosters):
+            forest = _engine.Forest(booster.encoded.n_features, max(1, booster.loss.n_outputs))
+            for trees in self._new[place]:
+                for output, tree in enumerate(trees):
+                    forest.add(tree, output)
+            forests.append(forest)
+            self._new[place] = []
+        return n_new, {"stage": self._stage, "start": self._start, "rounds": forests}, None
+
+    @property
+    def _n_new(self) -> int:
+        return max(map(len, self._new))
+
+    def _gather(self) -> None:
+        for place, booster in enumerate(self._boosters):
+            self._new[place] += booster.rounds[self._seen[place] :]
+            self._seen[place] = max(self._seen[place], len(booster.rounds))
+
+
+def kept_rounds(
+    journal: Journal | None, stage: int, n_boosters: int, n_outputs: int
+) -> list[list[list[Any]]]:
+    """The rounds of each booster of a crew, in its order, that the parts of a journal hold; empty if there are none."""
+    if journal is None:
+        return []
+    with taken_up():
+        if not all(type(content["stage"]) is int and 0 <= content["stage"] <= 1 for content in journal.known):
+            raise ModelFileError("The checkpoint holds rounds of a stage that there is not.")
+        held = [content for content in journal.known if content["stage"] == stage]
+        return _rounds_in(held, n_boosters, n_outputs) if held else []
+
+
+def _rounds_in(held: list[Any], n_boosters: int, n_outputs: int) -> list[list[list[Any]]]:
+    boosters: list[list[list[Any]]] = [[] for _ in range(n_boosters)]
+    for content in held:
+        if len(content["rounds"]) != n_boosters:
+            raise ModelFileError("The checkpoint holds the rounds of another number of boosters.")
+        for booster, forest in zip(boosters, content["rounds"], strict=True):
+            if forest.n_outputs != n_outputs or len(forest) % n_outputs:
+                raise ModelFileError("The checkpoint holds rounds with another number of trees.")
+            booster += [
+                [forest.tree(first + output) for output in range(n_outputs)]
+                for first in range(0, len(forest), n_outputs)
+            ]
+    return boosters

@@ -1,0 +1,127 @@
+"""Who says how good a squad is after each round: the rows that its boosters left out, or an eval set."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+import coterie._engine as _engine
+from coterie._typing import AnyArray, FloatArray
+from coterie.boosting._booster import Booster
+from coterie.fitting.eval_set import EvalSet
+from coterie.fitting.scoring import RoundScorer
+
+__all__ = ["EvalSetJudge", "Judge", "LeftOutJudge", "Verdict"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known after a round; without `scoring` there is no score."""
+
+    loss: float
+    score: float | None = None
+
+    @property
+    def to_minimise(self) -> float:
+        return self.loss if self.score is None else -self.score
+
+
+class Judge(Protocol):
+    """Looks at the boosters of one squad."""
+
+    @property
+    def mass(self) -> float:
+        """What the squad counts in the mean over squads."""
+
+    def measure(self, place: int) -> None:
+        """After each round of one booster, in its thread."""
+
+    def verdict(self, number: int) -> Verdict:
+        """After so many rounds; asked once for each number, from zero up."""
+
+
+class LeftOutJudge:
+    """Each booster is measured on the rows that it left out; a score is taken of all these rows together."""
+
+    def __init__(
+        self,
+        boosters: list[Booster],
+        y: AnyArray,
+        weight: FloatArray | None,
+        scorer: RoundScorer | None,
+    ) -> None:
+        self._boosters = boosters
+        self._y = [y[booster.left_out] for booster in boosters]
+        self._weight = [None if weight is None else weight[booster.left_out] for booster in boosters]
+        self._scorer = scorer
+        self._masses = [
+            len(own_y) if own is None else float(own.sum())
+            for own_y, own in zip(self._y, self._weight, strict=True)
+        ]
+        self.mass = float(sum(self._masses))
+        self._losses: list[list[float]] = [[] for _ in boosters]
+        # Boosters are some rounds ahead of the verdict; scores wait for it.
+        self._scores: list[deque[FloatArray]] = [deque() for _ in boosters]
+
+    def measure(self, place: int) -> None:
+        booster = self._boosters[place]
+        if len(booster.left_out) == 0:
+            self._losses[place].append(0.0)
+            return
+        scores = booster.loss.users_scores(booster.left_out)
+        loss = booster.loss.value(scores, self._y[place], self._weight[place])
+        self._losses[place].append(loss * self._masses[place])
+        if self._scorer is not None:
+            self._scores[place].append(scores)
+
+    def verdict(self, number: int) -> Verdict:
+        loss = sum(losses[number] for losses in self._losses) / self.mass
+        if self._scorer is None:
+            return Verdict(loss)
+        scores = np.concatenate([waiting.popleft() for waiting in self._scores if waiting])
+        return Verdict(loss, self._scorer.score(scores))
+
+
+class EvalSetJudge:
+    """The mean of the squad's boosters is measured on rows of their own; only the new trees are walked.
+
+    Parameters
+    ----------
+    start : what `init` and the offset say of these rows, shape (n_rows, n_outputs).
+    """
+
+    def __init__(
+        self,
+        eval_set: EvalSet,
+        boosters: list[Booster],
+        start: FloatArray,
+        scorer: RoundScorer | None,
+        n_threads: int,
+    ) -> None:
+        self.mass = float(len(boosters))
+        self._eval_set = eval_set
+        self._boosters = boosters
+        self._scorer = scorer
+        self._start = start + np.mean([booster.loss.start for booster in boosters], axis=0)
+        self._added = np.zeros_like(self._start)
+        self._n_threads = n_threads
+
+    def measure(self, place: int) -> None:
+        pass
+
+    def verdict(self, number: int) -> Verdict:
+        if number > 0:
+            self._walk_round(number - 1)
+        scores = self._start + self._added / len(self._boosters)
+        own = self._eval_set
+        loss = self._boosters[0].loss.value(scores, own.target, own.weight)
+        return Verdict(loss, None if self._scorer is None else self._scorer.score(scores))
+
+    def _walk_round(self, number: int) -> None:
+        encoded = self._eval_set.encoded
+        forest: Any = _engine.Forest(encoded.n_features, self._added.shape[1])
+        for booster in self._boosters:
+            for output, tree in enumerate(booster.rounds[number]):
+                forest.add(tree, output)
+        forest.add_scores(encoded.values, encoded.n_levels, self._added.reshape(-1), self._n_threads)

@@ -1,0 +1,394 @@
+"""Gradient boosting: each tree takes a small Newton step down the loss, from where the trees before it left off."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import Tags
+
+from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real, is_auto
+from coterie._typing import AnyArray, FloatArray
+from coterie.boosting._base import (
+    BOOSTING_PARAMS,
+    BoostingBase,
+    shared_parameters,
+    training_weight,
+)
+from coterie.boosting._init_estimator import class_scores, number_scores
+from coterie.boosting._parameter_docs import documented
+from coterie.data.prepare import TrainingData
+from coterie.errors import InvalidParameter
+from coterie.explain.explained import class_outputs
+from coterie.losses import (
+    CLASS_LOSS_NAMES,
+    LOSS_NAMES,
+    BoostingLoss,
+    ClassLoss,
+    CustomLoss,
+    LossChoice,
+    Origin,
+    Quantile,
+    class_loss_of,
+    loss_of,
+)
+from coterie.losses.base import Float32Array, NewtonLoss
+
+__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
+
+
+@documented(
+    first="""
+    loss : str or LossChoice
+        What is minimised, and so what the answer is: the mean for "squared_error", the default of nearly everyone.
+    quantile : float, sequence of floats or None
+        The level or levels of loss="quantile".
+""",
+    own="",
+    oob="oob_prediction_",
+)
+class GradientBoostingRegressor(RegressorMixin, BoostingBase):
+    """Gradient boosting for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(X, X[:, 0] > 49)
+    >>> model.predict([[10.0], [90.0]]).round(2)
+    array([0., 1.])
+    """
+
+    _task = "regression"
+    PARAMS: ClassVar[Params] = {
+        "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)],
+        "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
+        **BOOSTING_PARAMS,
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str | LossChoice = "squared_error",
+        quantile: Any = None,
+        n_estimators: int | str = "auto",
+        learning_rate: float | str = "auto",
+        n_bags: int | str = "auto",
+        growth: str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
+        max_depth: int | None = None,
+        min_samples_leaf: int | str = "auto",
+        min_child_weight: float = 1e-3,
+        l2_regularization: float | str = "auto",
+        l1_regularization: float = 0.0,
+        min_gain_to_split: float = 0.0,
+        leaf_penalty: float = 0.0,
+        max_step: float | None = None,
+        path_smoothing: float = 0.0,
+        split_noise: float = 0.0,
+        linear_leaves: bool | str = "auto",
+        linear_l2: float = 0.01,
+        max_features: float | str = "auto",
+        max_features_per_level: float = 1.0,
+        max_features_per_tree: float = 1.0,
+        subsample: float | str = "auto",
+        sampling_method: str = "auto",
+        dropout_rate: float = 0.0,
+        dropout_skip: float = 0.5,
+        max_bins: int = 255,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        categorical_features: Any = "auto",
+        unknown_category: str = "missing",
+        target_statistics: str = "auto",
+        init: Any = None,
+        early_stopping: bool | str = "auto",
+        holdout: str = "random",
+        validation_fraction: float = 0.1,
+        scoring: Any = None,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-7,
+        refit: bool = False,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        super().__init__(**shared_parameters(locals()))
+        self.loss = loss
+        self.quantile = quantile
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+        resume: bool = False,
+    ) -> Self:
+        """Fit to a table and its target, or a table of targets, one in each column.
+
+        A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
+        weight) or (X, y, weight, offset), is measured after each round and says when to stop; no row of the table is
+        left out then. Rows of one of `groups` are left out together or not at all.
+        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
+
+    def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+        """The predicted number of each row; of several targets or quantiles, which ascend, a column for each.
+
+        `n_trees`: ask only the trees of the first rounds.
+        """
+        scores = self._raw_scores(X, offset, n_trees)
+        return self._loss().answers(scores)
+
+    def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+        """What `predict` would say after each round."""
+        scores = self._staged_scores(X, offset)
+        return map(self._loss().answers, scores)
+
+    def _take_classes(self, train: TrainingData) -> None:
+        self.n_outputs_ = train.target.n_outputs
+
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        return target
+
+    def _take_left_out(self, scores: FloatArray) -> None:
+        self.oob_prediction_: FloatArray = self._loss().answers(scores)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        n_outputs = self.forest_.n_outputs
+        outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
+        scores = np.arange(3.0).repeat(n_outputs).reshape(3, n_outputs)
+        is_answer = np.array_equal(self._loss().answers(scores).reshape(3, -1), scores)
+        return outputs, "prediction" if is_answer else "score before the link"
+
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
+        return self._loss().begin(train.target.values, training_weight(train, rows), n_threads, origin)
+
+    def _n_outputs(self) -> int:
+        return self._loss().n_outputs
+
+    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
+        return number_scores(model, X, self._loss(), n_rows)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = (
+            is_auto(self.linear_leaves) or not self.linear_leaves
+        )  # lines serve one
+        return tags
+
+    def _loss(self) -> LossChoice:
+        choice = self._loss_of_one()
+        return choice if self.n_outputs_ == 1 else choice.of_targets(self.n_outputs_)
+
+    def _loss_of_one(self) -> LossChoice:
+        if self.quantile is None:
+            return loss_of(self.loss)
+        if not isinstance(self.loss, str) or self.loss != "quantile":
+            raise InvalidParameter(
+                f"quantile={self.quantile!r} has no meaning with loss={self.loss!r}. Leave it at None, or set "
+                "loss='quantile'."
+            )
+        level = self.quantile
+        return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
+
+
+@documented(
+    first="""
+    loss : {"log_loss", "exponential"} or CustomLoss
+        What is minimised. Log loss, because its scores are probabilities that can be believed.
+""",
+    own="""
+    class_weight : mapping, "balanced" or None
+        Weights of the classes, times the weights of the rows.
+""",
+    oob="oob_decision_function_",
+)
+class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
+    """Gradient boosting for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 49, "high", "low")
+    >>> model = GradientBoostingClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    _task = "classification"
+    PARAMS: ClassVar[Params] = {
+        "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
+        **BOOSTING_PARAMS,
+        "class_weight": [MappingLike(), OneOf("balanced"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str | CustomLoss = "log_loss",
+        n_estimators: int | str = "auto",
+        learning_rate: float | str = "auto",
+        n_bags: int | str = "auto",
+        growth: str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
+        max_depth: int | None = None,
+        min_samples_leaf: int | str = "auto",
+        min_child_weight: float = 1e-3,
+        l2_regularization: float | str = "auto",
+        l1_regularization: float = 0.0,
+        min_gain_to_split: float = 0.0,
+        leaf_penalty: float = 0.0,
+        max_step: float | None = None,
+        path_smoothing: float = 0.0,
+        split_noise: float = 0.0,
+        linear_leaves: bool | str = "auto",
+        linear_l2: float = 0.01,
+        max_features: float | str = "auto",
+        max_features_per_level: float = 1.0,
+        max_features_per_tree: float = 1.0,
+        subsample: float | str = "auto",
+        sampling_method: str = "auto",
+        dropout_rate: float = 0.0,
+        dropout_skip: float = 0.5,
+        max_bins: int = 255,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        categorical_features: Any = "auto",
+        unknown_category: str = "missing",
+        target_statistics: str = "auto",
+        init: Any = None,
+        class_weight: Any = None,
+        early_stopping: bool | str = "auto",
+        holdout: str = "random",
+        validation_fraction: float = 0.1,
+        scoring: Any = None,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-7,
+        refit: bool = False,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        super().__init__(**shared_parameters(locals()))
+        self.loss = loss
+        self.class_weight = class_weight
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+        resume: bool = False,
+    ) -> Self:
+        """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from.
+
+        `eval_set`, a tuple (X, y), (X, y, weight) or (X, y, weight, offset), is measured after each round and says when
+        to stop; no row of the table is left out then. Rows of one of `groups` are left out together or not at all.
+        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
+
+    def decision_function(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+        """Scores before the link: for log loss the log odds of the second class, or one score per class.
+
+        `n_trees`: ask only the trees of the first rounds.
+        """
+        return self._margins(self._raw_scores(X, offset, n_trees))
+
+    def predict_proba(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+        """The probability of each class, in the order of `classes_`. `n_trees`: ask only those of the first rounds."""
+        return self._probabilities(self._raw_scores(X, offset, n_trees))
+
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, offset=offset))
+
+    def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them. `n_trees`: of the first rounds only."""
+        return self._labels(self._raw_scores(X, offset, n_trees))
+
+    def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+        """What `decision_function` would say after each round."""
+        return map(self._margins, self._staged_scores(X, offset))
+
+    def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
+        """What `predict_proba` would say after each round."""
+        return map(self._probabilities, self._staged_scores(X, offset))
+
+    def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[AnyArray]:
+        """What `predict` would say after each round."""
+        return map(self._labels, self._staged_scores(X, offset))
+
+    def _margins(self, scores: FloatArray) -> FloatArray:
+        return scores[:, 0] if len(self.classes_) <= 2 else scores
+
+    def _labels(self, scores: FloatArray) -> AnyArray:
+        one = len(self.classes_) == 1
+        chosen = np.zeros(len(scores), np.intp) if one else self._loss().chosen(scores)
+        return np.asarray(self.classes_[chosen])
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else self._loss().probabilities(scores)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        classes = class_outputs(self.classes_)
+        return classes if self.forest_.n_outputs > 1 else classes[-1:], "score before the link"
+
+    def _take_classes(self, train: TrainingData) -> None:
+        self.classes_: AnyArray = np.asarray(train.target.classes)
+
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        return np.asarray(self.classes_[target])
+
+    def _take_left_out(self, scores: FloatArray) -> None:
+        self.oob_decision_function_: FloatArray = self._probabilities(scores)
+
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
+        codes = train.target.values
+        if len(self.classes_) == 1:
+            return _OneClass(len(codes))
+        return self._loss().begin(codes, training_weight(train, rows), n_threads, origin)
+
+    def _loss(self) -> ClassLoss:
+        return class_loss_of(self.loss, len(self.classes_))
+
+    def _n_outputs(self) -> int:
+        n_classes = len(self.classes_)
+        return n_classes if n_classes > 2 else n_classes - 1
+
+    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
+        return class_scores(model, X, self._loss(), self.classes_, n_rows)
+
+
+class _OneClass(NewtonLoss):
+    """Nothing to learn: every row has the same class."""
+
+    n_outputs = 0
+    scale = 1.0
+
+    def __init__(self, n_rows: int) -> None:
+        self.start = np.zeros(1)
+        self.scores: Float32Array = np.zeros((0, n_rows), dtype=np.float32)
+
+    def derivatives(self, output: int) -> Any:
+        raise AssertionError("there is no output to learn")
+
+    def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
+        return 0.0

@@ -1,0 +1,122 @@
+"""The final estimator of stacking and blending: fitted to what members say, and scored on rows that it did not see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
+from coterie.members.fit_members import Member, Task, fit_all
+from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
+from coterie.members.out_of_fold import Fold
+from coterie.members.response import Question
+
+__all__ = ["FinalLesson", "final_score", "fitted_final", "score_of"]
+
+
+@dataclass(frozen=True)
+class FinalLesson:
+    """What a final estimator learns from.
+
+    Attributes
+    ----------
+    table : predictions of members, and perhaps columns of X; a row for each row of X
+    truth : codes of classes, or numbers
+    n_classes : classes of each output; none for numbers
+    known : rows that were held out at least once; the others have no predictions
+    params : what `fit` is given by name
+    """
+
+    table: Any
+    truth: AnyArray
+    n_classes: tuple[int, ...]
+    known: BoolArray
+    weight: FloatArray | None
+    groups: Any
+    params: dict[str, Any]
+    n_jobs: int | None
+    seed: int | None
+
+    def task(self, final: Any, rows: RowArray | None, asked: RowArray | None = None) -> Task:
+        member = Member("final_estimator", final)
+        return Task(member, self.truth, rows=rows, asked=asked, params=self.params, seed=self.seed)
+
+
+def fitted_final(final: Any, lesson: FinalLesson) -> Any:
+    """A copy of the final estimator, fitted to the rows whose predictions are known."""
+    rows = None if lesson.known.all() else np.flatnonzero(lesson.known)
+    return fit_all([lesson.task(final, rows)], lesson.table, n_jobs=lesson.n_jobs, on_error="raise")[0].model
+
+
+def final_score(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> Score:
+    """The score of final estimators that were each fitted without the rows of a fold.
+
+    The folds are those of the members. Where these leave nothing to learn from (one hold-out, members fitted before),
+    the known rows are divided anew into five.
+    """
+    for own in (folds, _new_folds(lesson)):
+        said, rows = _said(final, lesson, own)
+        if rows.any():
+            return score_of(lesson, said, rows)
+    return Score(float("nan"), float("nan"))
+
+
+def score_of(lesson: FinalLesson, said: FloatArray, rows: BoolArray) -> Score:
+    """Accuracy of codes or R2 of numbers, by what the lesson is about."""
+    if lesson.n_classes:
+        return score_of_codes(
+            lesson.truth, said[:, 0] if len(lesson.n_classes) == 1 else said, lesson.weight, rows
+        )
+    return score_of_numbers(lesson.truth, said, lesson.weight, rows)
+
+
+def _said(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> tuple[FloatArray, BoolArray]:
+    """Predictions of rows by final estimators that did not see them, and which rows these are."""
+    tasks = []
+    for fold in folds:
+        learn, test = (side[lesson.known[side]] for side in (fold.train, fold.test))
+        if len(learn) and len(test):
+            tasks.append(lesson.task(final, learn, test))
+    question = Question("predict", tuple(np.arange(k) for k in lesson.n_classes), bool(lesson.n_classes))
+
+    def ask(member: Member, model: Any, X: Any) -> FloatArray:
+        return question.ask(member.name, model, X)
+
+    n_rows = len(lesson.truth)
+    times, total = np.zeros(n_rows), None
+    # An error here only means that a fold cannot be scored, for example because it has rows of one class alone.
+    for task, outcome in zip(
+        tasks, fit_all(tasks, lesson.table, n_jobs=None, on_error="drop", ask=ask), strict=True
+    ):
+        if outcome.error is None and task.asked is not None:
+            total = np.zeros((n_rows, outcome.answers.shape[1])) if total is None else total
+            np.add.at(total, task.asked, outcome.answers)
+            np.add.at(times, task.asked, 1)
+    rows = times > 0
+    if total is None:
+        return np.zeros((n_rows, 1)), rows
+    total[rows] /= times[rows, None]
+    return question.settled(total), rows
+
+
+def _new_folds(lesson: FinalLesson) -> list[Fold]:
+    known = np.flatnonzero(lesson.known)
+    truth, groups = lesson.truth[known], None if lesson.groups is None else np.asarray(lesson.groups)[known]
+    if len(known) < 2:
+        return []
+    splitter: Any = KFold(min(5, len(known)))
+    if groups is not None:
+        n_groups = len(set(groups.tolist()))
+        if n_groups < 2:
+            return []
+        splitter = GroupKFold(min(5, n_groups))
+    elif len(lesson.n_classes) == 1 and np.bincount(truth).max() >= 5:
+        splitter = StratifiedKFold(5, shuffle=True, random_state=0)
+        if np.bincount(truth)[np.bincount(truth) > 0].min() < 5:
+            splitter = KFold(5, shuffle=True, random_state=0)
+    return [
+        Fold(known[train], known[test])
+        for train, test in splitter.split(np.zeros((len(known), 1)), truth, groups)
+    ]

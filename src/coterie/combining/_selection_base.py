@@ -1,0 +1,312 @@
+"""What selection of classes and of numbers share: a library of members out of fold, and a greedy choice from it."""
+
+import copy
+import math
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.metrics import get_scorer
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import Function, OneOf, Params, Real, Whole, check_params, in_short, resolve_n_jobs
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, BoolArray, FloatArray, Task
+from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
+from coterie.data.parts import Outline, cuttable, outline_of
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.fitting.scoring import ScorerName, parameters_of
+from coterie.members.fit_members import Member, in_parallel
+from coterie.members.fold_ensemble import FoldModels
+from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, NamedMembers
+from coterie.members.oof_score import Score
+from coterie.members.out_of_fold import (
+    CrossFit,
+    Plan,
+    Splitter,
+    cross_fit,
+    folds_of,
+    prefit_members,
+    splitter_of,
+)
+from coterie.members.response import Question
+from coterie.trees.limits import Share
+
+__all__ = ["SELECTION_PARAMS", "SelectionBase"]
+
+SELECTION_PARAMS: Params = {
+    **MEMBER_PARAMS,
+    "scoring": [ScorerName(), Function(), None],
+    "cv": [Whole(2), Splitter(), OneOf("prefit"), None],
+    "max_iter": [Whole(1, 10_000)],
+    "n_start": [Whole(1)],
+    "n_iter_no_change": [Whole(1), None],
+    "tol": [Real(0, None)],
+    "n_bags": [Whole(1, 1_000)],
+    "max_candidates": [Whole(1), Share(with_one=True)],
+    "members": [OneOf("refit", "folds")],
+}
+
+
+class SelectionBase(NamedMembers):
+    """The way of `fit`, and the weighted mean of what the chosen members say."""
+
+    PARAMS: ClassVar[Params] = SELECTION_PARAMS
+    _task: ClassVar[Task]
+
+    weights_: FloatArray
+    selection_path_: list[Bunch]
+    _asked: list[tuple[Member, Question]]
+    _shares: FloatArray
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
+        check_params(self)
+        resolve_n_jobs(self.n_jobs)
+        self._check_members()
+        outline = outline_of(X)
+        X = cuttable(X)
+        target = read_target(
+            y,
+            task=self._task,
+            estimator_name=type(self).__name__,
+            n_rows=outline.n_rows,
+            multi_output=self._has_outputs(),
+        )
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        members = self._members(X, outline)
+        given = self._given(members, weight, groups, others)
+        seeds = None if self.random_state is None else spawn_seeds(self.random_state, 3)
+        crossed = self._crossed(X, members, target, given, seeds)
+        self._take_target(target)
+        self._select(crossed, target, weight, root_seed(None) if seeds is None else int(seeds[2]))
+        self._take_scores(crossed, target, weight)
+        self._take_chosen(X, crossed, target, given, seeds, outline)
+        return self
+
+    def _crossed(
+        self, X: Any, members: list[Member], target: Target, given: GivenAtFit, seeds: Any
+    ) -> CrossFit:
+        """What members say of rows that they were not fitted to."""
+        questions = [self._question(member, target) for member in members]
+        labels, n_rows, owner = self._labels(target), len(target.values), type(self).__name__
+        if isinstance(self.cv, str):
+            return prefit_members(members, questions, X, n_rows, self.n_jobs)
+        splitter = splitter_of(self.cv, labels, classifier=self._task == "classification")
+        folds = folds_of(splitter, X, labels, n_rows, owner, **given.of_split)
+        plan = self._plan(members, questions, labels, given, None if seeds is None else int(seeds[0]))
+        plan = replace(plan, refit=False, keeps_folds=self.members == "folds")
+        return cross_fit(plan, X, folds, n_rows)
+
+    def _plan(
+        self,
+        members: list[Member],
+        questions: list[Question],
+        labels: AnyArray,
+        given: GivenAtFit,
+        seed: int | None,
+    ) -> Plan:
+        return Plan(
+            members,
+            questions,
+            [labels] * len(members),
+            [given.of_members[member.name] for member in members],
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+            random_state=seed,
+            verbose=int(self.verbose),
+            owner=type(self).__name__,
+        )
+
+    def _select(self, crossed: CrossFit, target: Target, weight: FloatArray | None, seed: int) -> None:
+        """Choose on all rows that were held out."""
+        rows = _covered(crossed, weight)
+        if not rows.any():
+            raise InvalidInput(
+                f"{type(self).__name__}: no row with weight was held out, so there is nothing to choose by."
+            )
+        self._seed = seed
+        paths = self._paths(crossed, target, weight, rows)
+        names = [member.name for member in crossed.members]
+        self.candidates_ = names
+        self.n_iter_ = max(len(path.members) for path in paths)
+        self.weights_ = np.mean([shares(path, len(names)) for path in paths], axis=0)
+        self.selection_path_ = [
+            Bunch(bag=bag, member=names[member], score=score, kept=number < path.best)
+            for bag, path in enumerate(paths)
+            for number, (member, score) in enumerate(zip(path.members, path.scores, strict=True))
+        ]
+
+    def _paths(
+        self, crossed: CrossFit, target: Target, weight: FloatArray | None, rows: BoolArray
+    ) -> list[Path]:
+        """A path for each bag of candidates; without bags, one from all of them."""
+        library = np.stack([own[rows] for own in crossed.answers])
+        own_weight = np.ones(int(rows.sum())) if weight is None else weight[rows]
+        judge = self._judge(library, target.values[rows], own_weight)
+        options = GreedyOptions(self.max_iter, self.n_start, self.n_iter_no_change, float(self.tol))
+        everyone = list(range(len(library)))
+        if self.n_bags == 1:
+            return [greedy_path(library, judge, everyone, options)]
+        size = self.max_candidates
+        size = min(len(library), size) if Whole().accepts(size) else max(1, round(size * len(library)))
+        bags = [
+            np.sort(np.random.Generator(np.random.PCG64(int(own))).permutation(everyone)[:size]).tolist()
+            for own in spawn_seeds(self._seed, self.n_bags)
+        ]
+        return [greedy_path(library, judge, bag, options) for bag in bags]
+
+    def _judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
+        if self.scoring is None:
+            return self._default_judge(library, truth, weight)
+        scorer = get_scorer(self.scoring)
+        takes_weight = "sample_weight" in parameters_of(getattr(scorer, "_score_func", scorer))
+        weights = {"sample_weight": weight} if takes_weight else {}
+        users = self._users_target(truth)
+
+        def score(means: FloatArray) -> float:
+            view = copy.copy(self)
+            view.__dict__["_means_of"] = lambda _: means
+            try:
+                found = float(scorer(view, None, users, **weights))
+            except CoterieError:
+                raise
+            except Exception as error:
+                raise InvalidParameter(
+                    f"scoring={in_short(self.scoring)} cannot score the {len(users)} rows that were held out: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            if not math.isfinite(found):
+                raise InvalidInput(
+                    f"scoring={in_short(self.scoring)} is {found} on the {len(users)} rows that were held out; "
+                    "expected a finite number. Some scores need rows of every class."
+                )
+            return found
+
+        return AnyScore(library, score)
+
+    def _take_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
+        """Scores of members, and of the selection on rows that it was not made by."""
+        answers, covered = np.stack(crossed.answers), _covered(crossed, weight)
+        names = [member.name for member in crossed.members]
+        self.oof_coverage_ = crossed.coverage
+        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._shown, answers), strict=True)))
+        scores = [self._score(own, target.values, weight, covered) for own in answers]
+        self.member_scores_ = Bunch(**{name: s.value for name, s in zip(names, scores, strict=True)})
+        said, times = np.zeros(answers.shape[1:]), np.zeros(len(covered), dtype=np.int64)
+        for fold in crossed.folds:
+            others = np.zeros(len(covered), dtype=bool)
+            others[fold.train] = True
+            if (others & covered).any():
+                paths = self._paths(crossed, target, weight, others & covered)
+                own = np.mean([shares(path, len(names)) for path in paths], axis=0)
+                said[fold.test] += np.tensordot(own, answers[:, fold.test], axes=1)
+                times[fold.test] += 1
+        honest = (times > 0) & covered
+        if honest.any():
+            said[honest] /= times[honest, None]
+        else:  # members that were fitted before: there are no folds to choose without
+            said, honest = np.tensordot(self.weights_, answers, axes=1), covered
+        score = self._score(said, target.values, weight, honest)
+        self.oof_score_, self.oof_score_error_ = score.value, score.error
+
+    def _take_chosen(
+        self,
+        X: Any,
+        crossed: CrossFit,
+        target: Target,
+        given: GivenAtFit,
+        seeds: Any,
+        outline: Outline,
+    ) -> None:
+        """Keep the members that were chosen: fitted to all rows, or their models of the folds."""
+        chosen = np.flatnonzero(self.weights_).tolist()
+        members = [crossed.members[i] for i in chosen]
+        questions = [crossed.questions[i] for i in chosen]
+        dropped, kept = dict(crossed.dropped), chosen
+        if isinstance(self.cv, str):
+            models = [crossed.models[i] for i in chosen]
+        elif self.members == "folds":
+            classes = () if target.classes is None else (target.classes,)
+            models = [FoldModels(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
+        else:
+            plan = self._plan(
+                members, questions, self._labels(target), given, None if seeds is None else int(seeds[1])
+            )
+            fitted = cross_fit(plan, X, [], len(target.values))
+            members, questions, models = fitted.members, fitted.questions, fitted.models
+            dropped |= fitted.dropped
+            left = {member.name for member in members}
+            kept = [i for i in chosen if crossed.members[i].name in left]
+        self._shares = self.weights_[kept] / self.weights_[kept].sum()
+        self._take_outline(outline)
+        self._take_members(members, models)
+        self.dropped_ = dropped
+        self._asked = [
+            (replace(member, estimator=None), question)
+            for member, question in zip(members, questions, strict=True)
+        ]
+
+    def _means_of(self, X: Any) -> FloatArray:
+        """The weighted mean of what the chosen members say, shape (n_rows, n_columns)."""
+        answers = self._stacked(X)
+        return np.asarray(sum(share * own for share, own in zip(self._shares, answers, strict=True)))
+
+    def _stacked(self, X: Any) -> FloatArray:
+        """What every chosen member says of rows, shape (n_members, n_rows, n_columns)."""
+        check_is_fitted(self, "estimators_")
+        calls = [
+            (question, member, model, X)
+            for (member, question), model in zip(self._asked, self.estimators_, strict=True)
+        ]
+        return np.stack(in_parallel(_asked_of, calls, n_jobs=self.n_jobs))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""
+        router = self._router()
+        if not isinstance(self.cv, str):
+            router.add(
+                splitter=splitter_of(self.cv, None, classifier=False),
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+        return router
+
+    def _sk_visual_block_(self) -> Any:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+
+        names, learners = zip(*self._pairs, strict=True)
+        return _VisualBlock("parallel", learners, names=names)
+
+    def _question(self, member: Member, target: Target) -> Question:
+        raise AssertionError("selection of classes and of numbers each say what they ask")
+
+    def _labels(self, target: Target) -> AnyArray:
+        raise AssertionError("selection of classes and of numbers each say what they teach")
+
+    def _users_target(self, truth: AnyArray) -> AnyArray:
+        raise AssertionError("selection of classes and of numbers each say what the target is")
+
+    def _take_target(self, target: Target) -> None:
+        raise AssertionError("selection of classes and of numbers each say what they keep")
+
+    def _default_judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
+        raise AssertionError("selection of classes and of numbers each say what is good")
+
+    def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
+        raise AssertionError("selection of classes and of numbers each say what is good")
+
+    def _shown(self, answers: FloatArray) -> FloatArray:
+        raise AssertionError("selection of classes and of numbers each say how answers look")
+
+
+def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
+    """Rows that were held out and have weight."""
+    covered = crossed.coverage > 0
+    return covered if weight is None else covered & (weight > 0)
+
+
+def _asked_of(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
+    return question.ask(member.name, model, member.part_of(X))

@@ -1,0 +1,354 @@
+"""What stacking and blending share: members answer out of fold, and a final estimator learns from their answers."""
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from coterie._params import (
+    ArrayLike,
+    EstimatorLike,
+    Flag,
+    Function,
+    Instance,
+    OneOf,
+    Params,
+    check_params,
+    resolve_n_jobs,
+)
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray, Task
+from coterie.combining._final_estimator import FinalLesson, final_score, fitted_final, score_of
+from coterie.combining._leak_guard import guard_against_leaks
+from coterie.combining._meta_features import features_of, joined
+from coterie.combining._stacking_tags import StackFace
+from coterie.data.parts import Columns, Outline, chosen_columns, cuttable, outline_of
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.fit_members import Member, in_parallel, weight_params
+from coterie.members.fold_ensemble import FoldModels
+from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, target_of
+from coterie.members.oof_score import Score, spoken_codes
+from coterie.members.out_of_fold import CrossFit, Fold, Plan, cross_fit, prefit_members
+from coterie.members.response import Question, method_of
+
+__all__ = ["STACKING_PARAMS", "Lesson", "StackingBase"]
+
+STACKING_PARAMS: Params = {
+    **MEMBER_PARAMS,
+    "final_estimator": [EstimatorLike(), None],
+    "passthrough": [Flag(), ArrayLike(), Instance(slice), Function()],
+    "members": [OneOf("refit", "folds")],
+    "oof_score": [Flag()],
+    "leak_guard": [Flag()],
+}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What `fit` was given, read and checked; `labels` is y as members see it."""
+
+    X: Any
+    outline: Outline
+    target: Target
+    labels: AnyArray
+    weight: FloatArray | None
+    groups: Any
+    others: dict[str, Any]
+
+    @property
+    def classes(self) -> tuple[AnyArray, ...]:
+        classes = self.target.classes
+        return () if classes is None else tuple(classes) if isinstance(classes, list) else (classes,)
+
+
+class StackingBase(StackFace):
+    """The way of `fit`, and what the final estimator is shown."""
+
+    PARAMS: ClassVar[Params] = STACKING_PARAMS
+    _task: ClassVar[Task]
+
+    final_estimator_: Any
+    stack_method_: list[str]
+    dropped_: dict[str, str]
+    _asked: list[tuple[Member, Question]]
+    _passed: Columns | None
+    _features: FloatArray
+    _widths: list[int]
+    _folds_used: list[Fold]
+    _lesson: FinalLesson
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
+        check_params(self)
+        resolve_n_jobs(self.n_jobs)
+        self._check_members()
+        final = self._final()
+        lesson = self._read(X, y, sample_weight, groups, others)
+        members = self._members(lesson.X, lesson.outline)
+        given = self._given(members, lesson.weight, groups, others, final)
+        seeds: list[int | None] = [None] * 3
+        if self.random_state is not None:
+            seeds = [int(seed) for seed in spawn_seeds(self.random_state, 3)]
+        folds = self._folds(lesson, given, seeds[2])
+        passed = self._passed_columns(lesson)
+        guard = None
+        if self.leak_guard:
+            guard = self._guard(lesson, folds)
+        crossed = self._crossed(lesson, members, given, folds, seeds[0])
+        self._take_target(lesson.target)
+        self._take_outline(lesson.outline)
+        self._take_crossed(crossed, lesson)
+        self._passed = passed
+        self._learn_final(final, lesson, given.of_final, seeds[1])
+        self.__dict__.pop("leak_guard_", None)
+        if guard is not None:
+            self.leak_guard_ = guard
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Lesson:
+        outline = outline_of(X)
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        target = read_target(
+            y,
+            task=self._task,
+            estimator_name=type(self).__name__,
+            n_rows=outline.n_rows,
+            multi_output=self._has_outputs(),
+        )
+        return Lesson(cuttable(X), outline, target, _labels(target), weight, groups, others)
+
+    def _crossed(
+        self,
+        lesson: Lesson,
+        members: list[Member],
+        given: GivenAtFit,
+        folds: list[Fold] | None,
+        seed: int | None,
+    ) -> CrossFit:
+        classes = lesson.classes
+        questions = [
+            Question.to(
+                member.estimator, method_of(member.name, member.estimator, self._wanted_method()), classes
+            )
+            for member in members
+        ]
+        if folds is None:
+            return prefit_members(members, questions, lesson.X, lesson.outline.n_rows, self.n_jobs)
+        codes = lesson.target.values
+        plan = Plan(
+            members,
+            questions,
+            [target_of(member, codes, lesson.labels) if classes else codes for member in members],
+            [given.of_members[member.name] for member in members],
+            refit=self.members == "refit",
+            keeps_folds=self.members == "folds",
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+            random_state=seed,
+            verbose=int(self.verbose),
+            owner=type(self).__name__,
+        )
+        return cross_fit(plan, lesson.X, folds, lesson.outline.n_rows)
+
+    def _take_crossed(self, crossed: CrossFit, lesson: Lesson) -> None:
+        """Keep the members, and what they say out of fold."""
+        models = crossed.models
+        if crossed.fold_models:
+            models = [
+                FoldModels(member.name, own, question.classes)
+                for member, own, question in zip(
+                    crossed.members, crossed.fold_models, crossed.questions, strict=True
+                )
+            ]
+        self._take_members(crossed.members, models)
+        self._asked = [
+            (replace(member, estimator=None), question)
+            for member, question in zip(crossed.members, crossed.questions, strict=True)
+        ]
+        self.stack_method_ = [question.method for question in crossed.questions]
+        self.dropped_ = crossed.dropped
+        self.oof_coverage_ = crossed.coverage
+        names = [member.name for member in crossed.members]
+        self.oof_predictions_ = Bunch(
+            **{
+                name: _shown(own, q)
+                for name, own, q in zip(names, crossed.answers, crossed.questions, strict=True)
+            }
+        )
+        features = [features_of(own, q) for own, q in zip(crossed.answers, crossed.questions, strict=True)]
+        self._widths = [own.shape[1] for own in features]
+        self._features = np.hstack(features)
+        self._folds_used = crossed.folds
+        scores = [
+            self._member_score(own, question, lesson, crossed.coverage)
+            for own, question in zip(crossed.answers, crossed.questions, strict=True)
+        ]
+        self.member_scores_ = Bunch(**{name: score.value for name, score in zip(names, scores, strict=True)})
+
+    def _member_score(
+        self, answers: FloatArray, question: Question, lesson: Lesson, coverage: RowArray
+    ) -> Score:
+        n_classes = tuple(map(len, lesson.classes))
+        known = coverage > 0
+        said = answers if not n_classes else spoken_codes(np.nan_to_num(answers), question, n_classes)
+        said = said[:, None] if said.ndim == 1 else said
+        truth = lesson.target.values
+        blank = FinalLesson(None, truth, n_classes, known, lesson.weight, None, {}, None, None)
+        return score_of(blank, np.nan_to_num(said), known)
+
+    def _learn_final(self, final: Any, lesson: Lesson, params: dict[str, Any], seed: int | None) -> None:
+        """Fit the final estimator to what members say, and score it on rows that it does not see."""
+        table = joined(self._features, self._meta_names(), self._passed_of(lesson.X))
+        known = self.oof_coverage_ > 0
+        task = FinalLesson(
+            table,
+            lesson.target.values,
+            tuple(map(len, lesson.classes)),
+            known,
+            lesson.weight,
+            lesson.groups,
+            params,
+            self.n_jobs,
+            seed,
+        )
+        self._lesson = replace(task, table=None, params={})
+        self.final_estimator_ = fitted_final(final, task)
+        for name in ("oof_score_", "oof_score_error_"):
+            self.__dict__.pop(name, None)
+        if not self.oof_score:
+            return
+        if hasattr(self.final_estimator_, "oof_score_"):  # a second layer has scored itself
+            self.oof_score_ = self.final_estimator_.oof_score_
+            self.oof_score_error_ = getattr(self.final_estimator_, "oof_score_error_", float("nan"))
+        else:
+            score = final_score(final, task, self._folds_used)
+            self.oof_score_, self.oof_score_error_ = score.value, score.error
+
+    def recombined(self, final_estimator: Any, X: Any = None) -> Self:
+        """The same fitted members under another final estimator, as a new ensemble; no member is fitted again.
+
+        Parameters
+        ----------
+        final_estimator : what is to learn from the members' answers out of fold
+        X : the table of `fit`, if columns of it are passed through
+        """
+        check_is_fitted(self, "final_estimator_")
+        other = copy.copy(self)
+        other.final_estimator = final_estimator
+        check_params(other)
+        if self._passed is not None or self._passes_all():
+            if X is None:
+                raise InvalidInput("recombined needs X, the table of fit: columns of it are passed through.")
+            if outline_of(X).n_rows != len(self._features):
+                raise InvalidInput(f"recombined needs the X of fit, which had {len(self._features)} rows.")
+        kept = self._lesson
+        final = other._final()
+        target = Target(self._task, kept.truth, self._classes_of_target())
+        outline = replace(self._outline)
+        lesson = Lesson(cuttable(X), outline, target, kept.truth, kept.weight, kept.groups, {})
+        other._learn_final(final, lesson, weight_params(final, kept.weight), kept.seed)
+        return other
+
+    def _guard(self, lesson: Lesson, folds: list[Fold] | None) -> Bunch:
+        if folds is None:
+            raise InvalidParameter(
+                "leak_guard=True fits a trial without some rows, and cv='prefit' fits no member. Set leak_guard=False."
+            )
+        return guard_against_leaks(
+            self, lesson.X, lesson.labels, lesson.weight, lesson.groups, lesson.others, folds
+        )
+
+    def _passed_columns(self, lesson: Lesson) -> Columns | None:
+        """The columns that the final estimator sees too; None for none, or all."""
+        if isinstance(self.passthrough, bool | np.bool_):
+            return None
+        return chosen_columns(self.passthrough, lesson.X, lesson.outline, "passthrough")
+
+    def _passed_of(self, X: Any) -> Any:
+        if self._passed is not None:
+            return self._passed.of(X)
+        return X if self._passes_all() else None
+
+    def _passes_all(self) -> bool:
+        return isinstance(self.passthrough, bool | np.bool_) and bool(self.passthrough)
+
+    def _meta_names(self) -> list[str]:
+        prefix = type(self).__name__.lower()
+        names = []
+        for (member, _), width in zip(self._asked, self._widths, strict=True):
+            own = f"{prefix}_{member.name}"
+            names += [own] if width == 1 else [f"{own}{column}" for column in range(width)]
+        return names
+
+    def _meta_table(self, X: Any) -> Any:
+        """What the final estimator is shown of new rows."""
+        check_is_fitted(self, "final_estimator_")
+        X = cuttable(X)
+        calls = [
+            (question, member, model, X)
+            for (member, question), model in zip(self._asked, self.estimators_, strict=True)
+        ]
+        features = np.hstack(in_parallel(_features_of_member, calls, n_jobs=self.n_jobs))
+        return joined(features, self._meta_names(), self._passed_of(X))
+
+    def transform(self, X: Any) -> Any:
+        """What the final estimator is shown: predictions of members, and columns of X that are passed through."""
+        return self._meta_table(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Names of the columns of `transform`: the ensemble's class and the member, then the names of columns of X."""
+        check_is_fitted(self, "final_estimator_")
+        passes = self._passed is not None or self._passes_all()
+        own = _check_feature_names_in(self, input_features, generate_names=passes)
+        names: list[Any] = list(self._meta_names())
+        if self._passed is not None:
+            names += [own[place] for place in self._passed.places]
+        elif passes:
+            names += list(own)
+        return np.asarray(names, dtype=object)
+
+    def _final_predict(self, X: Any, predict_params: dict[str, Any]) -> Any:
+        table = self._meta_table(X)
+        if get_config()["enable_metadata_routing"]:
+            predict_params = process_routing(self, "predict", **predict_params).final_estimator_.predict
+        return self.final_estimator_.predict(table, **predict_params)
+
+    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
+        raise AssertionError("stacking and blending each say how rows are held out")
+
+    def _trial(self, folds: list[Fold]) -> Any:
+        raise AssertionError("stacking and blending each say how a trial holds rows out")
+
+    def _take_target(self, target: Target) -> None:
+        raise AssertionError("stacks of classes and of numbers each say what they keep")
+
+    def _classes_of_target(self) -> Any:
+        raise AssertionError("stacks of classes and of numbers each say what they keep")
+
+
+def _labels(target: Target) -> AnyArray:
+    """y as members see it."""
+    classes, codes = target.classes, target.values
+    if classes is None:
+        return codes
+    if isinstance(classes, list):
+        return np.column_stack([own[codes[:, output]] for output, own in enumerate(classes)])
+    return np.asarray(classes[codes])
+
+
+def _shown(answers: FloatArray, question: Question) -> FloatArray:
+    settled = question.settled(answers)
+    return settled[:, 0] if settled.shape[1] == 1 else settled
+
+
+def _features_of_member(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
+    part = member.part_of(X)
+    if isinstance(model, FoldModels):
+        return features_of(model.mean_of(question, part), question)
+    return features_of(question.ask(member.name, model, part), question)

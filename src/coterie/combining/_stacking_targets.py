@@ -1,0 +1,138 @@
+"""Stacks of classes and of numbers: how y is read, what is final, and how the final answer is said."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import OneOf, Params
+from coterie._typing import AnyArray, FloatArray, Task
+from coterie.combining._stacking_base import STACKING_PARAMS, StackingBase
+from coterie.data.target import Target
+from coterie.members.response import Question
+
+__all__ = ["STACK_OF_CLASSES_PARAMS", "StackOfClasses", "StackOfNumbers"]
+
+STACK_OF_CLASSES_PARAMS: Params = {
+    **STACKING_PARAMS,
+    "stack_method": [OneOf("auto", "predict_proba", "decision_function", "predict")],
+}
+
+
+def _routes() -> bool:
+    """Whether scikit-learn's metadata routing is on; then a default has to ask for weights."""
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def _final_can(method: str) -> Any:
+    """Whether the final estimator has a method, asked before and after `fit`."""
+
+    def has(stack: Any) -> bool:
+        final = getattr(stack, "final_estimator_", stack.final_estimator)
+        return hasattr(stack._default_final() if final is None else final, method)
+
+    return available_if(has)
+
+
+class StackOfClasses(ClassifierMixin, StackingBase):
+    """A stack whose final estimator names classes."""
+
+    PARAMS: ClassVar[Params] = STACK_OF_CLASSES_PARAMS
+    _task: ClassVar[Task] = "classification"
+    _regressors_too: ClassVar[bool] = True
+
+    classes_: AnyArray | list[AnyArray]
+
+    @_final_can("predict")  # type: ignore[untyped-decorator]
+    def predict(self, X: Any, **predict_params: Any) -> AnyArray:
+        """The class of each row, or the classes of several outputs.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        **predict_params : what `predict` of the final estimator is given
+        """
+        codes = np.asarray(self._final_predict(X, predict_params)).astype(np.int64)
+        if isinstance(self.classes_, list):
+            return np.column_stack([own[codes[:, output]] for output, own in enumerate(self.classes_)])
+        return np.asarray(self.classes_[codes])
+
+    @_final_can("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, shape (n_rows, n_classes); of several outputs, as the final one says it."""
+        table = self._meta_table(X)
+        if isinstance(self.classes_, list):
+            return self.final_estimator_.predict_proba(table)
+        question = Question("predict_proba", (np.arange(len(self.classes_)),))
+        return question.ask("final_estimator", self.final_estimator_, table)
+
+    @_final_can("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores of the final estimator."""
+        table = self._meta_table(X)
+        return np.asarray(self.final_estimator_.decision_function(table))
+
+    def _wanted_method(self) -> str:
+        return str(self.stack_method)
+
+    def _default_final(self) -> Any:
+        return LogisticRegression().set_fit_request(sample_weight=True) if _routes() else LogisticRegression()
+
+    def _fits(self, final: Any) -> bool:
+        return bool(is_classifier(final))
+
+    def _take_target(self, target: Target) -> None:
+        assert target.classes is not None
+        self.classes_ = target.classes
+
+    def _classes_of_target(self) -> Any:
+        return self.classes_
+
+    def _has_outputs(self) -> bool:
+        def several(tags: Any) -> bool:
+            classes = tags.classifier_tags
+            return bool(tags.target_tags.multi_output or (classes is not None and classes.multi_label))
+
+        return self._with_final(several)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output
+        return tags
+
+
+class StackOfNumbers(RegressorMixin, StackingBase):
+    """A stack whose final estimator says numbers."""
+
+    _task: ClassVar[Task] = "regression"
+
+    @_final_can("predict")  # type: ignore[untyped-decorator]
+    def predict(self, X: Any, **predict_params: Any) -> Any:
+        """The answer to each row, as the final estimator says it.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        **predict_params : what `predict` of the final estimator is given, such as `return_std`
+        """
+        check_is_fitted(self, "final_estimator_")
+        return self._final_predict(X, predict_params)
+
+    def _default_final(self) -> Any:
+        return RidgeCV().set_fit_request(sample_weight=True) if _routes() else RidgeCV()
+
+    def _fits(self, final: Any) -> bool:
+        return bool(is_regressor(final))
+
+    def _take_target(self, target: Target) -> None:
+        """Numbers need no classes."""
+
+    def _classes_of_target(self) -> Any:
+        return None
+
+    def _has_outputs(self) -> bool:
+        return self._with_final(lambda tags: tags.target_tags.multi_output)

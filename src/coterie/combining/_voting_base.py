@@ -1,0 +1,313 @@
+"""What voting of classes and of numbers share: members fitted side by side, and their answers combined."""
+
+import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short, resolve_n_jobs
+from coterie._typing import AnyArray, BoolArray, FloatArray, Task
+from coterie.combining._combine import RankScales, mean, median
+from coterie.data.parts import cuttable, outline_of
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.fit_members import Member, in_parallel
+from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, NamedMembers, member_weights
+from coterie.members.oof_score import Score
+from coterie.members.out_of_fold import (
+    CrossFit,
+    Plan,
+    Splitter,
+    cross_fit,
+    folds_of,
+    prefit_members,
+    route_cv,
+    splitter_of,
+)
+from coterie.members.response import Question
+
+__all__ = ["VOTING_PARAMS", "VotingBase"]
+
+VOTING_PARAMS: Params = {
+    **MEMBER_PARAMS,
+    "weights": [ArrayLike(), OneOf("learned"), None],
+    "cv": [Whole(2), Splitter(), OneOf("prefit"), None],
+}
+
+
+class VotingBase(TransformerMixin, NamedMembers):
+    """The way of `fit`, and what members say of rows."""
+
+    PARAMS: ClassVar[Params] = VOTING_PARAMS
+    _task: ClassVar[Task]
+
+    weights_: FloatArray
+    _asked: list[tuple[Member, Question]]
+    _weights: FloatArray | None
+    _scales: RankScales | None
+    _crossed: CrossFit | None
+    _truth: AnyArray
+    _row_weight: FloatArray | None
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
+        check_params(self)
+        resolve_n_jobs(self.n_jobs)
+        names = self._check_members()
+        if self.weights is not None and not isinstance(self.weights, str):
+            member_weights(self.weights, len(names))
+        outline = outline_of(X)
+        X = cuttable(X)
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        target = read_target(
+            y,
+            task=self._task,
+            estimator_name=type(self).__name__,
+            n_rows=outline.n_rows,
+            multi_output=self._has_outputs(),
+        )
+        members = self._members(X, outline)
+        given = self._given(members, weight, groups, others)
+        crossed = self._crossed_members(X, members, target, given)
+        self._take_target(target)
+        self._take_outline(outline)
+        self._take_members(crossed.members, crossed.models)
+        self.dropped_ = crossed.dropped
+        self._asked = [
+            (replace(member, estimator=None), question)
+            for member, question in zip(crossed.members, crossed.questions, strict=True)
+        ]
+        self._crossed = None
+        if crossed.answers:
+            self._crossed = replace(crossed, members=[], models=[], questions=[])
+        self._truth, self._row_weight = target.values, weight
+        self._combine_anew(lambda: self._stacked(X))
+        return self
+
+    def _crossed_members(self, X: Any, members: list[Member], target: Target, given: GivenAtFit) -> CrossFit:
+        """Fitted members, and, where folds are wanted, what they say out of fold."""
+        questions = [self._question(member, target) for member in members]
+        targets = [self._target_of_members(target)] * len(members)
+        n_rows = len(target.values)
+        if isinstance(self.cv, str):
+            wants = self._is_learned() or self._has_ranks()
+            return prefit_members(members, questions, X if wants else None, n_rows, self.n_jobs)
+        folds = []
+        if self.cv is not None or self._is_learned():
+            splitter = splitter_of(self.cv, targets[0], classifier=self._task == "classification")
+            folds = folds_of(splitter, X, targets[0], n_rows, type(self).__name__, **given.of_split)
+        elif given.of_split:
+            raise InvalidInput(
+                "groups say which rows folds may not part, and this fit makes no folds. Leave groups out, or set cv."
+            )
+        plan = Plan(
+            members,
+            questions,
+            targets,
+            [given.of_members[member.name] for member in members],
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+            random_state=self.random_state,
+            verbose=int(self.verbose),
+            owner=type(self).__name__,
+        )
+        return cross_fit(plan, X, folds, n_rows)
+
+    def recombined(self, **choices: Any) -> Self:
+        """Another way to combine the same fitted members, as a new ensemble; nothing is fitted again.
+
+        Parameters
+        ----------
+        **choices : `voting` and `weights`, as in the constructor. What is not given stays as it is.
+
+        Learned weights, and ranks, need to know what members say of rows: they can be had if `fit` was given a `cv`, or
+        learned weights, and if votes stay votes or probabilities probabilities.
+        """
+        check_is_fitted(self, "estimators_")
+        unknown = sorted(set(choices) - {"voting", "weights"})
+        if unknown:
+            raise InvalidParameter(
+                f"recombined({unknown[0]}=...): expected voting or weights; other parameters need a new fit."
+            )
+        other = copy.copy(self)
+        for name, value in choices.items():
+            setattr(other, name, value)
+        check_params(other)
+        other._asked = other._asked_by(self._asked)
+        if other._asked[0][1].method != self._asked[0][1].method:
+            other._crossed = None  # what is known out of fold are answers to another question
+        other._combine_anew(None)
+        return other
+
+    def _combine_anew(self, answers_of_fit: Any) -> None:
+        """Find the weights and the scales of ranks, and score the whole out of fold."""
+        self._weights = self._weights_now()
+        n_members = len(self._asked)
+        shares = np.ones(n_members) if self._weights is None else self._weights
+        self.weights_ = shares / shares.sum()
+        self._scales = self._scales_now(answers_of_fit)
+        for name in ("oof_predictions_", "oof_coverage_", "member_scores_", "oof_score_", "oof_score_error_"):
+            self.__dict__.pop(name, None)
+        if self._crossed is not None:
+            self._take_scores()
+
+    def _weights_now(self) -> FloatArray | None:
+        if self.weights is None:
+            return None
+        if self._is_learned():
+            if self._crossed is None:
+                raise InvalidParameter(
+                    "weights='learned' needs what members say out of fold, and this ensemble was fitted without. Fit "
+                    "it with cv, or with weights='learned'."
+                )
+            return self._learned(self._covered())
+        given = member_weights(self.weights, len(self._pairs))
+        left = {member.name for member, _ in self._asked}
+        weights = given[[name in left for name, _ in self._pairs]]
+        if not weights.any():
+            raise InvalidParameter(
+                f"weights={in_short(self.weights)}: the members that are left have no weight."
+            )
+        return weights
+
+    def _scales_now(self, answers_of_fit: Any) -> RankScales | None:
+        if not self._has_ranks():
+            return None
+        if self._crossed is not None:
+            covered = self._covered()
+            weight = None if self._row_weight is None else self._row_weight[covered]
+            return RankScales.of(self._oof_answers()[:, covered], weight)
+        if answers_of_fit is None:
+            raise InvalidParameter(
+                "voting='rank' needs what members say of rows, and this ensemble was fitted without. Fit it with cv, "
+                "or with voting='rank'."
+            )
+        return RankScales.of(answers_of_fit(), self._row_weight)
+
+    def _take_scores(self) -> None:
+        crossed = self._crossed
+        assert crossed is not None
+        names = [member.name for member, _ in self._asked]
+        answers, covered = self._oof_answers(), self._covered()
+        self.oof_coverage_ = crossed.coverage
+        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._shown, answers), strict=True)))
+        scores = [self._score(own[None], None, covered) for own in answers]
+        self.member_scores_ = Bunch(**{name: s.value for name, s in zip(names, scores, strict=True)})
+        score = self._honest_score(answers, covered)
+        self.oof_score_, self.oof_score_error_ = score.value, score.error
+
+    def _honest_score(self, answers: FloatArray, covered: BoolArray) -> Score:
+        """The score of the combination; learned weights are learned without the rows that they are used on."""
+        if not self._is_learned() or len(self._asked) == 1:
+            return self._score(answers, self._weights, covered)
+        assert self._crossed is not None
+        own = np.zeros((len(covered), len(answers)))
+        times = np.zeros(len(covered), dtype=np.int64)
+        for fold in self._crossed.folds:
+            known = np.zeros(len(covered), dtype=bool)
+            known[fold.train] = True
+            known &= covered
+            if known.any():
+                own[fold.test] += self._learned(known)
+                times[fold.test] += 1
+        scored = times > 0
+        if not scored.any():
+            return self._score(answers, self._weights, covered)
+        own[scored] /= times[scored, None]
+        return self._score(answers * (own.T[:, :, None] * len(answers)), None, scored)
+
+    def _oof_answers(self) -> FloatArray:
+        assert self._crossed is not None
+        return np.stack(self._crossed.answers)
+
+    def _covered(self) -> BoolArray:
+        """Rows that were held out and have weight."""
+        assert self._crossed is not None
+        covered = self._crossed.coverage > 0
+        return covered if self._row_weight is None else covered & (self._row_weight > 0)
+
+    def _stacked(self, X: Any) -> FloatArray:
+        """What every member says of rows, shape (n_members, n_rows, n_columns)."""
+        check_is_fitted(self, "estimators_")
+        calls = [
+            (question, member, model, X)
+            for (member, question), model in zip(self._asked, self.estimators_, strict=True)
+        ]
+        return np.stack(in_parallel(_asked_of, calls, n_jobs=self.n_jobs))
+
+    def _mixed(self, answers: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """The answers combined as `voting` says, shape (n_rows, n_columns)."""
+        if self.voting == "median":
+            return median(answers, weights)
+        if self.voting == "rank":
+            assert self._scales is not None
+            return self._scales.combined(answers, weights)
+        return mean(answers, weights)
+
+    def _is_learned(self) -> bool:
+        return isinstance(self.weights, str)
+
+    def _has_ranks(self) -> bool:
+        return bool(self.voting == "rank")
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Names of the columns of `transform`: the ensemble's class, the member and, if it has several, the column."""
+        check_is_fitted(self, "estimators_")
+        _check_feature_names_in(self, input_features, generate_names=False)
+        prefix, n_columns = type(self).__name__.lower(), self._n_columns_out()
+        names = [f"{prefix}_{member.name}" for member, _ in self._asked]
+        if n_columns > 1:
+            names = [f"{name}{column}" for name in names for column in range(n_columns)]
+        return np.asarray(names, dtype=object)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""
+        router = self._router()
+        if self.cv is not None and not isinstance(self.cv, str):
+            route_cv(self, router)
+        return router
+
+    def _sk_visual_block_(self) -> Any:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+
+        names, learners = zip(*self._pairs, strict=True)
+        return _VisualBlock("parallel", learners, names=names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _asked_by(self, asked: list[tuple[Member, Question]]) -> list[tuple[Member, Question]]:
+        """The questions that the present `voting` asks."""
+        return asked
+
+    def _question(self, member: Member, target: Target) -> Question:
+        raise AssertionError("voting of classes and of numbers each say what they ask")
+
+    def _target_of_members(self, target: Target) -> AnyArray:
+        raise AssertionError("voting of classes and of numbers each say what they teach")
+
+    def _take_target(self, target: Target) -> None:
+        raise AssertionError("voting of classes and of numbers each say what they keep")
+
+    def _learned(self, rows: BoolArray) -> FloatArray:
+        raise AssertionError("voting of classes and of numbers each say what they minimise")
+
+    def _score(self, answers: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
+        raise AssertionError("voting of classes and of numbers each say what is good")
+
+    def _shown(self, answers: FloatArray) -> AnyArray:
+        raise AssertionError("voting of classes and of numbers each say how answers look")
+
+    def _n_columns_out(self) -> int:
+        raise AssertionError("voting of classes and of numbers each say how wide answers are")
+
+
+def _asked_of(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
+    return question.ask(member.name, model, member.part_of(X))

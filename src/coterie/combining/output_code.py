@@ -1,0 +1,344 @@
+"""Output codes: many classes by members that tell two groups of them apart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import (
+    ArrayLike,
+    EstimatorLike,
+    Flag,
+    OneOf,
+    Params,
+    Real,
+    SeedLike,
+    Whole,
+    check_params,
+    in_short,
+    resolve_n_jobs,
+)
+from coterie._reported import Reported
+from coterie._seeds import root_seed, spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie._typing import SeedLike as Seed
+from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
+from coterie.combining._decoding import LOSSES, coupled, distances, logits
+from coterie.data.parts import cuttable, outline_of
+from coterie.data.schema import Schema
+from coterie.data.target import read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.errors import InvalidParameter
+from coterie.fitting.callbacks import watched
+from coterie.fitting.warm_start import left_as_it_was
+from coterie.members.fit_members import Member, Task, fit_all, in_parallel, weight_params
+from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+from coterie.trees.decision_tree import DecisionTreeClassifier
+
+__all__ = ["OutputCodeClassifier"]
+
+
+def _learner_of(ensemble: Any) -> Any:
+    return DecisionTreeClassifier() if ensemble.estimator is None else ensemble.estimator
+
+
+def _decoding_of(ensemble: Any) -> str:
+    """What "auto" stands for."""
+    if ensemble.decoding != "auto":
+        return str(ensemble.decoding)
+    return "probabilistic" if hasattr(_learner_of(ensemble), "predict_proba") else "logistic"
+
+
+def _when(condition: Callable[[str], bool], method: str) -> Any:
+    def check(ensemble: Any) -> bool:
+        if not condition(_decoding_of(ensemble)):
+            raise AttributeError(f"{method} is not available when decoding={_decoding_of(ensemble)!r}")
+        return True
+
+    return available_if(check)
+
+
+class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """A classifier for many classes, made of members that each tell two groups of them apart.
+
+    A code matrix says which classes are on which side for each member. The class of a row is the one whose row of the
+    matrix fits the members' answers best, so if the matrix has members to spare, some of them may be wrong. One against
+    the rest and one against one are codes too.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        The learner: a classifier for two classes, which is taught 0 and 1, or a regressor, which is taught -1 and 1.
+        None: a `DecisionTreeClassifier`.
+    code : {"dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"} or array of shape (n_classes, n_members)
+        "dense": every class is on a side drawn at random. "sparse": half of the classes take no part. Of 64 such
+        matrices the one is taken whose classes are farthest apart. "exhaustive": every way to part the classes in two,
+        for 10 classes at most. "one_vs_rest", "one_vs_one": a member for each class, or pair of classes. An array has a
+        row for each class in the order of `classes_`, with 1 and -1 for the sides and 0 for classes that take no part.
+    code_size : float
+        Members of a random code, as a share of the number of classes.
+    decoding : {"auto", "hamming", "hinge", "exponential", "logistic", "probabilistic"}
+        How a class is found. "hamming": members count alike. "hinge", "exponential" and "logistic": the class for which
+        the loss of the members' scores is least. "probabilistic": the probabilities of classes that agree best with
+        those of the members. "auto": probabilistic if the learner has probabilities, else logistic.
+    n_jobs : int or None
+        Threads in all. Members are fitted side by side, and each is held to its share whatever its own `n_jobs` says.
+        None: one after the other. The answers are the same for any number.
+    random_state : int, RandomState, Generator or None
+        The seed of a random code, and of members whose own random_state is None.
+    verbose : int or bool
+        Print a line when a member is fitted.
+
+    Attributes
+    ----------
+    classes_ : array of the labels
+    code_book_ : array of shape (n_classes, n_members)
+        The code matrix.
+    separation_ : int
+        The least number of members for which two classes are on different sides. Of any `(separation_ - 1) // 2`
+        members that are wrong about a row, the others make up for them.
+    estimators_ : list of fitted members
+
+    Examples
+    --------
+    >>> from coterie import OutputCodeClassifier
+    >>> from coterie.datasets import load_table
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import pandas as pd
+    >>> X, y = load_table("wine")
+    >>> model = OutputCodeClassifier(GaussianNB(), code="exhaustive").fit(pd.DataFrame(X), y)
+    >>> model.code_book_
+    array([[ 1,  1,  1],
+           [-1, -1,  1],
+           [-1,  1, -1]], dtype=int8)
+    >>> model.separation_, model.score(pd.DataFrame(X), y) > 0.95
+    (2, True)
+
+    References
+    ----------
+    Dietterich and Bakiri, Solving multiclass learning problems via error-correcting output codes (1995); Allwein,
+    Schapire and Singer, Reducing multiclass to binary (2000); Zadrozny (2002) for probabilities.
+    """
+
+    PARAMS: ClassVar[Params] = {
+        "estimator": [EstimatorLike(), None],
+        "code": [OneOf("dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"), ArrayLike()],
+        "code_size": [Real(0, None, closed="neither")],
+        "decoding": [OneOf("auto", *LOSSES, "probabilistic")],
+        "n_jobs": [Whole(), None],
+        "random_state": [SeedLike()],
+        "verbose": [Whole(0), Flag()],
+    }
+
+    classes_: AnyArray
+    code_book_: Code
+    estimators_: list[Any]
+    _schema: Schema | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        code: Any = "dense",
+        code_size: float = 1.5,
+        decoding: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.code = code
+        self.code_size = code_size
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Make the code and fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the learner takes it
+        y : labels of any type, one for each row
+        sample_weight : how often each row counts; the learner must take it
+        **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
+        """
+        check_params(self)
+        resolve_n_jobs(self.n_jobs)
+        learner = self._checked_learner()
+        outline = outline_of(X)
+        target = read_target(
+            y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
+        )
+        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
+        assert isinstance(target.classes, np.ndarray)
+        with left_as_it_was(self):
+            seed = root_seed(self.random_state)
+            self.classes_, self.code_book_ = target.classes, self._code(target.classes, seed)
+            self.separation_ = separation(self.code_book_)
+            self._schema = None if outline.table is None else Schema.of(outline.table)
+            if self._schema is not None:
+                self._schema.mark(self)
+            self._fit_members(learner, cuttable(X), target.values, weight, params, seed)
+        return self
+
+    def _code(self, classes: AnyArray, seed: int) -> Code:
+        if isinstance(self.code, str):
+            return code_matrix(self.code, len(classes), self.code_size, seed)
+        return as_code(self.code, classes)
+
+    def _fit_members(
+        self,
+        learner: Any,
+        X: Any,
+        codes: AnyArray,
+        weight: FloatArray | None,
+        params: dict[str, Any],
+        seed: int,
+    ) -> None:
+        sides = self.code_book_[codes]  # of each row, for each member
+        weighty = np.ones(len(codes), dtype=bool) if weight is None else weight > 0
+        seeds = spawn_seeds(seed, 1 + sides.shape[1])[1:]
+        every: list[Any] = [None] * sides.shape[1]
+        tasks: dict[int, Task] = {}
+        seen = []
+        for column in range(sides.shape[1]):
+            rows = np.flatnonzero((sides[:, column] != 0) & weighty)
+            seen.append(len(rows) if weight is None else weight[rows].sum())
+            present = set(sides[rows, column].tolist())
+            if present == {-1, 1}:
+                tasks[column] = self._task(column, learner, sides[:, column], rows, params, seeds)
+            else:  # the rows of one side have no weight
+                every[column] = _OneSide(present.pop() if present else 0)
+        outcomes = fit_all(list(tasks.values()), X, n_jobs=self.n_jobs, on_error="raise")
+        for column, outcome in zip(tasks, outcomes, strict=True):
+            every[column] = outcome.model
+        self.estimators_ = every
+        self._shares = np.array(seen, dtype=np.float64) / max(max(seen, default=1.0), 1e-300)
+
+    def _task(
+        self,
+        column: int,
+        learner: Any,
+        side: AnyArray,
+        rows: RowArray,
+        params: dict[str, Any],
+        seeds: AnyArray,
+    ) -> Task:
+        y = (side > 0).astype(np.int64) if is_classifier(learner) else side.astype(np.float64)
+        owner = type(self).__name__
+        return Task(
+            Member(_name(column), learner),
+            y,
+            rows=None if len(rows) == len(side) else rows,
+            params=params,
+            seed=None if self.random_state is None else int(seeds[column]),
+            said=f"{owner}: {_name(column)} of {self.code_book_.shape[1]}" if self.verbose else None,
+        )
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class of each row; on a tie, the first of them."""
+        fits = self._probabilities(X) if _decoding_of(self) == "probabilistic" else -self._distances(X)
+        return np.asarray(self.classes_[fits.argmax(axis=1)])
+
+    @_when(lambda decoding: decoding == "probabilistic", "predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class, shape (n_rows, n_classes); for decoding="probabilistic"."""
+        return self._probabilities(X)
+
+    @_when(lambda decoding: decoding in LOSSES, "decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """How well each class fits, minus the distance of its code; for two classes the score of the second.
+
+        The shape is (n_rows, n_classes), or (n_rows,) for two classes. Not for decoding="probabilistic".
+        """
+        found = self._distances(X)
+        return found[:, 0] - found[:, 1] if found.shape[1] == 2 else -found
+
+    def _distances(self, X: Any) -> FloatArray:
+        said = self._said(X, _score)
+        return distances(self.code_book_, said, _decoding_of(self))
+
+    def _probabilities(self, X: Any) -> FloatArray:
+        said = self._said(X, _probability)
+        if not said.shape[1]:
+            return np.ones((len(said), 1))
+        if len(self.classes_) == 2 and said.shape[1] == 1:
+            second = said if self.code_book_[1, 0] > 0 else 1 - said
+            return np.hstack([1 - second, second])
+        return coupled(self.code_book_, said, self._shares)
+
+    def _said(self, X: Any, ask: Any) -> FloatArray:
+        """What each member says, shape (n_rows, n_members)."""
+        check_is_fitted(self, "estimators_")
+        outline = outline_of(X)
+        if self._schema is not None and outline.table is not None:
+            self._schema.check(outline.table, type(self).__name__)
+        X = cuttable(X)
+        found = in_parallel(ask, [(model, X) for model in self.estimators_], n_jobs=self.n_jobs)
+        return np.column_stack(found) if found else np.zeros((outline.n_rows, 0))
+
+    def _checked_learner(self) -> Any:
+        learner = _learner_of(self)
+        if not is_classifier(learner) and not is_regressor(learner):
+            raise InvalidParameter(
+                f"OutputCodeClassifier(estimator={in_short(learner)}): expected a classifier or a regressor."
+            )
+        if self.decoding == "probabilistic" and not hasattr(learner, "predict_proba"):
+            raise InvalidParameter(
+                f"decoding='probabilistic' needs predict_proba, which {type(learner).__name__} does not have; "
+                "expected a loss such as decoding='logistic'."
+            )
+        return learner
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
+        return router_of(self, _learner_of(self))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        take_input_tags(tags, _learner_of(self))
+        return tags
+
+
+@dataclass(frozen=True)
+class _OneSide:
+    """A member that saw one side only, or none: it is sure of that, or knows nothing."""
+
+    side: int
+
+
+def _name(column: int) -> str:
+    return f"member {column}"
+
+
+def _score(model: Any, X: Any) -> FloatArray:
+    """Above 0 for the positive side."""
+    if isinstance(model, _OneSide):
+        return np.full(_n_rows(X), float(model.side))
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64).reshape(-1)
+    if hasattr(model, "predict_proba"):
+        return logits(np.asarray(model.predict_proba(X))[:, 1])
+    said = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
+    return 2 * said - 1 if is_classifier(model) else said
+
+
+def _probability(model: Any, X: Any) -> FloatArray:
+    """That of the positive side."""
+    if isinstance(model, _OneSide):
+        return np.full(_n_rows(X), (1 + model.side) / 2)
+    return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+
+
+def _n_rows(X: Any) -> int:
+    return outline_of(X).n_rows

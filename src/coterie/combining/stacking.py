@@ -1,0 +1,182 @@
+"""Stacking: a final estimator learns how to combine members from what they say out of fold."""
+
+from typing import Any, ClassVar, Self
+
+from sklearn.base import clone
+from sklearn.utils.metadata_routing import MetadataRouter
+
+from coterie._params import OneOf, Params, Whole
+from coterie._typing import SeedLike
+from coterie.combining._leak_guard import folds_within
+from coterie.combining._parameter_docs import documented
+from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
+from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
+from coterie.errors import InvalidParameter
+from coterie.fitting.callbacks import watched
+from coterie.members.named_members import GivenAtFit
+from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
+
+__all__ = ["StackingClassifier", "StackingRegressor"]
+
+_CV: Params = {"cv": [Whole(2), Splitter(), OneOf("prefit"), None]}
+
+
+@documented
+class StackingClassifier(StackOfClasses):
+    """A stack of members under a final classifier.
+
+    Members of any kind say what they think of rows that they were not fitted to, and the final estimator learns from
+    that how to combine them: whom to believe, and when. A member that knows its rows by heart is not believed for it.
+
+    Examples
+    --------
+    >>> from coterie import RandomForestClassifier, StackingClassifier
+    >>> from coterie.datasets import load_table
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import pandas as pd
+    >>> X, y = load_table("wine")
+    >>> model = StackingClassifier([("forest", RandomForestClassifier(random_state=0)), ("bayes", GaussianNB())])
+    >>> model = model.fit(pd.DataFrame(X), y)
+    >>> model.oof_score_ > 0.95
+    True
+    >>> model.predict(pd.DataFrame(X)[:2])
+    array(['class_0', 'class_0'], dtype='<U7')
+
+    References
+    ----------
+    Wolpert, Stacked generalization (1992).
+    """
+
+    PARAMS: ClassVar[Params] = {**STACK_OF_CLASSES_PARAMS, **_CV}
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        stack_method: str = "auto",
+        passthrough: Any = False,
+        members: str = "refit",
+        oof_score: bool = True,
+        leak_guard: bool = False,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the members and the final estimator.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        y : labels of any type, one for each row, or several where all members and the final estimator can learn several
+        sample_weight : how often each row counts; members and the final estimator must take it
+        groups : rows of a group are not parted by folds, with a splitter that takes groups
+        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        """
+        return self._fit(X, y, sample_weight, groups, fit_params)
+
+    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
+        return _folds_by_cv(self, lesson, given, classifier=True)
+
+    def _trial(self, folds: list[Fold]) -> Any:
+        return _trial_by_cv(self, folds)
+
+    def _route_splitter(self, router: MetadataRouter) -> None:
+        if not isinstance(self.cv, str):
+            route_cv(self, router)
+
+
+@documented
+class StackingRegressor(StackOfNumbers):
+    """A stack of members under a final regressor.
+
+    Members of any kind say what they think of rows that they were not fitted to, and the final estimator learns from
+    that how to combine them: whom to believe, and when. A member that knows its rows by heart is not believed for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import DecisionTreeRegressor, StackingRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = X[:, 0] + (X[:, 1] > 0)
+    >>> members = [("linear", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=4))]
+    >>> model = StackingRegressor(members).fit(X, y)
+    >>> model.oof_score_ > max(model.member_scores_.values())
+    True
+
+    References
+    ----------
+    Wolpert, Stacked generalization (1992).
+    """
+
+    PARAMS: ClassVar[Params] = {**STACKING_PARAMS, **_CV}
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        passthrough: Any = False,
+        members: str = "refit",
+        oof_score: bool = True,
+        leak_guard: bool = False,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the members and the final estimator.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        y : a number for each row, or several where all members and the final estimator can learn several
+        sample_weight : how often each row counts; members and the final estimator must take it
+        groups : rows of a group are not parted by folds, with a splitter that takes groups
+        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        """
+        return self._fit(X, y, sample_weight, groups, fit_params)
+
+    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
+        return _folds_by_cv(self, lesson, given, classifier=False)
+
+    def _trial(self, folds: list[Fold]) -> Any:
+        return _trial_by_cv(self, folds)
+
+    def _route_splitter(self, router: MetadataRouter) -> None:
+        if not isinstance(self.cv, str):
+            route_cv(self, router)
+
+
+def _folds_by_cv(stack: Any, lesson: Lesson, given: GivenAtFit, *, classifier: bool) -> list[Fold] | None:
+    """The folds that `cv` makes; None for members that were fitted before."""
+    if isinstance(stack.cv, str):
+        if stack.members == "folds":
+            raise InvalidParameter("members='folds' are models of folds, and cv='prefit' makes none.")
+        return None
+    splitter = splitter_of(stack.cv, lesson.labels, classifier=classifier)
+    return folds_of(
+        splitter, lesson.X, lesson.labels, lesson.outline.n_rows, type(stack).__name__, **given.of_split
+    )
+
+
+def _trial_by_cv(stack: Any, folds: list[Fold]) -> Any:
+    inner = folds_within(folds, 1 + max(max(fold.train.max(), fold.test.max()) for fold in folds))
+    return clone(stack).set_params(cv=inner or None)

@@ -1,0 +1,277 @@
+"""Voting: members of any kind, fitted to the same rows, answer together."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import Flag, OneOf, Params
+from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie.combining._combine import as_probabilities, majority
+from coterie.combining._simplex import least_log_loss, least_squares
+from coterie.combining._voting_base import VOTING_PARAMS, VotingBase
+from coterie.data.target import Target
+from coterie.errors import InvalidParameter
+from coterie.fitting.callbacks import watched
+from coterie.members.fit_members import Member
+from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
+from coterie.members.parameter_docs import documented
+from coterie.members.response import Question, method_of
+
+__all__ = ["VotingClassifier", "VotingRegressor"]
+
+
+def _gives_probabilities(ensemble: Any) -> bool:
+    if ensemble.voting == "hard":
+        raise AttributeError(f"predict_proba is not available when voting={ensemble.voting!r}")
+    return True
+
+
+@documented
+class VotingClassifier(ClassifierMixin, VotingBase):
+    """Voting of classifiers.
+
+    Members of any kind are fitted to the same rows, and each has a vote or a say in the probabilities. Weights can be
+    given, or learned from what members say of rows that they were not fitted to.
+
+    Examples
+    --------
+    >>> from coterie import RandomForestClassifier, VotingClassifier
+    >>> from coterie.datasets import load_table
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_table("wine")
+    >>> linear = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> forest = RandomForestClassifier(random_state=0)
+    >>> import pandas as pd
+    >>> model = VotingClassifier([("linear", linear), ("forest", forest)], voting="soft", weights="learned")
+    >>> model = model.fit(pd.DataFrame(X), y)
+    >>> float(model.weights_.sum()), model.oof_score_ > 0.95
+    (1.0, True)
+    >>> model.recombined(weights=[1, 3]).weights_
+    array([0.25, 0.75])
+    """
+
+    PARAMS: ClassVar[Params] = {
+        **VOTING_PARAMS,
+        "voting": [OneOf("hard", "soft", "median", "rank")],
+        "flatten_transform": [Flag()],
+    }
+    _task: ClassVar[Task] = "classification"
+
+    classes_: AnyArray
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        voting: str = "hard",
+        weights: Any = None,
+        cv: Any = None,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        flatten_transform: bool = True,
+        random_state: SeedLike = None,
+        verbose: int = False,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        y : labels of any type, one for each row
+        sample_weight : how often each row counts; members must take it
+        groups : rows of a group are not parted by folds, with a splitter that takes groups
+        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        """
+        return self._fit(X, y, sample_weight, groups, fit_params)
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class of each row."""
+        answers = self._stacked(X)
+        return np.asarray(self.classes_[self._codes(answers, self._weights)])
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class, shape (n_rows, n_classes); not for hard voting."""
+        return self._probabilities(self._stacked(X), self._weights)
+
+    def transform(self, X: Any) -> AnyArray:
+        """What each member says: the number of a class for hard voting, else probabilities.
+
+        The shape is (n_rows, n_members) or (n_rows, n_members * n_classes), or with `flatten_transform=False`
+        (n_members, n_rows, n_classes).
+        """
+        answers = self._stacked(X)
+        if self.voting == "hard":
+            return np.column_stack([own.argmax(axis=1) for own in answers])
+        return np.hstack(list(answers)) if self.flatten_transform else answers
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Names of the columns of `transform`: the ensemble's class, the member and the number of the class."""
+        check_is_fitted(self, "estimators_")
+        if self.voting != "hard" and not self.flatten_transform:
+            raise InvalidParameter(
+                f"get_feature_names_out is not supported when `voting={self.voting!r}` and `flatten_transform=False`: "
+                "there are three dimensions."
+            )
+        return super().get_feature_names_out(input_features)
+
+    def _codes(self, answers: FloatArray, weights: FloatArray | None) -> AnyArray:
+        if self.voting == "hard":
+            return majority(answers, weights)
+        return np.asarray(self._probabilities(answers, weights).argmax(axis=1))
+
+    def _probabilities(self, answers: FloatArray, weights: FloatArray | None) -> FloatArray:
+        mixed = self._mixed(answers, weights)
+        return mixed if self.voting == "soft" else as_probabilities(mixed)
+
+    def _question(self, member: Member, target: Target) -> Question:
+        wanted = "predict" if self.voting == "hard" else "predict_proba"
+        classes = target.classes
+        assert isinstance(classes, np.ndarray)
+        return Question(method_of(member.name, member.estimator, wanted), (classes,), self.voting == "hard")
+
+    def _asked_by(self, asked: list[tuple[Member, Question]]) -> list[tuple[Member, Question]]:
+        hard = self.voting == "hard"
+        method = "predict" if hard else "predict_proba"
+        return [(member, Question(method, question.classes, hard)) for member, question in asked]
+
+    def _target_of_members(self, target: Target) -> AnyArray:
+        classes = target.classes
+        assert isinstance(classes, np.ndarray)
+        return classes[target.values]
+
+    def _take_target(self, target: Target) -> None:
+        assert isinstance(target.classes, np.ndarray)
+        self.classes_ = target.classes
+        self.le_ = LabelEncoder()
+        self.le_.classes_ = target.classes
+
+    def _learned(self, rows: BoolArray) -> FloatArray:
+        if self.voting in ("median", "rank"):
+            raise InvalidParameter(
+                f"weights='learned' are those of a mean; expected voting='hard' or 'soft', not {self.voting!r}."
+            )
+        answers, codes = self._oof_answers()[:, rows], self._truth[rows]
+        weight = None if self._row_weight is None else self._row_weight[rows]
+        if self.voting == "hard":
+            return least_squares(answers, np.eye(len(self.classes_))[codes], weight)
+        return least_log_loss(answers[:, np.arange(len(codes)), codes], weight)
+
+    def _score(self, answers: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
+        said = np.zeros(len(rows), dtype=np.int64)
+        said[rows] = self._codes(answers[:, rows], weights)
+        return score_of_codes(self._truth, said, self._row_weight, rows)
+
+    def _shown(self, answers: FloatArray) -> AnyArray:
+        return answers
+
+    def _n_columns_out(self) -> int:
+        return 1 if self.voting == "hard" else len(self.classes_)
+
+    def _has_outputs(self) -> bool:
+        return False
+
+
+@documented
+class VotingRegressor(RegressorMixin, VotingBase):
+    """Voting of regressors: the mean of what members of any kind say.
+
+    Weights can be given, or learned from what members say of rows that they were not fitted to: the mean that is
+    closest to the truth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import RandomForestRegressor, VotingRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = 3 * X[:, 0] + X[:, 1]
+    >>> model = VotingRegressor(
+    ...     [("linear", LinearRegression()), ("forest", RandomForestRegressor(random_state=0))], weights="learned"
+    ... )
+    >>> model.fit(X, y).weights_.round(6) + 0.0
+    array([1., 0.])
+    """
+
+    PARAMS: ClassVar[Params] = {**VOTING_PARAMS, "voting": [OneOf("mean", "median", "rank")]}
+    _task: ClassVar[Task] = "regression"
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        voting: str = "mean",
+        weights: Any = None,
+        cv: Any = None,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = False,
+    ) -> None:
+        self._store(locals())
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        y : a number for each row, or several where all members can learn several
+        sample_weight : how often each row counts; members must take it
+        groups : rows of a group are not parted by folds, with a splitter that takes groups
+        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        """
+        return self._fit(X, y, sample_weight, groups, fit_params)
+
+    def predict(self, X: Any) -> FloatArray:
+        """The answer to each row: the mean of what members say, or what `voting` makes of it."""
+        return self._shown(self._mixed(self._stacked(X), self._weights))
+
+    def transform(self, X: Any) -> FloatArray:
+        """What each member says, shape (n_rows, n_members) or (n_rows, n_members * n_outputs)."""
+        return np.hstack(list(self._stacked(X)))
+
+    def _question(self, member: Member, target: Target) -> Question:
+        return Question(method_of(member.name, member.estimator, "predict"))
+
+    def _target_of_members(self, target: Target) -> AnyArray:
+        return target.values
+
+    def _take_target(self, target: Target) -> None:
+        self._n_outputs = target.n_outputs
+
+    def _learned(self, rows: BoolArray) -> FloatArray:
+        if self.voting != "mean":
+            raise InvalidParameter(
+                f"weights='learned' are those of a mean; expected voting='mean', not {self.voting!r}."
+            )
+        truth = self._truth[rows].reshape(int(rows.sum()), -1)
+        weight = None if self._row_weight is None else self._row_weight[rows]
+        return least_squares(self._oof_answers()[:, rows], truth, weight)
+
+    def _score(self, answers: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
+        said = np.zeros(answers.shape[1:])
+        said[rows] = self._mixed(answers[:, rows], weights)
+        return score_of_numbers(self._truth, said, self._row_weight, rows)
+
+    def _shown(self, answers: FloatArray) -> FloatArray:
+        return answers[:, 0] if self._n_outputs == 1 else answers
+
+    def _n_columns_out(self) -> int:
+        return self._n_outputs

@@ -1,0 +1,1 @@
+"""How the members of an ensemble vote, and what is counted from it."""

@@ -1,0 +1,1 @@
+"""Models of other libraries, read from their files and objects."""

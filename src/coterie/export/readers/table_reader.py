@@ -1,0 +1,160 @@
+"""From a user's table to the engine's features, in the way of the library that trained the model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from coterie._typing import AnyArray, CodeArray
+from coterie.data.column import Column
+from coterie.data.encoding import Encoded
+from coterie.data.levels import is_number
+from coterie.data.schema import Schema
+from coterie.data.table import Table, read_table
+from coterie.errors import InvalidInput, SchemaMismatch
+from coterie.export.readers.features import Feature, Numbers
+
+__all__ = ["Labels", "TableReader"]
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What the numbers of categories stand for, as far as the model knows.
+
+    Attributes
+    ----------
+    by_column : the labels of a column, in the order of their numbers.
+    in_order : the labels of the first, second, ... column of categories, whichever columns these are.
+    for_numbers : whether numbers in such a column are labels too, and not what labels are turned into.
+    strict : whether a label that is not among them is an error; otherwise it counts as missing.
+    """
+
+    by_column: Mapping[int, Sequence[Any]] = field(default_factory=dict)
+    in_order: Sequence[Sequence[Any]] | None = None
+    for_numbers: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """How the tables of one model are read.
+
+    Attributes
+    ----------
+    schema : the columns by number, and by name if the model knows names.
+    features : what the engine wants to see.
+    labels : what categories stand for.
+    missing : a number that means missing, beside NaN; None if there is none.
+    single : whether the library works in single precision. Thresholds already respect that: only whole numbers that
+        double precision cannot hold have to be rounded here.
+    gaps_missing : whether what a sparse matrix does not store is missing rather than zero.
+    underlines : whether the model knows names with "_" in the place of blanks.
+    """
+
+    schema: Schema
+    features: Sequence[Feature]
+    labels: Labels = field(default_factory=Labels)
+    missing: float | None = None
+    single: bool = False
+    gaps_missing: bool = False
+    underlines: bool = False
+
+    @cached_property
+    def n_levels(self) -> CodeArray:
+        return np.array([feature.reading.n_codes for feature in self.features], dtype=np.int32)
+
+    @cached_property
+    def takes_matrix(self) -> bool:
+        """Whether a matrix of floats passes as it is."""
+        plain = all(isinstance(feature.reading, Numbers) for feature in self.features)
+        return plain and self.missing is None and not (self.labels.for_numbers and self.labels.by_column)
+
+    def read(self, X: Any, estimator_name: str) -> Encoded:
+        """The features of the rows of any table."""
+        table = self.schema.check(self._named(self._table(X)), estimator_name)
+        n_levels = self.n_levels
+        if table.matrix is not None and table.matrix.dtype in _FLOATS and self.takes_matrix:
+            return Encoded(table.matrix, table.n_rows, table.n_columns, n_levels)
+        labels = self._labels_of(table)
+        columns = [self._numbers(table.column(place), labels.get(place)) for place in range(table.n_columns)]
+        values = [feature.reading.read(columns[feature.column]) for feature in self.features]
+        return Encoded(values, table.n_rows, len(values), n_levels)
+
+    def _table(self, X: Any) -> Table:
+        if self.gaps_missing and sparse.issparse(X) and X.ndim == 2:
+            stored = X.tocoo()
+            X = np.full(stored.shape, np.nan)
+            X[stored.row, stored.col] = stored.data
+        return read_table(X)
+
+    def _named(self, table: Table) -> Table:
+        if not self.underlines or table.names is None:
+            return table
+        return replace(table, names=tuple(name.replace(" ", "_") for name in table.names))
+
+    def _labels_of(self, table: Table) -> Mapping[int, Sequence[Any]]:
+        if self.labels.in_order is None:
+            return self.labels.by_column
+        found = [place for place in range(table.n_columns) if table.column(place).levels is not None]
+        if found and len(found) != len(self.labels.in_order):
+            listed = ", ".join(repr(table.label(place)) for place in found)
+            raise SchemaMismatch(
+                f"X has {len(found)} columns of labels ({listed}), and the model was trained with "
+                f"{len(self.labels.in_order)}. Pass the same columns as categories or text, or all of them as the "
+                "numbers of their categories."
+            )
+        return dict(zip(found, self.labels.in_order, strict=False))
+
+    def _numbers(self, column: Column, labels: Sequence[Any] | None) -> AnyArray:
+        """The numbers that the other library would see, NaN where a value is missing."""
+        values = column.values
+        if column.levels is not None:
+            numbers = _numbers_of_labels(column, column.levels, labels)
+            values = np.append(numbers, np.nan)[values]
+            if self.labels.strict and labels is not None:
+                _refuse_unknown(column, column.levels, values, labels)
+        elif labels is not None and self.labels.for_numbers:
+            known, place = np.unique(values, return_inverse=True)
+            values = _look_up(known.tolist(), labels)[place]
+        elif self.single and values.dtype == np.int64:
+            values = values.astype(np.float32)
+        if self.missing is None:
+            return values
+        with np.errstate(over="ignore"):
+            is_missing = values.astype(np.float32) == np.float32(self.missing)
+        return np.where(is_missing, np.nan, values)
+
+
+def _numbers_of_labels(column: Column, levels: AnyArray, labels: Sequence[Any] | None) -> AnyArray:
+    if labels is not None:
+        return _look_up(levels.tolist(), labels)
+    if all(is_number(level) for level in levels):
+        return levels.astype(np.float64)
+    if column.is_empty():
+        return np.full(len(levels), np.nan)
+    examples = ", ".join(repr(level) for level in levels[:3])
+    raise SchemaMismatch(
+        f"Column {column.name!r} holds text ({examples}), and the model knows only numbers there. Pass the numbers "
+        "that the model was trained with."
+    )
+
+
+def _look_up(values: Sequence[Any], labels: Sequence[Any]) -> AnyArray:
+    number = {label: float(place) for place, label in enumerate(labels)}
+    return np.array([number.get(value, np.nan) for value in values], dtype=np.float64)
+
+
+def _refuse_unknown(column: Column, levels: AnyArray, numbers: AnyArray, labels: Sequence[Any]) -> None:
+    unknown = np.unique(column.values[np.isnan(numbers) & (column.values >= 0)])
+    if len(unknown):
+        examples = ", ".join(repr(level) for level in levels[unknown[:5]])
+        known = ", ".join(repr(label) for label in labels[:5])
+        raise InvalidInput(
+            f"Column {column.name!r} holds categories that the model does not know: {examples}. It knows {known}"
+            f"{', ...' if len(labels) > 5 else ''}; make anything else missing."
+        )

@@ -1,0 +1,98 @@
+"""The trees in XGBoost's files."""
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray
+from coterie.errors import ModelFileError
+from coterie.export.readers.category_sets import CategorySet
+from coterie.export.readers.document import Value
+from coterie.export.readers.raw_tree import RawTree
+from coterie.export.readers.single_precision import less_than
+
+__all__ = ["raw_tree"]
+
+
+def raw_tree(tree: Value, output: int, weight: float) -> RawTree:
+    """One tree; its answers are multiplied by the weight.
+
+    XGBoost rounds values to single precision; those *less* than the condition go left.
+    """
+    left = tree["left_children"].wholes()
+    n_nodes = len(left)
+    if n_nodes == 0:
+        raise tree["left_children"].wrong("at least one node")
+    right = tree["right_children"].wholes(n_nodes)
+    is_leaf = left == -1
+    column = tree["split_indices"].wholes(n_nodes)
+    if (column[~is_leaf] < 0).any():
+        raise tree["split_indices"].wrong("columns from 0 on")
+    with np.errstate(over="ignore"):
+        condition = tree["split_conditions"].numbers(n_nodes).astype(np.float32)
+    value = _leaf_vectors(tree, is_leaf, right) if _n_answers(tree) > 1 else condition.reshape(-1, 1)
+    sets = _sets(tree, ~is_leaf, n_nodes)
+    threshold = less_than(condition)
+    threshold[list(sets)] = 0.0
+    return RawTree(
+        column=np.where(is_leaf, -1, column),
+        threshold=np.where(np.isnan(condition) & ~is_leaf, np.nan, threshold),
+        missing_left=tree["default_left"].wholes(n_nodes) != 0,
+        left=left,
+        right=right,
+        value=weight * value.astype(np.float64),
+        leaf_id=np.arange(n_nodes),
+        output=output,
+        sets=sets,
+    )
+
+
+def _n_answers(tree: Value) -> int:
+    param = tree["tree_param"]
+    return param["size_leaf_vector"].whole() if "size_leaf_vector" in param else 1
+
+
+def _leaf_vectors(tree: Value, is_leaf: AnyArray, right: AnyArray) -> FloatArray:
+    """Answers to several outputs at once. The right child of a leaf is its place among them."""
+    n_answers = _n_answers(tree)
+    if "leaf_weights" not in tree:
+        raise ModelFileError(
+            f"{tree.where} answers to several outputs at once, in the form of XGBoost before 3.2. Load the model with "
+            "XGBoost 3.2 or later and save it again."
+        )
+    weights = tree["leaf_weights"].numbers().astype(np.float32)
+    n_leaves = int(is_leaf.sum())
+    if len(weights) != n_leaves * n_answers:
+        raise tree["leaf_weights"].wrong(f"{n_answers} numbers for each of {n_leaves} leaves")
+    place = right[is_leaf]
+    if ((place < 0) | (place >= n_leaves)).any():
+        raise tree["right_children"].wrong(f"places from 0 to {n_leaves - 1} at leaves")
+    value = np.zeros((len(is_leaf), n_answers))
+    value[is_leaf] = weights.reshape(n_leaves, n_answers)[place]
+    return value
+
+
+def _sets(tree: Value, is_split: AnyArray, n_nodes: int) -> dict[int, CategorySet]:
+    """The categories that are listed go right, all others left."""
+    if "split_type" not in tree:
+        return {}
+    by_category = np.flatnonzero((tree["split_type"].wholes(n_nodes) == 1) & is_split).tolist()
+    if not by_category:
+        return {}
+    nodes = tree["categories_nodes"].wholes()
+    first = tree["categories_segments"].wholes(len(nodes))
+    size = tree["categories_sizes"].wholes(len(nodes))
+    categories = tree["categories"].wholes()
+    if ((first < 0) | (size < 0) | (first + size > len(categories))).any():
+        raise tree["categories_segments"].wrong(f"ranges within the {len(categories)} categories")
+    if ((categories < 0) | (categories >= 2**24)).any():
+        raise tree["categories"].wrong("numbers from 0 to 2**24 - 1")
+    place = {node: number for number, node in enumerate(nodes.tolist())}
+    unknown = [node for node in by_category if node not in place]
+    if unknown:
+        raise tree["categories_nodes"].wrong(f"node {unknown[0]} among them, which splits by category")
+    return {
+        node: CategorySet(
+            tuple(categories[first[place[node]] : first[place[node]] + size[place[node]]].tolist()),
+            inverted=True,
+        )
+        for node in by_category
+    }

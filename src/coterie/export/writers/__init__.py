@@ -1,0 +1,1 @@
+"""Models of trees in the formats of other runtimes."""

@@ -1,0 +1,163 @@
+"""Breiman's toolbox, for forests of classes and of numbers: importances, proximities, outliers, variances."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import OneOf, Whole, in_short
+from coterie._typing import FloatArray, RowArray
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.forests._importance_test import importance_test
+from coterie.forests._proximity import outlier_measure, proximities
+from coterie.forests.base import ForestBase
+from coterie.forests.jackknife import infinitesimal_jackknife
+from coterie.forests.tree_members import Members
+
+__all__ = ["Forest"]
+
+
+class Forest(ForestBase):
+    """What may be asked of a forest besides its answers."""
+
+    @property
+    def estimators_(self) -> Members:
+        """The trees as `DecisionTreeClassifier` or `-Regressor`, each made when it is asked for."""
+        check_is_fitted(self, "forest_")
+        return Members(self)
+
+    @property
+    def estimators_samples_(self) -> list[RowArray]:
+        """The rows that each tree drew, as often as it drew them."""
+        kept = self._remembered("estimators_samples_")
+        return [np.repeat(kept.rows, own) for own in kept.counts()]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The share of each feature in the decrease of impurity, averaged over trees.
+
+        Features with many distinct values get more than they deserve, even if they say nothing. `unbiased_importances_`
+        and `oob_importances` do not have this fault.
+        """
+        check_is_fitted(self, "forest_")
+        total = self._importance_sum.sum()
+        return self._importance_sum / total if total > 0 else self._importance_sum.copy()
+
+    @property
+    def unbiased_importances_(self) -> FloatArray:
+        """How much of the target's variance the splits on each feature explain in rows out of bag, per tree.
+
+        For classes, the variance of the indicators of the classes. A feature that says nothing has a mean of zero, and
+        may be below it (Li and others, 2019: MDI-oob).
+        """
+        self._known_oob("unbiased_importances_")
+        return self._oob_importance_sum / len(self.forest_)
+
+    @property
+    def oob_coverage_(self) -> RowArray:
+        """How many trees did not draw each row."""
+        return np.asarray(self._known_oob("oob_coverage_").coverage)
+
+    @property
+    def oob_errors_(self) -> FloatArray:
+        """The out-of-bag error after each tree: the share of wrong classes, or the mean squared error."""
+        return self._known_oob("oob_errors_").errors
+
+    def oob_importances(self, n_repeats: int = 1) -> Bunch:
+        """What each feature is worth: how much the error out of bag grows when its values change places.
+
+        Parameters
+        ----------
+        n_repeats : int, how many permutations are averaged for each tree and feature
+
+        Returns
+        -------
+        Bunch with `importances_mean`, `importances_std`, `standard_error`, `z`, `p_value` of shape (n_features,), and
+        `importances` of shape (n_features, n_trees). The error is the share of wrong classes or the mean squared error.
+        The p-value is for screening: trees share rows, so it is too small.
+
+        References
+        ----------
+        Breiman, Random forests (2001).
+        """
+        if not Whole(1).accepts(n_repeats):
+            raise InvalidParameter(f"n_repeats={in_short(n_repeats)}: expected {Whole(1).describe()}.")
+        kept = self._remembered("oob_importances", needs_bag=True)
+        if len(self.forest_) < 2:
+            raise InvalidInput("oob_importances needs two trees at least, and this forest has one.")
+        with np.errstate(over="ignore"):
+            increases = kept.increases(int(n_repeats), self._trace.seed) * self._unit * self._unit
+        return importance_test(increases)
+
+    def proximities(self, X: Any = None, *, top_k: int | None = 50, method: str = "shared") -> Any:
+        """How alike rows are: the share of trees in which two rows reach the same leaf.
+
+        Parameters
+        ----------
+        X : a table, or None for the training rows
+        top_k : int, how many of the largest proximities of each row are kept; None for all
+        method : {"shared", "out_of_bag", "gap"}
+            All trees; only those that drew neither of the two rows; or weights of training rows with which their mean
+            target is the forest's answer, out of bag for training rows.
+
+        Returns
+        -------
+        sparse matrix in CSR format with a column for each training row
+
+        References
+        ----------
+        Breiman and Cutler, Random forests (2003); Rhodes, Cutler and Moon (2023) for "gap".
+        """
+        rule = OneOf("shared", "out_of_bag", "gap")
+        if not rule.accepts(method):
+            raise InvalidParameter(f"method={in_short(method)}: expected {rule.describe()}.")
+        kept = self._remembered("proximities", needs_bag=method != "shared")
+        found = proximities(
+            kept.leaves().T,
+            None if X is None else self._leaves_of(X),
+            top_k,
+            None if method == "shared" else kept.counts().T,
+            method="gap" if method == "gap" else "shared",
+        )
+        if len(kept.rows) == kept.n_table_rows:
+            return found
+        found = found.tocoo()
+        n_rows = kept.n_table_rows if X is None else found.shape[0]
+        rows = kept.rows[found.row] if X is None else found.row
+        places = (rows, kept.rows[found.col])
+        return type(found)((found.data, places), shape=(n_rows, kept.n_table_rows)).tocsr()
+
+    def outlier_measure(self) -> FloatArray:
+        """How far each training row is from the others of its class, or from all others if there are no classes.
+
+        Breiman calls a row with more than 10 a likely outlier. Rows without weight are NaN.
+        """
+        kept = self._remembered("outlier_measure")
+        one_class = self._task == "regression" or self.n_outputs_ > 1
+        codes = np.zeros(len(kept.rows), np.int64) if one_class else kept.targets[:, 0].astype(np.int64)
+        return kept.in_table(outlier_measure(kept.leaves().T, codes))
+
+    def _variances(self, X: Any) -> FloatArray:
+        """The infinitesimal jackknife of each column of the mean answer, shape (n_rows, n_columns)."""
+        kept = self._remembered("predict_variance", needs_bag=True)
+        replace = self._bag.kind in ("bootstrap", "balanced")
+        if len(self.forest_) < 2:
+            raise InvalidInput("predict_variance needs two trees at least, and this forest has one.")
+        counts = kept.counts()
+        if not replace and counts.max() > 1:
+            raise InvalidInput(
+                "predict_variance needs rows of weight 1 at most where they are drawn without replacement: some trees "
+                "drew two copies of a row. Use bootstrap=True."
+            )
+        found = [
+            np.stack(
+                [
+                    infinitesimal_jackknife(counts, answers[:, :, column], replace=replace)
+                    for column in range(answers.shape[2])
+                ],
+                axis=1,
+            )
+            for _, answers in self._answers_of(X)
+        ]
+        return np.concatenate(found)

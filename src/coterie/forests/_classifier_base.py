@@ -1,0 +1,228 @@
+"""Forests for classes: mean probabilities of the trees, sets of classes, and typical rows."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, Tags
+
+from coterie._params import ArrayLike, Flag, MappingLike, OneOf, Params
+from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie.data.encoding import Encoded
+from coterie.data.prepare import TrainingData, prepare_prediction
+from coterie.errors import InvalidInput
+from coterie.explain.explained import class_outputs
+from coterie.forests._analysis import Forest
+from coterie.forests._proximity import Prototype, prototypes
+from coterie.forests.plan import FOREST_PARAMS
+from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
+
+__all__ = ["ForestOfClasses"]
+
+
+class ForestOfClasses(ClassifierMixin, Forest):
+    """What both classifiers share."""
+
+    _task = "classification"
+    PARAMS: ClassVar[Params] = {
+        **FOREST_PARAMS,
+        "criterion": [OneOf("gini", "entropy", "log_loss")],
+        "bootstrap": [Flag(), OneOf("balanced", "partition")],
+        "class_weight": [OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), None],
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or dict of columns
+        y : labels of any type, of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        return self._fit(X, y, sample_weight, resume)
+
+    def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them. `n_trees`: ask only the first trees."""
+        means = self._means_of(X, n_trees)
+        labels: list[AnyArray] = [
+            own[part.argmax(axis=1)]
+            for own, part in zip(self._all_classes(), self._parts_of(means), strict=True)
+        ]
+        return _side_by_side(labels)
+
+    def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray | list[FloatArray]:
+        """The class shares of the leaves that each row reaches, averaged over trees; a list for several outputs.
+
+        `n_trees`: ask only the first trees.
+        """
+        means = self._means_of(X, n_trees)
+        return self._one_or_list(means)
+
+    def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
+        """The logarithm of `predict_proba`; minus infinity where a class is absent."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(part) for part in shares] if isinstance(shares, list) else np.log(shares)
+
+    def predict_set(self, X: Any, alpha: float = 0.1, *, method: SetMethod = "adaptive") -> BoolArray:
+        """Which classes each row may well have, so that the true one is missed a share `alpha` of the time.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        alpha : float in (0, 1)
+        method : {"adaptive", "threshold"}
+            Sets that are right about as often for easy rows as for hard ones, or sets that are small on average.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes), in the order of `classes_`; at least one class in each row
+
+        References
+        ----------
+        Romano, Sesia and Candes, Classification with valid and adaptive coverage (2020); Sadinle, Lei and Wasserman
+        (2019) for "threshold".
+        """
+        self._refuse_several("predict_set")
+        kept = self._remembered("predict_set", needs_bag=True)
+        known = self._known_oob("What predict_set needs")
+        threshold = set_threshold(
+            known.means[kept.rows],
+            kept.targets[:, 0].astype(np.int64),
+            kept.weight,
+            alpha,
+            method,
+        )
+        return prediction_sets(np.asarray(self.predict_proba(X)), threshold, method)
+
+    def predict_variance(self, X: Any) -> FloatArray | list[FloatArray]:
+        """The variance of each probability: how much `predict_proba` would vary with other training rows.
+
+        It needs many trees: with few, many rows have zero. A row of weight 2 counts as one row.
+
+        References
+        ----------
+        Wager, Hastie and Efron, Confidence intervals for random forests (2014).
+        """
+        return self._one_or_list(self._variances(X))
+
+    def prototypes(self, X: Any, k: int = 50) -> list[Bunch]:
+        """A typical row of each class: the one with the most rows of its class among its `k` nearest.
+
+        Parameters
+        ----------
+        X : the training table, of which the forest keeps only what its trees ask for
+        k : int, how many rows are near, by `proximities`
+
+        Returns
+        -------
+        list of Bunch, one for each class with a row: `label`; `row`, its number in X; `neighbours`, the rows of the
+        class near it; and of their features `lower`, `middle` and `upper`, the quartiles, or the most frequent category
+
+        References
+        ----------
+        Breiman and Cutler, Random forests (2003).
+        """
+        self._refuse_several("prototypes")
+        kept = self._remembered("prototypes")
+        encoded = prepare_prediction(self, X)
+        if encoded.n_rows != kept.n_table_rows:
+            raise InvalidInput(
+                f"X has {encoded.n_rows} rows and the training table had {kept.n_table_rows}; expected the same table."
+            )
+        values = _as_floats(encoded)[kept.rows]
+        nominal = encoded.n_levels > 0
+        found = prototypes(kept.leaves().T, kept.targets[:, 0].astype(np.int64), values, k, nominal)
+        return [self._in_words(each, kept.rows, nominal) for each in found]
+
+    def _in_words(self, found: Prototype, rows: AnyArray, nominal: BoolArray) -> Bunch:
+        quartiles = {}
+        for name in ("lower", "middle", "upper"):
+            values: AnyArray = getattr(found, name)
+            if nominal.any():
+                values = values.astype(object)
+                for feature in np.flatnonzero(nominal & ~np.isnan(getattr(found, name))):
+                    coded = self.encoder_.codes(feature) == int(values[feature])
+                    values[feature] = self.encoder_.levels(feature)[coded][0]
+            quartiles[name] = values
+        return Bunch(
+            label=self._all_classes()[0][found.code],
+            row=int(rows[found.case]),
+            neighbours=rows[found.neighbours],
+            **quartiles,
+        )
+
+    @property
+    def oob_decision_function_(self) -> FloatArray | list[FloatArray]:
+        """The probabilities, for each training row, of the trees that did not draw it; NaN without any."""
+        return self._one_or_list(self._known_oob("oob_decision_function_").means)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        return class_outputs(self.classes_), "probability"
+
+    def _parts_of(self, values: FloatArray) -> list[FloatArray]:
+        """The columns of each output."""
+        if not isinstance(self.classes_, list):
+            return [values]
+        sizes = [len(own) for own in self._all_classes()]
+        return np.split(values, np.cumsum(sizes)[:-1], axis=1)
+
+    def _one_or_list(self, values: FloatArray) -> FloatArray | list[FloatArray]:
+        parts = self._parts_of(values)
+        return parts[0] if len(parts) == 1 else parts
+
+    def _all_classes(self) -> list[AnyArray]:
+        return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+
+    def _refuse_several(self, what: str) -> None:
+        if getattr(self, "n_outputs_", 1) > 1:
+            raise InvalidInput(
+                f"{what} is for one output, and this {type(self).__name__} was fitted to {self.n_outputs_}. Fit one "
+                "forest for each."
+            )
+
+    def _classes_per_output(self) -> NDArray[np.int32] | None:
+        return np.array([len(own) for own in self._all_classes()], dtype=np.int32)
+
+    def _take_target(self, train: TrainingData) -> None:
+        assert train.target.classes is not None
+        self.n_outputs_ = train.target.n_outputs
+        self.classes_ = train.target.classes
+        sizes = [len(own) for own in self._all_classes()]
+        self.n_classes_ = sizes[0] if self.n_outputs_ == 1 else sizes
+
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        codes = target.reshape(len(target), -1).T
+        return _side_by_side([own[code] for own, code in zip(self._all_classes(), codes, strict=True)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _side_by_side(labels: list[AnyArray]) -> AnyArray:
+    """A column for each output; of objects if their labels are of different kinds."""
+    if len(labels) == 1:
+        return labels[0]
+    same_kind = len({own.dtype.kind for own in labels}) == 1
+    return np.stack(labels if same_kind else [own.astype(object) for own in labels], axis=1)
+
+
+def _as_floats(encoded: Encoded) -> FloatArray:
+    """One matrix, NaN where a value is missing."""
+    values = encoded.values
+    columns = [
+        np.asarray(own, dtype=np.float64) for own in (values if isinstance(values, list) else values.T)
+    ]
+    return np.column_stack(
+        [
+            np.where(own < 0, np.nan, own) if n else own
+            for own, n in zip(columns, encoded.n_levels, strict=True)
+        ]
+    )

@@ -1,0 +1,214 @@
+"""Forests for numbers: means of the trees, their spread, quantiles and intervals."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from coterie._params import OneOf, Params
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
+from coterie.data.prepare import TrainingData
+from coterie.errors import InvalidInput
+from coterie.forests._analysis import Forest
+from coterie.forests._leaf_quantiles import LeafTargets
+from coterie.forests._training_rows import RememberedRows
+from coterie.forests.jackknife import check_alpha, jackknife_plus
+from coterie.forests.plan import FOREST_PARAMS
+
+__all__ = ["ForestOfNumbers"]
+
+_MOST_CALIBRATION_ROWS = 2_000
+
+
+class ForestOfNumbers(RegressorMixin, Forest):
+    """What both regressors share."""
+
+    _task = "regression"
+    PARAMS: ClassVar[Params] = {
+        **FOREST_PARAMS,
+        "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or dict of columns
+        y : numbers of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
+        return self._fit(X, y, sample_weight, resume)
+
+    def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
+        """The mean answer of the trees.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        return_std : bool, whether to return how much the trees differ, too
+        n_trees : int or None
+            Ask only so many, the first ones.
+
+        Returns
+        -------
+        array of shape (n_rows,) or (n_rows, n_outputs); with `return_std` a pair of them, the second one the standard
+        deviation of the trees' answers
+        """
+        means = self._means_of(X, n_trees)
+        if not return_std:
+            return self._column(means)
+        spread = np.concatenate([answers[:, :n_trees].std(axis=1) for _, answers in self._answers_of(X)])
+        return self._column(means), self._column(spread)
+
+    def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
+        n_outputs = self.forest_.n_columns
+        outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
+        return outputs, "prediction"
+
+    def predict_quantiles(self, X: Any, q: Any) -> FloatArray:
+        """Quantiles of the target: the least value with at least the share `q` of the weight at or below it.
+
+        A row is given the training targets in the leaves that it reaches, each tree's with the same total weight.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        q : number in [0, 1], or a list of them in any order
+
+        Returns
+        -------
+        array of shape (n_rows, len(q)), or (n_rows,) for one number
+
+        References
+        ----------
+        Meinshausen, Quantile regression forests (2006).
+        """
+        held = self._held("predict_quantiles")
+        return _as_asked(held.quantiles(self._leaves_of(X), np.atleast_1d(q), n_threads=self._threads()), q)
+
+    def oob_quantiles(self, q: Any) -> FloatArray:
+        """What `predict_quantiles` says of each training row by the trees that did not draw it; NaN without any."""
+        held = self._held("oob_quantiles")
+        kept = self._remembered("oob_quantiles", needs_bag=True)
+        found = held.quantiles(
+            np.ascontiguousarray(kept.leaves().T),
+            np.atleast_1d(q),
+            np.ascontiguousarray(kept.counts().T == 0),
+            n_threads=self._threads(),
+        )
+        return _as_asked(kept.in_table(found), q)
+
+    def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
+        """Where the target will be, all but a share `alpha` of the time: jackknife+ after bootstrap.
+
+        At most 2,000 training rows calibrate it: evenly spaced along the rows in the order of their targets, heavy rows
+        more than once.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        alpha : float in (0, 1), how often the interval may miss
+
+        Returns
+        -------
+        array of shape (n_rows, 2), the lower and the upper end
+
+        References
+        ----------
+        Kim, Xu and Barber, Predictive inference is free with the jackknife+-after-bootstrap (2020).
+        """
+        check_alpha(alpha)
+        self._refuse_several("predict_interval")
+        kept = self._remembered("predict_interval", needs_bag=True)
+        known = self._known_oob("What predict_interval needs")
+        order = kept.by_target
+        usable = known.coverage[kept.rows[order]] > 0
+        chosen = order[_evenly(usable, kept.weight[order], _MOST_CALIBRATION_ROWS)]
+        if len(chosen) == 0:
+            raise InvalidInput(
+                "predict_interval needs training rows out of bag, and every tree drew all of them. Use more trees."
+            )
+        out = kept.counts(chosen).T == 0
+        residuals = np.abs(kept.targets[chosen, 0] - known.means[kept.rows[chosen], 0])
+        ends = [
+            np.column_stack(jackknife_plus(answers[:, :, 0], out, residuals, alpha))
+            for _, answers in self._answers_of(X)
+        ]
+        return np.concatenate(ends)
+
+    def predict_variance(self, X: Any) -> FloatArray:
+        """The variance of the mean of the trees: how much `predict` would vary with other training rows.
+
+        It is about the mean, not about single targets, and needs many trees: with few, many rows have zero. A row of
+        weight 2 counts as one row.
+
+        References
+        ----------
+        Wager, Hastie and Efron, Confidence intervals for random forests (2014).
+        """
+        return self._column(self._variances(X))
+
+    @property
+    def oob_prediction_(self) -> FloatArray:
+        """The mean answer, for each training row, of the trees that did not draw it; NaN without any."""
+        return self._column(self._known_oob("oob_prediction_").means)
+
+    def _held(self, what: str) -> LeafTargets:
+        """The targets that leaves hold; found once."""
+        self._refuse_several(what)
+        held: LeafTargets | None = self.__dict__.get("_leaf_targets")
+        if held is None:
+            held = self._leaf_targets = _targets_of_leaves(self._remembered(what))
+        return held
+
+    def _refuse_several(self, what: str) -> None:
+        if getattr(self, "n_outputs_", 1) > 1:
+            raise InvalidInput(
+                f"{what} is for one output, and this {type(self).__name__} was fitted to {self.n_outputs_}. Fit one "
+                "forest for each."
+            )
+
+    def _column(self, values: FloatArray) -> FloatArray:
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _classes_per_output(self) -> NDArray[np.int32] | None:
+        return None
+
+    def _take_target(self, train: TrainingData) -> None:
+        self.n_outputs_ = train.target.n_outputs
+
+    def _users_target(self, target: AnyArray) -> AnyArray:
+        return target
+
+
+def _targets_of_leaves(kept: RememberedRows) -> LeafTargets:
+    held = LeafTargets(kept.targets[:, 0], kept.weight_of_a_draw)
+    held.add(kept.leaves(), kept.counts(), n_threads=kept.n_threads)
+    return held
+
+
+def _as_asked(found: FloatArray, q: Any) -> FloatArray:
+    return found[:, 0] if np.ndim(q) == 0 else found
+
+
+def _evenly(usable: BoolArray, weight: FloatArray, most: int) -> RowArray:
+    """At most so many usable rows, evenly along the line of all weights; heavy rows may come more than once.
+
+    Examples
+    --------
+    >>> _evenly(np.array([True, False, True, True]), np.array([1.0, 1.0, 2.0, 1.0]), 2000)
+    array([0, 2, 2, 3])
+    """
+    rows = np.flatnonzero(usable)
+    if len(rows) == 0:
+        return rows
+    ends = np.cumsum(weight[rows])
+    whole = bool((weight[rows] == np.floor(weight[rows])).all())
+    n = min(most, int(ends[-1]) if whole else len(rows))
+    places = (np.arange(n) + 0.5) * (ends[-1] / n)
+    return np.asarray(rows[np.minimum(np.searchsorted(ends, places), len(rows) - 1)])

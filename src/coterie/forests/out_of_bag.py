@@ -1,0 +1,131 @@
+"""Out of bag: what a forest says of its training rows, each by the trees that did not draw it.
+
+Every row is answered by about 37 % of the trees, and these are a forest that never saw it. So their answers are honest:
+the score of them estimates the score on new rows, without a row being set aside.
+"""
+
+import copy
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer, r2_score
+from sklearn.metrics._scorer import _BaseScorer
+
+import coterie._engine as _engine
+from coterie._params import in_short, is_auto
+from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie.data.parts import rows_of
+from coterie.errors import CoterieError, InvalidParameter
+from coterie.fitting.scoring import parameters_of
+
+__all__ = ["OutOfBag", "oob_score"]
+
+
+@dataclass(frozen=True)
+class OutOfBag:
+    """What is known out of bag.
+
+    Attributes
+    ----------
+    means : float array of shape (n_rows, n_columns), NaN for rows that no tree left out
+    coverage : whole numbers of shape (n_rows,), how many trees left each row out
+    errors : float array of shape (n_trees,), after each tree the share of wrong classes or the mean squared error
+    """
+
+    means: FloatArray
+    coverage: AnyArray
+    errors: FloatArray
+
+    @classmethod
+    def of(cls, training: _engine.ForestTraining, unit: float) -> "OutOfBag":
+        counts = training.oob_counts[:, 0]
+        means = training.oob_sums
+        with np.errstate(invalid="ignore"):
+            means /= counts[:, None]
+        with np.errstate(over="ignore"):  # squares of numbers near the largest float
+            return cls(means * unit, counts.astype(np.int64), training.oob_errors * unit * unit)
+
+    def resume(self, training: _engine.ForestTraining, unit: float) -> None:
+        """Let the trees of another fit to the same rows go on from here."""
+        sums = np.where(self.coverage[:, None] > 0, self.means / unit * self.coverage[:, None], 0.0)
+        training.resume_out_of_bag(
+            np.ascontiguousarray(sums).reshape(-1),
+            self.coverage.astype(np.uint32),
+            self.errors / unit / unit,
+        )
+
+
+def oob_score(
+    estimator: Any,
+    X: Any,
+    y: AnyArray,
+    weight: FloatArray | None,
+    known: OutOfBag,
+    *,
+    members: str = "trees",
+) -> float | None:
+    """The score of the out-of-bag answers; None if it was not asked for.
+
+    `y` is the target as the user gave it, `weight` the sample weights. Rows without weight and rows that no tree left
+    out take no part. `members` is what the trees are called.
+    """
+    wanted = estimator.oob_score
+    if isinstance(wanted, bool | np.bool_) and not wanted:
+        return None
+    covered = known.coverage > 0
+    weighty = np.ones(len(y), bool) if weight is None else weight > 0
+    if not is_auto(wanted):
+        _warn_of_missing(int((weighty & ~covered).sum()), int(weighty.sum()), len(known.errors), members)
+    if not covered.any():
+        return math.nan
+    if callable(wanted) or (isinstance(wanted, str) and not is_auto(wanted)):
+        return _chosen_score(estimator, X, y, weight, known, covered)
+    said = _view(estimator, known.means[covered]).predict(None)
+    own_weight = None if weight is None else weight[covered]
+    if estimator._task == "classification":
+        right = (said == y[covered]).reshape(len(said), -1).all(axis=1)
+        return float(np.average(right, weights=own_weight))
+    return float(r2_score(y[covered], said, sample_weight=own_weight)) if covered.sum() > 1 else math.nan
+
+
+def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int, members: str) -> None:
+    if n_missing:
+        warnings.warn(
+            f"{n_missing} of {n_rows} rows were drawn by each of the {n_trees} {members}, so nothing is known of them "
+            f"out of bag: they are NaN there, and are left out of oob_score_. More {members} leave fewer such rows.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _chosen_score(
+    estimator: Any, X: Any, y: AnyArray, weight: FloatArray | None, known: OutOfBag, covered: BoolArray
+) -> float:
+    """By the name of a scorer, by a scorer, or by a function of true and predicted targets."""
+    wanted = estimator.oob_score
+    scorer = get_scorer(wanted) if isinstance(wanted, str) else wanted
+    is_scorer = isinstance(scorer, _BaseScorer)
+    takes_weight = "sample_weight" in parameters_of(scorer._score_func if is_scorer else scorer)
+    weights = {"sample_weight": weight[covered]} if weight is not None and takes_weight else {}
+    view = _view(estimator, known.means[covered])
+    try:
+        if is_scorer:
+            return float(scorer(view, rows_of(X, np.flatnonzero(covered)), y[covered], **weights))
+        return float(scorer(y[covered], view.predict(None), **weights))
+    except CoterieError:
+        raise
+    except Exception as error:
+        raise InvalidParameter(
+            f"oob_score={in_short(wanted)} cannot score the {int(covered.sum())} rows that were out of bag: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _view(estimator: Any, means: FloatArray) -> Any:
+    """An object of the estimator's class that answers with these means, whatever rows it is asked about."""
+    view = copy.copy(estimator)
+    view.__dict__["_means_of"] = lambda *_: means
+    return view

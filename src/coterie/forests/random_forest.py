@@ -1,0 +1,135 @@
+"""Random forests: trees that each see other rows and other features, and answer together."""
+
+from typing import Any
+
+from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
+from coterie.forests._classifier_base import ForestOfClasses
+from coterie.forests._parameter_docs import documented
+from coterie.forests._regressor_base import ForestOfNumbers
+
+__all__ = ["RandomForestClassifier", "RandomForestRegressor"]
+
+
+@documented(
+    max_features="The square root of their number,\n        as Breiman found useful.",
+    bootstrap="True, so that trees differ and rows are left out.",
+)
+class RandomForestClassifier(ForestOfClasses):
+    """A random forest for classes.
+
+    Each tree grows on rows drawn with replacement, and each of its splits chooses from a few features drawn at random.
+    The mean of many such trees is steadier than any of them. About 37 % of the rows are out of the bag of a tree, and
+    everything that is called out of bag here is what trees say of rows they did not see.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import RandomForestClassifier
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 49, "high", "low")
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['low', 'high'], dtype='<U4')
+    >>> model.oob_score_ > 0.95
+    True
+
+    References
+    ----------
+    Breiman, Random forests (2001).
+    """
+
+    _random_splits = False
+
+    def __init__(
+        self,
+        n_estimators: int | str = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: str | float | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool | str = True,
+        oob_score: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        features_per: str = "split",
+        prune: str | None = None,
+        keep_rows: bool = True,
+        categorical_features: CategoricalFeatures = "auto",
+        unknown_category: UnknownCategory = "missing",
+        checkpoint: Any = None,
+    ) -> None:
+        self._store(locals())
+
+
+@documented(
+    max_features="A third, as Breiman found useful;\n        scikit-learn has all of them, which is bagging.",
+    bootstrap="True, so that trees differ\n        and rows are left out.",
+)
+class RandomForestRegressor(ForestOfNumbers):
+    """A random forest for numbers.
+
+    Each tree grows on rows drawn with replacement, and each of its splits chooses from a few features drawn at random.
+    The mean of many such trees is steadier than any of them. About 37 % of the rows are out of the bag of a tree, and
+    everything that is called out of bag here is what trees say of rows they did not see.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import RandomForestRegressor
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = RandomForestRegressor(random_state=0).fit(X, X[:, 0] > 49)
+    >>> model.predict([[10.0], [90.0]]).round(2)
+    array([0., 1.])
+    >>> model.predict_quantiles([[10.0], [90.0]], [0.1, 0.9])
+    array([[0., 0.],
+           [1., 1.]])
+
+    References
+    ----------
+    Breiman, Random forests (2001).
+    """
+
+    _random_splits = False
+
+    def __init__(
+        self,
+        n_estimators: int | str = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: str | float | None = 1 / 3,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool | str = True,
+        oob_score: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        features_per: str = "split",
+        prune: str | None = None,
+        keep_rows: bool = True,
+        categorical_features: CategoricalFeatures = "auto",
+        unknown_category: UnknownCategory = "missing",
+        checkpoint: Any = None,
+    ) -> None:
+        self._store(locals())

@@ -1,0 +1,359 @@
+"""Fitting many learners to many parts of a table: one queue, one budget of threads.
+
+Words
+  task     one learner, the rows it is fitted to, and what it is asked afterwards
+  budget   the threads that all tasks together may use: `n_jobs` of the ensemble
+  outcome  the fitted learner and its answers, or the error that it ended with
+
+With a budget the tasks run side by side, and each member is held to its share: its own `n_jobs` is lowered for the
+time of its fit, and BLAS and OpenMP are limited. Learners of ours that have threads of their own take turns and use
+all of it. Without one (`n_jobs=None`) members are fitted one after the other, each with the threads it likes.
+joblib's back- ends are the user's choice by `joblib.parallel_config`. Seeds belong to tasks, so neither the order in
+which they run nor their number changes an answer.
+"""
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
+from joblib.externals.loky.process_executor import BrokenProcessPool
+from joblib.parallel import get_active_backend
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import ThreadpoolController
+
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, RowArray
+from coterie.data.parts import Columns, rows_of
+from coterie.errors import InvalidInput, InvalidType
+from coterie.fitting.callbacks import MemberWatch, current_watch
+
+__all__ = [
+    "Budget",
+    "Member",
+    "Outcome",
+    "Task",
+    "dropped_members",
+    "fit_all",
+    "in_parallel",
+    "weight_params",
+]
+
+_Result = TypeVar("_Result")
+_MOST_THREADS = 4096
+
+
+@dataclass(frozen=True)
+class Member:
+    """A learner by name, and the columns it sees; None: all of them."""
+
+    name: str
+    estimator: Any
+    columns: Columns | None = None
+
+    def part_of(self, X: Any) -> Any:
+        return X if self.columns is None else self.columns.of(X)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Fit a member to some rows; then, perhaps, ask it about others.
+
+    Attributes
+    ----------
+    rows : row numbers, or None for all
+    asked : row numbers that `ask` is called with, or None
+    params : what `fit` is given by name; values with an entry for each row are cut to the rows
+    keeps_model : whether the outcome holds the fitted learner
+    seed : given to the learner where its own random_state is None; None leaves it so
+    said : what is printed when it is done
+    """
+
+    member: Member
+    y: AnyArray
+    rows: RowArray | None = None
+    asked: RowArray | None = None
+    params: dict[str, Any] = field(default_factory=dict)
+    keeps_model: bool = True
+    seed: int | None = None
+    said: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task."""
+
+    model: Any = None
+    answers: Any = None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many tasks run at once, and the threads of each; None: as many as the member likes."""
+
+    workers: int
+    threads_each: int | None
+
+    @classmethod
+    def of(cls, n_jobs: int | None, n_tasks: int) -> "Budget":
+        """Share out `n_jobs` threads among the tasks.
+
+        Examples
+        --------
+        >>> Budget.of(8, 3), Budget.of(None, 3)
+        (Budget(workers=3, threads_each=2), Budget(workers=1, threads_each=None))
+        """
+        wanted = None if n_jobs is None else max(-_MOST_THREADS, min(int(n_jobs), _MOST_THREADS))
+        total = int(effective_n_jobs(wanted))
+        if n_jobs is None and total == 1:
+            return cls(1, None)
+        workers = max(1, min(total, n_tasks))
+        return cls(workers, max(1, total // workers))
+
+
+def fit_all(
+    tasks: Sequence[Task],
+    X: Any,
+    *,
+    n_jobs: int | None,
+    on_error: str,
+    ask: Callable[[Member, Any, Any], Any] | None = None,
+) -> list[Outcome]:
+    """Run all tasks; outcomes are in the order of the tasks.
+
+    `ask(member, model, X)` is called with the rows that a task is asked about. With on_error="raise" the first error
+    that a task ends with is raised, with a note that says which member it was. If a process dies, that is an error of
+    the member that it was fitting; to find out which, all are fitted again, one by one.
+    """
+    budget = Budget.of(n_jobs, len(tasks))
+    if (
+        budget.workers > 1
+        and all(_shares_work(task.member.estimator) for task in tasks)
+        and not _has_backend()
+    ):
+        budget = Budget.of(n_jobs, 1)
+    watch = current_watch()
+    calls = [
+        (
+            _outcome,
+            (
+                task,
+                X,
+                ask,
+                budget.threads_each,
+                on_error,
+                None if watch is None else watch.of_member(task.member.name),
+            ),
+        )
+        for task in tasks
+    ]
+    try:
+        return _run(calls, budget)
+    except BrokenProcessPool:
+        if on_error == "raise":
+            raise
+    return [_alone(call, budget) for call in calls]
+
+
+def _alone(call: tuple[Callable[..., Outcome], tuple[Any, ...]], budget: Budget) -> Outcome:
+    """A task in a process with no other, so that only its own member is lost with it."""
+    try:
+        return _run([call], budget)[0]
+    except BrokenProcessPool as error:
+        return Outcome(error=error)
+
+
+def in_parallel(
+    function: Callable[..., _Result], arguments: Sequence[tuple[Any, ...]], *, n_jobs: int | None
+) -> list[_Result]:
+    """Call a function several times, side by side in threads: for members that are here already, as in `predict`."""
+    budget = Budget.of(n_jobs, len(arguments))
+    if budget.workers == 1:
+        return [function(*each) for each in arguments]
+    return _run([(function, each) for each in arguments], budget, require="sharedmem")
+
+
+def _run(
+    calls: list[tuple[Callable[..., _Result], tuple[Any, ...]]], budget: Budget, **hints: Any
+) -> list[_Result]:
+    with ExitStack() as stack:
+        if budget.threads_each is not None:
+            # BLAS has one limit for the whole process: it is set here, once, and not by workers that would undo each
+            # other's limits.
+            stack.enter_context(_limit(budget.threads_each))
+        if budget.workers == 1:
+            return [function(*arguments) for function, arguments in calls]
+        try:
+            results = Parallel(n_jobs=budget.workers, **hints)(
+                delayed(function)(*arguments) for function, arguments in calls
+            )
+        except BrokenProcessPool as error:
+            error.add_note(
+                "A process that fitted members ended without a word; the system may have run out of memory. Nothing "
+                "was learned. Fewer n_jobs need less memory; joblib.parallel_config('threading') needs no processes."
+            )
+            raise
+        return list(results)
+
+
+def _limit(threads: int, *kinds: str) -> Any:
+    """Lower the threads of BLAS and OpenMP, or of one of them; never raise them."""
+    limits: dict[str, int] = {}
+    for pool in _controller().info():
+        kind = pool["user_api"]
+        if not kinds or kind in kinds:
+            limits[kind] = min(threads, limits.get(kind, threads), pool["num_threads"])
+    return _controller().limit(limits=limits)
+
+
+@cache
+def _controller() -> Any:
+    return ThreadpoolController()
+
+
+def _shares_work(estimator: Any) -> bool:
+    """Whether it is one of our learners that share their work among threads.
+
+    These are fitted one after the other, each with the whole budget: nothing is copied to other processes, and a fit
+    can be interrupted at any time.
+    """
+    return type(estimator).__module__.startswith("coterie.") and "n_jobs" in estimator.get_params(deep=False)
+
+
+def _has_backend() -> bool:
+    """Whether the user has chosen a back-end of joblib: then a wish for threads or processes changes nothing.
+
+    Inside a worker joblib has chosen, and not the user.
+    """
+    threads, processes = (get_active_backend(prefer=wish)[0] for wish in ("threads", "processes"))
+    return type(threads) is type(processes) and not threads.nesting_level
+
+
+def _outcome(
+    task: Task, X: Any, ask: Any, threads: int | None, on_error: str, watch: MemberWatch | None
+) -> Outcome:
+    try:
+        return _done(task, X, ask, threads, watch)
+    except Exception as error:
+        error.add_note(f"This happened while the member {task.member.name!r} was fitted or asked.")
+        if on_error == "raise":
+            raise
+        return Outcome(error=error)
+
+
+def _done(task: Task, X: Any, ask: Any, threads: int | None, watch: MemberWatch | None) -> Outcome:
+    begun = time.perf_counter()
+    member, rows = task.member, task.rows
+    table = X if rows is None else rows_of(X, rows)
+    y = task.y if rows is None else task.y[rows]
+    params = task.params if rows is None else _cut(task.params, rows, len(task.y))
+    model = clone(member.estimator)
+    if not isinstance(model, FrozenEstimator):
+        if task.seed is not None:
+            _give_seeds(model, task.seed)
+        part = member.part_of(table)
+        with _held_to(model, threads), nullcontext() if watch is None else watch.over(model, part, y):
+            model.fit(part, y, **params)
+    answers = None
+    if task.asked is not None and ask is not None:
+        answers = ask(member, model, rows_of(X, task.asked))
+    if task.said is not None:
+        sys.stdout.write(f"{task.said}, {time.perf_counter() - begun:.1f} s\n")
+    return Outcome(model if task.keeps_model else None, answers)
+
+
+def _cut(params: dict[str, Any], rows: RowArray, n_rows: int) -> dict[str, Any]:
+    def has_rows(value: Any) -> bool:
+        return (
+            hasattr(value, "__len__") and not isinstance(value, str | bytes | dict) and len(value) == n_rows
+        )
+
+    return {name: rows_of(value, rows) if has_rows(value) else value for name, value in params.items()}
+
+
+def _give_seeds(model: Any, seed: int) -> None:
+    """Fill in every random_state that is None, in the order of their names."""
+    empty = sorted(
+        name
+        for name, value in model.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    )
+    seeds = spawn_seeds(seed, len(empty)) >> 32
+    if empty:
+        model.set_params(**{name: int(own) for name, own in zip(empty, seeds, strict=True)})
+
+
+@contextmanager
+def _held_to(model: Any, threads: int | None) -> Iterator[None]:
+    """Lower the model's own `n_jobs`, wherever it has one, to its share; afterwards it has what the user gave."""
+    if threads is None:
+        yield
+        return
+    params = {**model.get_params(deep=True), "": model}
+    before = {
+        name: value
+        for name, value in params.items()
+        if (name == "n_jobs" or name.endswith("__n_jobs"))
+        and _may_exceed(threads, value, params.get(name.removesuffix("n_jobs").removesuffix("__")))
+    }
+    if before:
+        model.set_params(**dict.fromkeys(before, threads))
+    try:
+        with _limit(threads, "openmp"):  # a limit of this thread alone
+            yield
+    finally:
+        if before:
+            model.set_params(**before)
+
+
+def _may_exceed(threads: int, n_jobs: Any, owner: Any) -> bool:
+    """Whether `n_jobs` of an estimator allows more than its share; None of scikit-learn's own is one thread."""
+    if n_jobs is None:
+        return not type(owner).__module__.startswith("sklearn.")
+    return isinstance(n_jobs, int) and (n_jobs < 0 or n_jobs > threads)
+
+
+def weight_params(estimator: Any, sample_weight: Any) -> dict[str, Any]:
+    """How `fit` of this estimator takes weights by name; the last step of a pipeline is given them."""
+    if sample_weight is None:
+        return {}
+    name, step = "sample_weight", estimator
+    while isinstance(step, Pipeline):
+        name, step = f"{step.steps[-1][0]}__{name}", step.steps[-1][1]
+    if not has_fit_parameter(step, "sample_weight") and not _takes_anything(step):
+        raise InvalidType(
+            f"Underlying estimator {type(step).__name__} does not support sample weights. Leave sample_weight out, or "
+            "choose members that take it."
+        )
+    return {name: sample_weight}
+
+
+def _takes_anything(step: Any) -> bool:
+    """A meta-estimator whose fit passes on what it is given."""
+    return (
+        isinstance(step, FrozenEstimator)
+        or has_fit_parameter(step, "fit_params")
+        or has_fit_parameter(step, "params")
+    )
+
+
+def dropped_members(names: Sequence[str], errors: dict[str, Exception], owner: str) -> dict[str, str]:
+    """Say which members were dropped and why; an error if none is left."""
+    said = {name: f"{type(error).__name__}: {error}" for name, error in errors.items()}
+    if said and len(said) == len(names):
+        listed = "; ".join(f"{name!r}: {why}" for name, why in said.items())
+        raise InvalidInput(f"{owner}: every member failed, so nothing was learned. {listed}")
+    if said:
+        listed = "; ".join(f"{name!r} ({why})" for name, why in said.items())
+        warnings.warn(f"{owner} goes on without the members that failed: {listed}", UserWarning, stacklevel=4)
+    return said

@@ -1,0 +1,261 @@
+"""An ensemble of learners that the user names: their list, their parameters by name, and who is given what at `fit`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
+from coterie._reported import Reported
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.parts import Outline, chosen_columns
+from coterie.errors import InvalidParameter
+from coterie.members.fit_members import Member, weight_params
+
+__all__ = ["MEMBER_PARAMS", "GivenAtFit", "NamedMembers", "member_weights", "target_of"]
+
+
+class MemberList:
+    """A list of names and learners, each perhaps with the columns it sees."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_member, value))
+
+    def describe(self) -> str:
+        return "a non-empty list of (string, estimator) tuples, or of (string, estimator, columns)"
+
+
+def _is_member(item: object) -> bool:
+    if not isinstance(item, list | tuple) or len(item) not in (2, 3) or not isinstance(item[0], str):
+        return False
+    learner = item[1]
+    return learner == "drop" or (
+        not isinstance(learner, type) and hasattr(learner, "fit") and hasattr(learner, "predict")
+    )
+
+
+MEMBER_PARAMS: Params = {
+    "estimators": [MemberList()],
+    "on_error": [OneOf("raise", "drop")],
+    "n_jobs": [Whole(), None],
+    "random_state": [SeedLike()],
+    "verbose": [Whole(0), Flag()],
+}
+
+
+class GivenAtFit:
+    """What `fit` was given beside X and y, and who is to have it.
+
+    Attributes
+    ----------
+    weight : the sample weights, checked, or None
+    of_members : what `fit` of each member is given, by its name
+    of_split : what `split` of the splitter is given
+    of_final : what `fit` of the final estimator is given
+    """
+
+    def __init__(self, weight: FloatArray | None) -> None:
+        self.weight = weight
+        self.of_members: dict[str, dict[str, Any]] = {}
+        self.of_split: dict[str, Any] = {}
+        self.of_final: dict[str, Any] = {}
+
+
+class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition, BaseEstimator):
+    """Parameters of members by name, tags that follow from theirs, and the routing of metadata."""
+
+    PARAMS: ClassVar[Params] = MEMBER_PARAMS
+    _regressors_too: ClassVar[bool] = False  # whether a classifier may have members that predict numbers
+
+    # Weights and groups are handed on: it is for members to say what they ask for.
+    __metadata_request__fit = {"sample_weight": UNUSED, "groups": UNUSED}
+
+    estimators: Any
+    estimators_: list[Any]
+    named_estimators_: Bunch
+    _outline: Outline
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of a constructor."""
+        for name in self.PARAMS:
+            setattr(self, name, given[name])
+
+    @property
+    def _pairs(self) -> Any:
+        """Names and learners, without the columns: what scikit-learn calls a composition."""
+        try:
+            return [(item[0], item[1]) for item in self.estimators]
+        except (TypeError, IndexError, KeyError):
+            return self.estimators
+
+    @_pairs.setter
+    def _pairs(self, pairs: Any) -> None:
+        self.estimators = [
+            (name, learner, *item[2:]) for (name, learner), item in zip(pairs, self.estimators, strict=True)
+        ]
+
+    @property
+    def named_estimators(self) -> Bunch:
+        """The learners that were given, by name."""
+        return Bunch(**dict(self._pairs))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the ensemble, and, if deep, its members by name and their parameters as `name__parameter`."""
+        return cast(dict[str, Any], self._get_params("_pairs", deep=deep))
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, members by name ("drop" leaves one out), or parameters of members as `name__parameter`."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        self._set_params("_pairs", **params)
+        return self
+
+    def _check_members(self) -> list[str]:
+        """Names in order, after checking that they and the learners can be used."""
+        names = [name for name, _ in self._pairs]
+        if len(set(names)) < len(names):
+            raise InvalidParameter(f"Names provided are not unique: {names!r}. estimators need a name each.")
+        for name in names:
+            if name in self.get_params(deep=False):
+                raise InvalidParameter(f"Estimator names conflict with constructor arguments: {[name]!r}.")
+            if "__" in name:
+                raise InvalidParameter(f"Estimator names must not contain __: got {[name]!r}.")
+        learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
+        if not learners:
+            raise InvalidParameter("All estimators are dropped. At least one is required to be an estimator.")
+        if not self._regressors_too:
+            fits, kind = (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
+            for learner in learners:
+                if not fits(learner):
+                    raise InvalidParameter(f"The estimator {type(learner).__name__} should be a {kind}.")
+        return names
+
+    def _members(self, X: Any, outline: Outline) -> list[Member]:
+        """The members that are not dropped, with the columns that each sees."""
+        found = []
+        for name, learner, *columns in self.estimators:
+            if not _is_drop(learner):
+                chosen = chosen_columns(columns[0], X, outline, f"member {name!r}") if columns else None
+                found.append(Member(name, learner, chosen))
+        return found
+
+    def _take_members(self, members: Sequence[Member], models: Sequence[Any]) -> None:
+        fitted = {member.name: model for member, model in zip(members, models, strict=True)}
+        self.estimators_ = list(models)
+        self.named_estimators_ = Bunch(**{name: fitted.get(name, "drop") for name, _ in self._pairs})
+
+    def _take_outline(self, outline: Outline) -> None:
+        self._outline = Outline(outline.n_rows, outline.n_columns, outline.names)
+        if outline.names is not None:
+            self.feature_names_in_ = np.array(outline.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns that fit saw."""
+        outline = self.__dict__.get("_outline")
+        if outline is None or outline.n_columns is None:
+            raise AttributeError(f"{type(self).__name__} object has no attribute n_features_in_")
+        return int(outline.n_columns)
+
+    def _given(
+        self,
+        learners: Sequence[Member],
+        weight: FloatArray | None,
+        groups: Any,
+        others: dict[str, Any],
+        final: Any = None,
+    ) -> GivenAtFit:
+        """Share out what `fit` was given: by scikit-learn's routing if it is on, else weights go to everybody."""
+        given = GivenAtFit(weight)
+        if get_config()["enable_metadata_routing"]:
+            groups = None if self._parts_groups() else groups
+            params = {"sample_weight": weight, "groups": groups, **others}
+            routed = process_routing(self, "fit", **{name: v for name, v in params.items() if v is not None})
+            given.of_members = {member.name: dict(routed[member.name].fit) for member in learners}
+            splitter, final = routed.get("splitter"), routed.get("final_estimator_")
+            given.of_split = {} if splitter is None else dict(splitter.split)
+            given.of_final = {} if final is None else dict(final.fit)
+            return given
+        if others:
+            raise InvalidParameter(
+                f"fit received {sorted(others)}, and takes sample_weight and groups alone unless metadata routing is "
+                "on: sklearn.set_config(enable_metadata_routing=True)."
+            )
+        given.of_members = {member.name: weight_params(member.estimator, weight) for member in learners}
+        given.of_split = {} if groups is None else {"groups": groups}
+        if final is not None:
+            given.of_final = weight_params(final, weight)
+            if groups is not None and isinstance(final, NamedMembers):
+                given.of_final["groups"] = groups
+        return given
+
+    def _parts_groups(self) -> bool:
+        """Whether the ensemble itself, and no splitter, says which groups are held out."""
+        return False
+
+    def _router(self) -> MetadataRouter:
+        router = MetadataRouter(owner=self)
+        for name, learner in self._pairs:
+            router.add(**{name: learner}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router
+
+    def _all_members(self, answer: Any) -> bool:
+        """Whether something holds for the tags of every member; not for a list that is none."""
+        try:
+            learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
+            return all(answer(get_tags(learner)) for learner in learners)
+        except Exception:  # whatever is wrong with the list is said by fit
+            return False
+
+    def _has_outputs(self) -> bool:
+        """Whether several targets can be learned at once."""
+        return self._all_members(lambda own: own.target_tags.multi_output)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for name in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(
+                tags.input_tags, name, self._all_members(lambda own, name=name: getattr(own.input_tags, name))
+            )
+        tags.target_tags.multi_output = self._has_outputs()
+        return tags
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "estimators_")
+
+
+def _is_drop(learner: Any) -> bool:
+    return isinstance(learner, str) and learner == "drop"
+
+
+def target_of(member: Member, codes: AnyArray, labels: AnyArray) -> AnyArray:
+    """Classifiers learn the labels as they are in y; regressors the numbers of the classes."""
+    return labels if is_classifier(member.estimator) else codes.astype(np.float64)
+
+
+def member_weights(weights: Any, n_members: int) -> FloatArray:
+    """Weights of members as floats, one for each."""
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"weights={in_short(weights)}: expected a number for each member ({error})."
+        ) from error
+    if array.ndim != 1 or len(array) != n_members:
+        raise InvalidParameter(
+            f"Number of `estimators` and weights must be equal; got {array.size} weights, {n_members} estimators."
+        )
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise InvalidParameter(
+            f"weights={in_short(weights)}: expected finite numbers >= 0, not all of them 0."
+        )
+    return array

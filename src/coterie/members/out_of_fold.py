@@ -1,0 +1,292 @@
+"""Out of fold: what members say of rows that they were not fitted to.
+
+Words
+  fold      rows to learn from and rows held out, as any splitter of scikit-learn yields them
+  coverage  how often a row was held out: once by a partition, several times by repeated folds, never by the first rows
+            of a time series
+Each member is fitted once for each fold. Its answers to a row are averaged over the times the row was held out; a row
+that was never held out has NaN. The models of the folds may be kept: together they are a member too.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import in_short
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.members.fit_members import Member, Outcome, Task, dropped_members, fit_all, in_parallel
+from coterie.members.response import Question
+
+__all__ = [
+    "CrossFit",
+    "Fold",
+    "Plan",
+    "Splitter",
+    "cross_fit",
+    "folds_of",
+    "prefit_members",
+    "route_cv",
+    "splitter_of",
+]
+
+
+class Splitter:
+    """What says how rows are held out: an object with `split`, or a list of pairs of row numbers."""
+
+    def accepts(self, value: object) -> bool:
+        if isinstance(value, str | bytes | type):
+            return False
+        if isinstance(value, list | tuple | np.ndarray):
+            return len(value) > 0 and all(hasattr(pair, "__len__") and len(pair) == 2 for pair in value)
+        return hasattr(value, "split") or isinstance(value, Iterator)
+
+    def describe(self) -> str:
+        return "a splitter of scikit-learn or a list of (train, test) row numbers"
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from, and rows held out."""
+
+    train: RowArray
+    test: RowArray
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is fitted, to what, and how.
+
+    Attributes
+    ----------
+    members : the learners
+    questions : what each is asked
+    targets : what each is fitted to, an entry for each row
+    params : what `fit` of each is given by name
+    refit : whether each is also fitted to all rows
+    keeps_folds : whether the models of the folds are kept
+    """
+
+    members: Sequence[Member]
+    questions: Sequence[Question]
+    targets: Sequence[AnyArray]
+    params: Sequence[dict[str, Any]]
+    refit: bool = True
+    keeps_folds: bool = False
+    n_jobs: int | None = None
+    on_error: str = "raise"
+    random_state: Any = None
+    verbose: int = 0
+    owner: str = "ensemble"
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """What became of a plan; members that failed are in `dropped` and nowhere else.
+
+    Attributes
+    ----------
+    members, questions : those that are left
+    models : each member, fitted to all rows; empty unless the plan said refit
+    fold_models : for each member its models by fold; empty unless the plan keeps them
+    answers : for each member what it says out of fold, shape (n_rows, n_columns); NaN where the coverage is 0
+    coverage : how often each row was held out
+    dropped : why members failed, by name
+    """
+
+    members: list[Member]
+    questions: list[Question]
+    models: list[Any]
+    fold_models: list[list[Any]]
+    answers: list[FloatArray]
+    coverage: RowArray
+    folds: list[Fold]
+    dropped: dict[str, str] = field(default_factory=dict)
+
+
+def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:
+    """The splitter that `cv` stands for, as in scikit-learn: None is 5 folds, stratified for classes."""
+    try:
+        return check_cv(cv, y, classifier=classifier)
+    except ValueError as error:
+        raise InvalidParameter(f"cv={in_short(cv)} cannot be used: {error}") from error
+
+
+def route_cv(ensemble: Any, router: MetadataRouter) -> None:
+    """Let scikit-learn's routing hand groups and the like to `split` of the ensemble's `cv`."""
+    router.add(
+        splitter=splitter_of(ensemble.cv, None, classifier=False),
+        method_mapping=MethodMapping().add(caller="fit", callee="split"),
+    )
+
+
+def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **params: Any) -> list[Fold]:
+    """The folds of any splitter, checked: row numbers within the table, no row on both sides, no empty side."""
+    rows = X if hasattr(X, "shape") else np.zeros((n_rows, 1))  # splitters look at the number of rows
+    try:
+        pairs = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, y, **params)]
+    except CoterieError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(f"cv={in_short(splitter)} cannot divide the {n_rows} rows: {error}") from error
+    if not pairs:
+        raise InvalidParameter(f"cv={in_short(splitter)} yields no fold; expected at least one.")
+    folds = [_checked(*pair, number, n_rows) for number, pair in enumerate(pairs)]
+    _warn_of_uncovered(folds, splitter, n_rows, owner)
+    return folds
+
+
+def _warn_of_uncovered(folds: Sequence[Fold], splitter: Any, n_rows: int, owner: str) -> None:
+    """Say how many rows are never held out, unless the splitter is made to leave rows out."""
+    n_never = n_rows - len(np.unique(np.concatenate([fold.test for fold in folds])))
+    if n_never and not isinstance(splitter, TimeSeriesSplit | PredefinedSplit):
+        warnings.warn(
+            f"{owner}: {n_never} of {n_rows} rows are never held out by cv={in_short(splitter)}. What members say of "
+            "them is not known out of fold, so these rows teach members and nothing else.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
+    sides = []
+    for side, rows in (("train", train), ("test", test)):
+        if rows.dtype.kind == "b" and rows.shape == (n_rows,):
+            rows = np.flatnonzero(rows)
+        if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
+            raise InvalidParameter(
+                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected the numbers of at least one row."
+            )
+        if rows.min() < -n_rows or rows.max() >= n_rows:
+            raise InvalidParameter(
+                f"cv: the {side} rows of fold {number} reach from {rows.min()} to {rows.max()}, and the table has "
+                f"{n_rows} rows."
+            )
+        sides.append(rows.astype(np.int64) % n_rows)
+    both = np.intersect1d(sides[0], sides[1])
+    if len(both):
+        raise InvalidParameter(
+            f"cv: fold {number} holds out row {both[0]} and learns from it too ({len(both)} such rows). What a model "
+            "says of rows that it has seen cannot be trusted."
+        )
+    return Fold(sides[0], sides[1])
+
+
+def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFit:
+    """Fit every member to every fold, and to all rows if the plan says so, as one queue of tasks."""
+    n_folds = len(folds)
+    per_member = n_folds + plan.refit
+    seeds = _seeds(plan.random_state, len(plan.members) * per_member)
+    tasks = []
+    for number, (member, y, params) in enumerate(zip(plan.members, plan.targets, plan.params, strict=True)):
+        own = seeds[number * per_member : (number + 1) * per_member]
+        place = f"({number + 1} of {len(plan.members)}) {member.name}"
+        if plan.refit:
+            tasks.append(Task(member, y, params=params, seed=own[-1], said=_said(plan, place, "all rows")))
+        tasks += [
+            Task(
+                member,
+                y,
+                rows=fold.train,
+                asked=fold.test,
+                params=params,
+                keeps_model=plan.keeps_folds,
+                seed=own[k],
+                said=_said(plan, place, f"fold {k + 1} of {n_folds}"),
+            )
+            for k, fold in enumerate(folds)
+        ]
+    ask = _Asker(
+        {member.name: question for member, question in zip(plan.members, plan.questions, strict=True)}
+    )
+    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, ask=ask)
+    by_member = [outcomes[i * per_member : (i + 1) * per_member] for i in range(len(plan.members))]
+    return _collected(plan, by_member, folds, n_rows)
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Asks each member its own question; a class, because workers need to be sent it."""
+
+    questions: dict[str, Question]
+
+    def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
+        return self.questions[member.name].ask(member.name, model, member.part_of(X))
+
+
+def _seeds(random_state: Any, n: int) -> list[int | None]:
+    return [None] * n if random_state is None else [int(seed) for seed in spawn_seeds(random_state, n)]
+
+
+def _said(plan: Plan, place: str, what: str) -> str | None:
+    return f"{plan.owner}: {place}, {what}" if plan.verbose else None
+
+
+def _collected(plan: Plan, by_member: list[list[Outcome]], folds: Sequence[Fold], n_rows: int) -> CrossFit:
+    errors = {
+        member.name: next(outcome.error for outcome in outcomes if outcome.error is not None)
+        for member, outcomes in zip(plan.members, by_member, strict=True)
+        if any(outcome.error is not None for outcome in outcomes)
+    }
+    dropped = dropped_members([member.name for member in plan.members], errors, plan.owner)
+    coverage = np.zeros(n_rows, dtype=np.int64)
+    for fold in folds:
+        np.add.at(coverage, fold.test, 1)
+    left = [i for i, member in enumerate(plan.members) if member.name not in dropped]
+    of_folds = [by_member[i][int(plan.refit) :] for i in left]
+    return CrossFit(
+        members=[plan.members[i] for i in left],
+        questions=[plan.questions[i] for i in left],
+        models=[by_member[i][0].model for i in left] if plan.refit else [],
+        fold_models=[[outcome.model for outcome in outcomes] for outcomes in of_folds]
+        if plan.keeps_folds
+        else [],
+        answers=[_mean_answers([o.answers for o in each], folds, coverage) for each in of_folds if each],
+        coverage=coverage,
+        folds=list(folds),
+        dropped=dropped,
+    )
+
+
+def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: RowArray) -> FloatArray:
+    """The mean over the folds that held a row out; NaN for a row that none did."""
+    widths = {own.shape[1] for own in answers}
+    if len(widths) > 1:
+        raise InvalidInput(
+            f"The models of the folds give answers of different widths: {sorted(widths)} columns. Some folds may not "
+            "have rows of every class; fewer folds, or stratified ones, do."
+        )
+    sums = np.zeros((len(coverage), widths.pop() if widths else 0))
+    for fold, own in zip(folds, answers, strict=True):
+        np.add.at(sums, fold.test, own)
+    with np.errstate(invalid="ignore"):
+        return sums / coverage[:, None]
+
+
+def prefit_members(
+    members: Sequence[Member], questions: Sequence[Question], X: Any, n_rows: int, n_jobs: int | None
+) -> CrossFit:
+    """Members that were fitted before, asked about all rows; without X they are not asked."""
+    for member in members:
+        try:
+            check_is_fitted(member.estimator)
+        except NotFittedError as error:
+            raise NotFittedError(
+                f"cv='prefit' takes members as they are, and {member.name!r} is not fitted: {error}"
+            ) from error
+    answers, folds = [], []
+    if X is not None:
+        ask = _Asker({member.name: question for member, question in zip(members, questions, strict=True)})
+        answers = in_parallel(ask, [(member, member.estimator, X) for member in members], n_jobs=n_jobs)
+        folds = [Fold(np.zeros(0, dtype=np.int64), np.arange(n_rows))]
+    models = [member.estimator for member in members]
+    coverage = np.ones(n_rows, dtype=np.int64)
+    return CrossFit(list(members), list(questions), models, [], answers, coverage, folds)

@@ -1,0 +1,238 @@
+"""What n_estimators="auto" does: boosters that leave rows out, stop by themselves and are averaged."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import train_test_split
+
+from coterie import GradientBoostingClassifier, GradientBoostingRegressor
+from coterie.boosting._trainer import Crew, Squad
+from coterie.boosting.plan import automatic_bags, plan_of
+from coterie.datasets import make_messy
+from coterie.errors import InvalidInput, InvalidParameter
+from tests.helpers.estimators import fingerprint
+
+
+def table_with_towns(n_rows: int = 600) -> tuple[dict[str, Any], Any]:
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 30, n_rows)
+    area = np.where(rng.random(n_rows) < 0.1, np.nan, rng.gamma(3.0, 20.0, n_rows))
+    rent = 10 * rng.normal(size=30)[town] + np.nan_to_num(area) + rng.normal(size=n_rows)
+    return {"town": np.array([f"t{code}" for code in town], dtype=object), "area": area}, rent
+
+
+def test_numbers_mean_what_they_say() -> None:
+    X, y = datasets.load_breast_cancer(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=7, random_state=0).fit(X, y)
+
+    assert (model.n_estimators_, model.n_bags_, len(model.forest_)) == (7, 1, 7)
+    assert not hasattr(model, "validation_losses_")
+    assert model.statistics_ is None
+
+
+@pytest.mark.parametrize("n_rows", [100, 5_000, 2_000_000])
+def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
+    given = {
+        "learning_rate": 0.3,
+        "n_bags": 3,
+        "growth": "level",
+        "max_leaf_nodes": 5,
+        "min_samples_leaf": 9,
+        "l2_regularization": 7.0,
+        "linear_leaves": False,
+    }
+    plan = plan_of(GradientBoostingRegressor(**given), n_rows)
+
+    assert plan.n_bags == 3
+    assert [vars(policy) for policy in plan.policies] == [
+        {
+            "growth": "level",
+            "learning_rate": 0.3,
+            "max_leaf_nodes": 5,
+            "max_depth": None,
+            "min_samples_leaf": 9,
+            "l2": 7.0,
+            "linear_leaves": False,
+        }
+    ]
+    assert plan.stops_early
+
+
+def test_few_rows_are_boosted_without_leaving_any_out() -> None:
+    plan = plan_of(GradientBoostingRegressor(), 39)
+
+    assert (plan.n_bags, plan.stops_early, plan.max_rounds) == (1, False, 100)
+    assert plan_of(GradientBoostingRegressor(), 40).n_bags == 8
+
+
+def test_smaller_steps_may_take_more_rounds() -> None:
+    assert plan_of(GradientBoostingRegressor(), 1000).max_rounds == 1000
+    assert plan_of(GradientBoostingRegressor(learning_rate=0.01), 1000).max_rounds == 5000
+    assert plan_of(GradientBoostingRegressor(learning_rate=0.5), 1000).max_rounds == 1000
+
+
+def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
+    few, many = (plan_of(GradientBoostingClassifier(), 10_000, n_outputs) for n_outputs in (1, 26))
+
+    assert many.n_bags < few.n_bags
+    assert many.max_rounds < few.max_rounds
+    assert many.policies[0].learning_rate == 2 * few.policies[0].learning_rate
+
+
+def test_large_tables_are_sampled_by_gradients() -> None:
+    plan = plan_of(GradientBoostingClassifier(), 3_200_000)
+
+    assert (plan.n_bags, plan.sampling_method, plan.subsample) == (1, "gradient_based", 0.3)
+    assert plan.policies[0].growth == "leaf"
+
+
+def test_more_rows_never_mean_more_boosters() -> None:
+    bags = [automatic_bags(int(n)) for n in np.geomspace(40, 1e8, 100)]
+
+    assert bags[0] == 8
+    assert bags[-1] == 1
+    assert np.all(np.diff(bags) <= 0)
+
+
+@pytest.mark.parametrize("task", ["two classes", "three classes", "numbers"])
+def test_threads_do_not_change_a_bit(task: str) -> None:
+    X, y = table_with_towns()
+    made: Any = GradientBoostingRegressor if task == "numbers" else GradientBoostingClassifier
+    if task != "numbers":
+        y = np.digitize(y, np.quantile(y, [0.5] if task == "two classes" else [0.3, 0.7]))
+    models = [made(random_state=1, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 8)]
+
+    assert models[0].statistics_ is not None
+    assert len({fingerprint(model) for model in models}) == 1
+
+
+def test_the_recipe_beats_one_booster_of_a_hundred_rounds() -> None:
+    losses: dict[Any, list[float]] = {100: [], "auto": []}
+    for seed in range(3):
+        X, y = datasets.make_classification(700, 15, n_informative=5, flip_y=0.2, random_state=seed)
+        X, new_X, y, new_y = train_test_split(X, y, random_state=0)
+        for n_estimators, found in losses.items():
+            model = GradientBoostingClassifier(n_estimators=n_estimators, random_state=0).fit(X, y)
+            found.append(log_loss(new_y, model.predict_proba(new_X)))
+
+    assert np.all(np.array(losses["auto"]) < np.array(losses[100]))
+
+
+def test_without_a_signal_the_answer_is_about_the_prior() -> None:
+    rng = np.random.default_rng(0)
+    X = {
+        "code": np.array([f"c{i}" for i in rng.integers(0, 60, 400)], dtype=object),
+        "x": rng.normal(size=400),
+    }
+    y, new_y = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    model = GradientBoostingClassifier(random_state=0).fit(X, y)
+
+    assert log_loss(new_y, model.predict_proba(X)) < np.log(2) + 0.01
+    assert abs(roc_auc_score(y, model.oob_decision_function_[:, 1]) - 0.5) < 0.1
+
+
+@pytest.mark.parametrize("target_statistics", ["none", "columns"])
+def test_a_rows_own_target_does_not_move_what_is_said_of_it_out_of_bag(target_statistics: str) -> None:
+    X, y = table_with_towns(300)
+    changed = y.copy()
+    changed[11] = y.mean()
+    settings: dict[str, Any] = {"n_estimators": 15, "n_bags": 4, "growth": "mixed", "random_state": 0}
+    first, second = (
+        GradientBoostingRegressor(**settings, target_statistics=target_statistics).fit(X, target)
+        for target in (y, changed)
+    )
+
+    assert first.oob_prediction_[11] == pytest.approx(second.oob_prediction_[11], abs=1e-9)
+    assert np.abs(first.oob_prediction_ - second.oob_prediction_).max() > 1e-3
+
+
+def test_out_of_bag_answers_have_the_loss_that_stopped_the_growth() -> None:
+    X, y = table_with_towns()
+    model = GradientBoostingRegressor(random_state=0, growth="leaf").fit(X, y)
+
+    assert model.n_bags_ == 8
+    best = model.validation_losses_[model.n_estimators_ - 1]
+    assert best == model.validation_losses_.min()
+    assert np.mean((model.oob_prediction_ - y) ** 2) / 2 == pytest.approx(best, rel=1e-4)
+
+
+def test_probabilities_out_of_bag_are_probabilities_of_every_class() -> None:
+    X, y = datasets.load_wine(return_X_y=True)
+    model = GradientBoostingClassifier(random_state=0).fit(X, y)
+
+    assert model.oob_decision_function_.shape == (len(y), 3)
+    np.testing.assert_allclose(model.oob_decision_function_.sum(axis=1), 1)
+    assert np.mean(model.oob_decision_function_.argmax(axis=1) == y) > 0.9
+
+
+def test_importances_of_statistics_belong_to_their_column() -> None:
+    X, y = table_with_towns()
+    model = GradientBoostingRegressor(random_state=0).fit(X, y)
+
+    assert model.feature_importances_.shape == (2,)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert model.feature_importances_[0] > 0.05
+
+
+def test_statistics_of_pairs_find_what_two_columns_say_together() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 12, 3000), rng.integers(0, 12, 3000)
+    y = rng.normal(size=(12, 12))[a, b] + 0.1 * rng.normal(size=3000)
+    X = {
+        name: np.array([f"{name}{code}" for code in codes], dtype=object)
+        for name, codes in (("a", a), ("b", b))
+    }
+    settings: dict[str, Any] = {"n_estimators": 30, "max_leaf_nodes": 4, "random_state": 0}
+    score = {
+        kind: GradientBoostingRegressor(**settings, target_statistics=kind).fit(X, y).score(X, y)
+        for kind in ("none", "pairs")
+    }
+
+    assert score["pairs"] > score["none"] + 0.2
+
+
+def test_interaction_sets_hold_for_statistics_too() -> None:
+    X, y = table_with_towns()
+    model = GradientBoostingRegressor(random_state=0, interaction_cst="no_interactions").fit(X, y)
+
+    columns = {0: 0, 1: 1, 2: 0}  # feature 2 is the statistic of column 0
+    used = [
+        {columns[feature] for feature in model.forest_.tree(i).feature.tolist() if feature >= 0}
+        for i in range(len(model.forest_))
+    ]
+    assert {0} in used
+    assert all(len(columns_of_tree) <= 1 for columns_of_tree in used)
+
+
+def test_mixed_growth_needs_two_boosters() -> None:
+    X, y = table_with_towns(100)
+    with pytest.raises(InvalidParameter, match=r"growth='mixed'.*only one booster.*n_bags to 2"):
+        GradientBoostingRegressor(n_estimators=5, growth="mixed").fit(X, y)
+
+
+def test_more_bags_than_rows_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"Cannot divide 5 row\(s\) among 6 boosters.*n_bags to at most 5"):
+        GradientBoostingRegressor(n_estimators=5, n_bags=6).fit(np.ones((5, 1)), np.arange(5.0))
+
+
+def test_an_error_in_one_booster_ends_the_fit() -> None:
+    class Broken:
+        rounds: list[Any] = []
+
+        def grow_round(self) -> None:
+            raise RuntimeError("no")
+
+    squad: Any = Squad([Broken(), Broken()])  # type: ignore[list-item]
+    with pytest.raises(RuntimeError, match="no"):
+        Crew([squad], 2).grow(10, lambda _: False)
+
+
+def test_messy_tables_are_taken_as_they_are() -> None:
+    X, y = make_messy(500, random_state=0)
+    model = GradientBoostingClassifier(random_state=0).fit(X, y)
+
+    assert model.score(X, y) > 0.6
+    assert np.isfinite(model.oob_decision_function_).all()
