@@ -38,6 +38,7 @@ __all__ = [
     "in_short",
     "is_auto",
     "resolve_n_jobs",
+    "unexpected",
 ]
 
 
@@ -229,9 +230,27 @@ def check_params(estimator: Any) -> None:
             continue
         if not any(_accepts(rule, value) for rule in rules):
             allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
-            raise InvalidParameter(
-                f"{type(estimator).__name__}({param}={in_short(value)}): expected {allowed}."
-            )
+            raise unexpected(param, value, allowed, owner=type(estimator).__name__)
+
+
+def unexpected(
+    parameter: str, received: object, allowed: str, *, owner: str = "", hint: str | None = None
+) -> InvalidParameter:
+    """The error of a parameter, or an argument of a function, that is not what it may be.
+
+    Examples
+    --------
+    >>> str(unexpected("max_depth", 0, "a whole number >= 1", owner="DecisionTreeClassifier"))
+    'DecisionTreeClassifier(max_depth=0): expected a whole number >= 1.'
+    """
+    given = f"{parameter}={in_short(received)}"
+    return InvalidParameter(
+        f"{owner}({given}): expected {allowed}." if owner else f"{given}: expected {allowed}.",
+        parameter=parameter,
+        received=received,
+        allowed=allowed,
+        hint=hint,
+    )
 
 
 @cache

@@ -3,7 +3,12 @@
 Each of them is also the built-in exception that Python users expect (`ValueError`, `TypeError`,
 `ImportError`), so code that catches those keeps working. A model that was not fitted raises
 `sklearn.exceptions.NotFittedError`, as in scikit-learn.
+
+The text of an error is for people. Programs, and tests, ask for its fields.
 """
+
+from collections.abc import Callable
+from typing import Any, Self
 
 __all__ = [
     "CoterieError",
@@ -17,7 +22,58 @@ __all__ = [
 
 
 class CoterieError(Exception):
-    """The common ancestor: catching it catches everything that coterie raises on purpose."""
+    """The common ancestor: catching it catches everything that coterie raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in full sentences.
+    parameter : str or None
+        The name of the parameter, argument or column that is wrong.
+    received : object
+        What was given for it.
+    allowed : str or None
+        What would be right, in words.
+    hint : str or None
+        What to do about it, in full sentences; the text of the error ends with it.
+
+    Examples
+    --------
+    >>> error = InvalidParameter("max_depth=0 makes no tree.", parameter="max_depth", received=0, hint="Try 6.")
+    >>> str(error), error.parameter, error.received
+    ('max_depth=0 makes no tree. Try 6.', 'max_depth', 0)
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        parameter: str | None = None,
+        received: object = None,
+        allowed: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message if hint is None else f"{message} {hint}")
+        self.message = message
+        self.parameter = parameter
+        self.received = received
+        self.allowed = allowed
+        self.hint = hint
+
+    def within(self, place: str) -> Self:
+        """The same error, said to be about a part of the input, such as `eval_set`."""
+        return type(self)(f"{place}: {self.message}", **self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("parameter", "received", "allowed", "hint")}
+
+    def __reduce__(self) -> tuple[Callable[..., "CoterieError"], tuple[Any, ...]]:
+        return _made_again, (type(self), self.message, self._fields())
+
+
+def _made_again(kind: type[CoterieError], message: str, fields: dict[str, Any]) -> CoterieError:
+    """An error that was pickled, as those of other processes are."""
+    return kind(message, **fields)
 
 
 class InvalidParameter(CoterieError, ValueError):
