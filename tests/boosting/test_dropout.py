@@ -9,6 +9,7 @@ from sklearn.datasets import load_diabetes, make_classification, make_regression
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor, _engine
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray
+from coterie.boosting import _training
 from coterie.boosting._dropout import dart_weights
 from coterie.errors import InvalidParameter
 from tests.helpers.estimators import fingerprint
@@ -78,17 +79,18 @@ def test_weights_of_a_round_that_leaves_some_out() -> None:
     assert kept + 0.1 * fresh == pytest.approx(1.0)
 
 
-def test_the_scores_of_the_training_rows_are_those_of_the_model() -> None:
+def test_the_scores_of_the_training_rows_are_those_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is taken out and put back 150 times comes back as it was."""
     X, y = make_regression(400, 6, random_state=0)
     scores: list[AnyArray] = []
+    conclude = _training._conclude
 
-    class Listening(GradientBoostingRegressor):
-        def _take_trees(self, crew: Any, weights: Any) -> None:
-            scores.append(crew.boosters[0].loss.users_scores(np.arange(400)))
-            super()._take_trees(crew, weights)
+    def listening(trainer: Any, *args: Any, **kwargs: Any) -> Any:
+        scores.append(trainer.boosters[0].loss.users_scores(np.arange(400)))
+        return conclude(trainer, *args, **kwargs)
 
-    model = Listening(**{**SETTINGS, "n_estimators": 150}).fit(X, y)
+    monkeypatch.setattr(_training, "_conclude", listening)
+    model = GradientBoostingRegressor(**{**SETTINGS, "n_estimators": 150}).fit(X, y)
     np.testing.assert_allclose(scores[0][:, 0], model.predict(X), rtol=1e-5, atol=1e-5 * np.ptp(y))
 
 

@@ -295,13 +295,13 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "only class names": (
         lambda: GradientBoostingClassifier(init=Mute()).fit(X, LABELS),
-        r"init=Mute\(\) says no score.*predict_proba or decision_function",
+        r"init=Mute\(\) must implement predict_proba or decision_function",
     ),
     "probabilities for a link of one's own": (
         lambda: GradientBoostingClassifier(loss=log_loss_with(np.tanh), init=DummyClassifier()).fit(
             X, LABELS
         ),
-        r"a CustomLoss with a link of its own needs decision_function",
+        r"decision_function for a CustomLoss with a link of its own",
     ),
     "a class": (
         lambda: GradientBoostingRegressor(init=LinearRegression).fit(X, NUMBERS),

@@ -9,11 +9,15 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.boosting._trainer import Crew, Squad
-from coterie.boosting.plan import automatic_bags, plan_of
+from coterie.boosting._trainer import BoosterGroup, Trainer
+from coterie.boosting.plan import Plan, automatic_bags, make_plan
 from coterie.datasets import make_messy
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.helpers.estimators import fingerprint
+
+
+def plan_of(model: Any, n_rows: int, n_outputs: int = 1) -> Plan:
+    return make_plan(model.get_params(deep=False), model._task, n_rows=n_rows, n_outputs=n_outputs)
 
 
 def table_with_towns(n_rows: int = 600) -> tuple[dict[str, Any], Any]:
@@ -225,9 +229,9 @@ def test_an_error_in_one_booster_ends_the_fit() -> None:
         def grow_round(self) -> None:
             raise RuntimeError("no")
 
-    squad: Any = Squad([Broken(), Broken()])  # type: ignore[list-item]
+    group: Any = BoosterGroup([Broken(), Broken()])  # type: ignore[list-item]
     with pytest.raises(RuntimeError, match="no"):
-        Crew([squad], 2).grow(10, lambda _: False)
+        Trainer([group], 2).grow(10, lambda _: False)
 
 
 def test_messy_tables_are_taken_as_they_are() -> None:

@@ -47,7 +47,7 @@ def test_a_stage_of_numbers_is_the_shorter_fit(settings: dict[str, Any]) -> None
         assert_array_equal(stage, shorter.predict(X))
 
 
-def test_squads_that_stopped_are_in_every_later_stage() -> None:
+def test_groups_that_stopped_are_in_every_later_stage() -> None:
     model = GradientBoostingRegressor(random_state=0, learning_rate=0.2).fit(X, NUMBERS)
 
     assert model.rounds_.min() < model.rounds_.max() == model.n_estimators_

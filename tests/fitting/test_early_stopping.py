@@ -13,7 +13,6 @@ from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie._seeds import root_seed
 from coterie.data.holdout import holdout_rows
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType, SchemaMismatch
-from coterie.fitting.warm_start import known_rounds
 from tests.helpers.estimators import fingerprint
 
 RNG = np.random.default_rng(0)
@@ -95,16 +94,16 @@ def test_class_weights_count_in_the_loss_of_an_eval_set() -> None:
     assert model.validation_losses_.min() == pytest.approx(expected)
 
 
-def test_each_squad_is_judged_by_the_mean_of_its_boosters() -> None:
+def test_each_group_is_evaluated_by_the_mean_of_its_boosters() -> None:
     model = GradientBoostingRegressor(n_bags=4, growth="mixed", max_features=0.5, warm_start=True, **QUICK)
     model.fit(X, NUMBERS, eval_set=(NEW, NEW_NUMBERS))
-    boosters = known_rounds(vars(model), 1)
+    boosters = model._previous_fit().state.trees(1)
 
     assert model.rounds_[0] == model.rounds_[1] != model.rounds_[2] == model.rounds_[3]
     kept = []
-    for squad in (boosters[:2], boosters[2:]):
+    for group in (boosters[:2], boosters[2:]):
         forest = type(model.forest_)(4, 1)
-        for booster in squad:
+        for booster in group:
             for (tree,) in booster:
                 forest.add(tree)
         added = np.zeros(300)
@@ -229,7 +228,7 @@ def test_bags_that_leave_the_last_rows_out_differ_by_their_seeds() -> None:
 
     assert np.isnan(model.oob_prediction_[:360]).all()
     assert_allclose(model.oob_prediction_[360:], model.predict(X[360:]), rtol=1e-12)
-    first, second, _ = known_rounds(vars(model), 1)
+    first, second, _ = model._previous_fit().state.trees(1)
     assert first[0][0].threshold.tolist() != second[0][0].threshold.tolist()
 
 
@@ -244,8 +243,12 @@ def test_without_early_stopping_the_last_rows_are_learned_from() -> None:
     ("settings", "given", "message"),
     [
         ({"early_stopping": True, "holdout": "last_rows"}, {}, "last_rows.*cuts the table at one row"),
-        ({}, {}, "leaves none out.*early_stopping is off"),
-        ({"early_stopping": True}, {"eval_set": (NEW, NEW_NUMBERS)}, "leaves none out: the eval_set"),
+        ({}, {}, "need a validation split.*early_stopping is off"),
+        (
+            {"early_stopping": True},
+            {"eval_set": (NEW, NEW_NUMBERS)},
+            "has none: it is evaluated on the eval_set",
+        ),
         ({"early_stopping": True}, {"groups": np.zeros(N)}, "all rows are of one group"),
         ({"n_bags": 5}, {"groups": np.arange(N) % 4}, r"4 group\(s\) among 5 boosters"),
         ({"early_stopping": True}, {"groups": np.arange(N - 1)}, r"shape \(399,\); expected \(400,\)"),

@@ -38,7 +38,8 @@ def prepare_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training
     schema.mark(estimator)
     estimator.schema_, estimator.encoder_ = schema, encoder
     encoded = Encoded([_projection(X)], n_rows, 1, np.zeros(1, np.int32))
-    return TrainingData(encoded, encoder, schema, target, combined_weight(weight, target.row_weight))
+    combined = combined_weight(weight, target.row_weight)
+    return TrainingData(encoded, encoder, schema, target, combined, weight)
 
 
 def checked_rows(estimator: Any, X: Any) -> Encoded:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import coterie._engine as _engine
-from coterie.boosting._trainer import Crew
+from coterie.boosting._trainer import Trainer
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.fitting.checkpoint_writer import Journal, taken_up
 from coterie.fitting.fingerprint import digest_of
@@ -14,22 +14,22 @@ __all__ = ["KeptRounds", "kept_rounds"]
 
 
 class KeptRounds:
-    """Gathers the rounds that a crew has grown since the last part.
+    """Gathers the rounds that a trainer has grown since the last part.
 
     Parameters
     ----------
-    stage : 0 for the crew that leaves rows out, 1 for the one that is grown on all rows after it
+    stage : 0 for the trainer that leaves rows out, 1 for the one that is grown on all rows after it
     known : rounds of each booster that the journal has already
     """
 
-    def __init__(self, crew: Crew, stage: int, journal: Journal, known: list[list[list[Any]]]) -> None:
-        self._boosters = crew.boosters
+    def __init__(self, trainer: Trainer, stage: int, journal: Journal, known: list[list[list[Any]]]) -> None:
+        self._boosters = trainer.boosters
         self._stage = stage
         self._journal = journal
-        self._seen = [len(rounds) for rounds in known] or [0] * len(crew.boosters)
-        self._new: list[list[list[Any]]] = [[] for _ in crew.boosters]
+        self._seen = [len(rounds) for rounds in known] or [0] * len(trainer.boosters)
+        self._new: list[list[list[Any]]] = [[] for _ in trainer.boosters]
         self._start = digest_of(
-            [booster.loss.first_scores(np.arange(booster.encoded.n_rows)) for booster in crew.boosters]
+            [booster.loss.first_scores(np.arange(booster.encoded.n_rows)) for booster in trainer.boosters]
         )
         for content in journal.known:
             with taken_up():
@@ -41,7 +41,7 @@ class KeptRounds:
                 )
 
     def look(self) -> None:
-        """After each meeting of the boosters, before rounds that were one too many are dropped."""
+        """After each pause of the boosters, before rounds that were one too many are dropped."""
         self._gather()
         self._journal.look(self._n_new)
 
@@ -71,7 +71,7 @@ class KeptRounds:
 def kept_rounds(
     journal: Journal | None, stage: int, n_boosters: int, n_outputs: int
 ) -> list[list[list[Any]]]:
-    """The rounds of each booster of a crew, in its order, that the parts of a journal hold; empty if there are none."""
+    """The rounds of each booster, in the order of the trainer, that a checkpoint holds; empty if there are none."""
     if journal is None:
         return []
     with taken_up():

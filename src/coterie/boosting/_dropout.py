@@ -9,7 +9,7 @@ of the paper (Rashmi and Gilad-Bachrach, 2015).
 Weights change as long as the booster grows: the model of the first n rounds has the weights of that time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,15 +99,19 @@ def dart_weights(n_dropped: int, learning_rate: float) -> tuple[float, float]:
     return n_dropped / whole, 1 / whole
 
 
-def check_dropout(estimator: Any, *, stops_early: bool, has_eval_set: bool) -> None:
+def check_dropout(params: Mapping[str, Any], *, stops_early: bool, has_eval_set: bool) -> None:
     """Refuse what needs the model of a part of the rounds to be a part of the model."""
-    rate = estimator.dropout_rate
+    rate = params["dropout_rate"]
     if rate == 0:
         return
-    if isinstance(estimator.n_estimators, str):
+    if isinstance(params["n_estimators"], str):
         raise InvalidParameter(
-            f"dropout_rate={rate} needs a number of rounds, and n_estimators={estimator.n_estimators!r} stops by "
-            "itself. Set n_estimators, for example to 200."
+            f"dropout_rate={rate} needs a number of rounds, and n_estimators={params['n_estimators']!r} stops by "
+            "itself.",
+            parameter="n_estimators",
+            received=params["n_estimators"],
+            allowed="a whole number >= 1",
+            hint="Set n_estimators, for example to 200.",
         )
     reasons = {
         "early_stopping": (
@@ -115,20 +119,27 @@ def check_dropout(estimator: Any, *, stops_early: bool, has_eval_set: bool) -> N
             "Set early_stopping=False, and choose n_estimators by cross-validation.",
         ),
         "eval_set": (has_eval_set, "Leave eval_set out, and score the model after the fit."),
-        "warm_start": (estimator.warm_start, "Set warm_start=False, and fit anew with more rounds."),
+        "warm_start": (params["warm_start"], "Set warm_start=False, and fit anew with more rounds."),
     }
     for name, (asked, instead) in reasons.items():
         if asked:
             raise InvalidParameter(
                 f"dropout_rate={rate} does not go with {name}: every round changes the weights of earlier ones, so the "
-                f"first rounds of a model are not a model that was ever grown. {instead}"
+                "first rounds of a model are not a model that was ever grown.",
+                parameter="dropout_rate",
+                received=rate,
+                allowed="0",
+                hint=instead,
             )
 
 
-def check_staged(estimator: Any) -> None:
+def check_staged(dropout_rate: float) -> None:
     """Refuse to take a model of dropout apart."""
-    if estimator.dropout_rate > 0:
+    if dropout_rate > 0:
         raise InvalidParameter(
-            f"dropout_rate={estimator.dropout_rate} leaves no stages to predict: every round changed the weights of "
-            "earlier ones. Fit models of fewer rounds to compare them."
+            f"dropout_rate={dropout_rate} leaves no stages to predict: rounds changed the weights of earlier ones.",
+            parameter="dropout_rate",
+            received=dropout_rate,
+            allowed="0",
+            hint="Fit models of fewer rounds to compare them.",
         )

@@ -1,4 +1,4 @@
-"""Who says how good a squad is after each round: the rows that its boosters left out, or an eval set."""
+"""Evaluators: they measure a group of boosters after each round, on rows held out or on an eval set."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from coterie.boosting._booster import Booster
 from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 
-__all__ = ["EvalSetJudge", "Judge", "LeftOutJudge", "Verdict"]
+__all__ = ["EvalResult", "EvalSetEvaluator", "Evaluator", "HeldOutEvaluator"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class EvalResult:
     """What is known after a round; without `scoring` there is no score."""
 
     loss: float
@@ -27,21 +27,21 @@ class Verdict:
         return self.loss if self.score is None else -self.score
 
 
-class Judge(Protocol):
-    """Looks at the boosters of one squad."""
+class Evaluator(Protocol):
+    """Measures the boosters of one group."""
 
     @property
     def mass(self) -> float:
-        """What the squad counts in the mean over squads."""
+        """What the group counts in the mean over groups."""
 
     def measure(self, place: int) -> None:
         """After each round of one booster, in its thread."""
 
-    def verdict(self, number: int) -> Verdict:
-        """After so many rounds; asked once for each number, from zero up."""
+    def result(self, number: int) -> EvalResult:
+        """After so many rounds; called once for each number, from zero up."""
 
 
-class LeftOutJudge:
+class HeldOutEvaluator:
     """Each booster is measured on the rows that it left out; a score is taken of all these rows together."""
 
     def __init__(
@@ -61,7 +61,7 @@ class LeftOutJudge:
         ]
         self.mass = float(sum(self._masses))
         self._losses: list[list[float]] = [[] for _ in boosters]
-        # Boosters are some rounds ahead of the verdict; scores wait for it.
+        # Boosters are some rounds ahead of the result; scores wait for it.
         self._scores: list[deque[FloatArray]] = [deque() for _ in boosters]
 
     def measure(self, place: int) -> None:
@@ -75,20 +75,20 @@ class LeftOutJudge:
         if self._scorer is not None:
             self._scores[place].append(scores)
 
-    def verdict(self, number: int) -> Verdict:
+    def result(self, number: int) -> EvalResult:
         loss = sum(losses[number] for losses in self._losses) / self.mass
         if self._scorer is None:
-            return Verdict(loss)
+            return EvalResult(loss)
         scores = np.concatenate([waiting.popleft() for waiting in self._scores if waiting])
-        return Verdict(loss, self._scorer.score(scores))
+        return EvalResult(loss, self._scorer.score(scores))
 
 
-class EvalSetJudge:
-    """The mean of the squad's boosters is measured on rows of their own; only the new trees are walked.
+class EvalSetEvaluator:
+    """The mean of the group's boosters is measured on rows of their own; only the new trees are walked.
 
     Parameters
     ----------
-    start : what `init` and the offset say of these rows, shape (n_rows, n_outputs).
+    start : the raw predictions of `init` and the offset for these rows, shape (n_rows, n_outputs).
     """
 
     def __init__(
@@ -110,15 +110,15 @@ class EvalSetJudge:
     def measure(self, place: int) -> None:
         pass
 
-    def verdict(self, number: int) -> Verdict:
+    def result(self, number: int) -> EvalResult:
         if number > 0:
-            self._walk_round(number - 1)
+            self._add_round(number - 1)
         scores = self._start + self._added / len(self._boosters)
         own = self._eval_set
         loss = self._boosters[0].loss.value(scores, own.target, own.weight)
-        return Verdict(loss, None if self._scorer is None else self._scorer.score(scores))
+        return EvalResult(loss, None if self._scorer is None else self._scorer.score(scores))
 
-    def _walk_round(self, number: int) -> None:
+    def _add_round(self, number: int) -> None:
         encoded = self._eval_set.encoded
         forest: Any = _engine.Forest(encoded.n_features, self._added.shape[1])
         for booster in self._boosters:

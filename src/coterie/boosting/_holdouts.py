@@ -10,7 +10,6 @@ Rows of zero weight are on neither side.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -32,10 +31,17 @@ class Part:
 
 
 def divide_rows(
-    estimator: Any, train: TrainingData, plan: Plan, seed: int, *, groups: AnyArray | None, has_eval_set: bool
+    train: TrainingData,
+    plan: Plan,
+    seed: int,
+    *,
+    holdout: str,
+    validation_fraction: float,
+    groups: AnyArray | None,
+    has_eval_set: bool,
 ) -> list[Part]:
     """A part for each booster; `groups` is the number of each row's group."""
-    wants_last = estimator.holdout == "last_rows"
+    wants_last = holdout == "last_rows"
     leaves_out = not has_eval_set and (plan.stops_early or (plan.n_bags > 1 and not wants_last))
     if groups is not None:
         _check_groups(wants_last, leaves_out, has_eval_set)
@@ -43,14 +49,14 @@ def divide_rows(
         return [all_rows(train)] * plan.n_bags
     kept = _kept(train)
     if wants_last:
-        learn, aside = last_rows(len(kept), estimator.validation_fraction)
+        learn, aside = last_rows(len(kept), validation_fraction)
         return [_part(kept, learn, aside)] * plan.n_bags
     codes = train.target.values[kept] if train.target.task == "classification" else None
     own_groups = None if groups is None else np.unique(groups[kept], return_inverse=True)[1]
     if plan.n_bags > 1:
         fold = fold_numbers(len(kept), plan.n_bags, seed, codes, own_groups)
         return [_part(kept, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(plan.n_bags)]
-    learn, aside = holdout_rows(len(kept), estimator.validation_fraction, seed, codes, own_groups)
+    learn, aside = holdout_rows(len(kept), validation_fraction, seed, codes, own_groups)
     return [_part(kept, learn, aside)]
 
 
@@ -72,15 +78,18 @@ def _check_groups(wants_last: bool, leaves_out: bool, has_eval_set: bool) -> Non
     if wants_last:
         raise InvalidInput(
             "groups cannot be kept together by holdout='last_rows', which cuts the table at one row, wherever groups "
-            "begin and end. Leave groups out, or choose holdout='random'."
+            "begin and end.",
+            parameter="groups",
+            hint="Leave groups out, or choose holdout='random'.",
         )
     if not leaves_out:
         why = (
-            "the eval_set is what is measured on"
+            "it is evaluated on the eval_set"
             if has_eval_set
             else "there is one booster, and early_stopping is off"
         )
         raise InvalidInput(
-            f"groups say which rows may not be parted when some are left out, and this fit leaves none out: {why}. "
-            "Leave groups out" + ("." if has_eval_set else ", or set early_stopping=True.")
+            f"groups need a validation split, whose rows are held out group by group, and this fit has none: {why}.",
+            parameter="groups",
+            hint="Leave groups out" + ("." if has_eval_set else ", or set early_stopping=True."),
         )

@@ -1,6 +1,7 @@
-"""`init=`: another model whose predictions are the scores that boosting starts from."""
+"""`init=`: another model whose predictions boosting starts from."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -10,28 +11,65 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import LossChoice
+from coterie.losses import LossChoice, Origin
 from coterie.losses.class_choices import ClassLoss
 from coterie.members.user_model import asked, finite_floats
 
-__all__ = ["class_scores", "fitted_init", "number_scores"]
+__all__ = ["InitEstimator", "class_scores", "number_scores"]
 
 
-def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows: AnyArray) -> Any:
-    """A copy of the model, fitted to the training rows of the table as the user gave it; no rows means all."""
-    if weight is not None and not has_fit_parameter(init, "sample_weight"):
-        raise InvalidParameter(
-            f"init={in_short(init)} does not take sample_weight, and this fit has weights. Choose an init that takes "
-            "them, or leave sample_weight and class_weight out."
-        )
-    if len(rows):
-        X, y = rows_of(X, rows), y[rows]
-        weight = None if weight is None else weight[rows]
-    weights = {} if weight is None else {"sample_weight": weight}
-    return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
+class RawPredictor(Protocol):
+    """A function from a fitted model to its raw predictions for a table, shape (n_rows, n_outputs)."""
+
+    def __call__(self, model: Any, X: Any, n_rows: int) -> FloatArray: ...
 
 
-def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArray:
+@dataclass(frozen=True)
+class InitEstimator:
+    """`init=` in one fit: copies are fitted to rows of the table, and their predictions are where boosting starts.
+
+    Attributes
+    ----------
+    template : the model that the user gave
+    X, y : the table and the target as the user gave them
+    weight : what each row counts, or None
+    raw_predictions : from a fitted copy to raw predictions
+    """
+
+    template: Any
+    X: Any
+    y: AnyArray
+    weight: FloatArray | None
+    raw_predictions: RawPredictor
+
+    def fitted(self, rows: AnyArray) -> Any:
+        """A copy, fitted to some rows; no rows means all."""
+        init, X, y, weight = self.template, self.X, self.y, self.weight
+        if weight is not None and not has_fit_parameter(init, "sample_weight"):
+            raise InvalidParameter(
+                f"init={in_short(init)} does not take sample_weight, and this fit has weights.",
+                parameter="init",
+                received=init,
+                allowed="an estimator whose fit takes sample_weight",
+                hint="Choose an init that takes them, or leave sample_weight and class_weight out.",
+            )
+        if len(rows):
+            X, y = rows_of(X, rows), y[rows]
+            weight = None if weight is None else weight[rows]
+        weights = {} if weight is None else {"sample_weight": weight}
+        return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
+
+    def origin(self, model: Any, offset: FloatArray | None) -> Origin:
+        """Where the raw predictions of the training rows start."""
+        start = self.raw_predictions(model, self.X, len(self.y))
+        return Origin(start if offset is None else offset + start, add_constant=False)
+
+    def mean_scores(self, models: list[Any], X: Any, n_rows: int) -> FloatArray:
+        """The mean raw prediction of fitted copies for the rows of another table."""
+        return np.asarray(np.mean([self.raw_predictions(model, X, n_rows) for model in models], axis=0))
+
+
+def number_scores(model: Any, X: Any, n_rows: int, *, loss: LossChoice) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
     given = asked("init", model, "predict", lambda: model.predict(X))
     answers = finite_floats("init", model, "predict", given)
@@ -45,8 +83,8 @@ def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArr
     return np.array(np.broadcast_to(loss.scores_of(answers), (n_rows, loss.n_outputs)))
 
 
-def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows: int) -> FloatArray:
-    """Scores of a classifier: from its probabilities, or its decision function where it has none.
+def class_scores(model: Any, X: Any, n_rows: int, *, loss: ClassLoss, classes: AnyArray) -> FloatArray:
+    """Raw predictions of a classifier: from its probabilities, or its decision function where it has none.
 
     Probabilities come first: they are what they are for every model, and a margin need not be log odds.
     """
@@ -68,8 +106,11 @@ def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows:
             f"{in_short(list(model.classes_))}; expected ({n_rows}, {n_outputs}) for {in_short(list(classes))}."
         )
     raise InvalidParameter(
-        f"init={in_short(model)} says no score that this loss can start from: a classifier's init needs predict_proba "
-        "or decision_function, and a CustomLoss with a link of its own needs decision_function."
+        f"init={in_short(model)} must implement predict_proba or decision_function to start a classifier from, and "
+        "decision_function for a CustomLoss with a link of its own.",
+        parameter="init",
+        received=model,
+        allowed="a classifier with predict_proba or decision_function",
     )
 
 

@@ -5,17 +5,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import Tags
 
 from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real, is_auto
 from coterie._typing import AnyArray, FloatArray
-from coterie.boosting._base import (
-    BOOSTING_PARAMS,
-    BoostingBase,
-    shared_parameters,
-    training_weight,
-)
+from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import documented
 from coterie.data.prepare import TrainingData
@@ -24,11 +18,8 @@ from coterie.explain.explained import class_outputs
 from coterie.losses import (
     CLASS_LOSS_NAMES,
     LOSS_NAMES,
-    BoostingLoss,
-    ClassLoss,
     CustomLoss,
     LossChoice,
-    Origin,
     Quantile,
     class_loss_of,
     loss_of,
@@ -48,7 +39,7 @@ __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
     own="",
     oob="oob_prediction_",
 )
-class GradientBoostingRegressor(RegressorMixin, BoostingBase):
+class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """Gradient boosting for numbers.
 
     Examples
@@ -115,11 +106,8 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         n_jobs: int | None = None,
         checkpoint: Any = None,
     ) -> None:
-        super().__init__(**shared_parameters(locals()))
-        self.loss = loss
-        self.quantile = quantile
+        self._store(locals())
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self,
         X: Any,
@@ -153,13 +141,13 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         scores = self._staged_scores(X, offset)
         return map(self._loss().answers, scores)
 
-    def _take_classes(self, train: TrainingData) -> None:
+    def _set_target(self, train: TrainingData) -> None:
         self.n_outputs_ = train.target.n_outputs
 
-    def _users_target(self, target: AnyArray) -> AnyArray:
+    def _decoded(self, target: AnyArray) -> AnyArray:
         return target
 
-    def _take_left_out(self, scores: FloatArray) -> None:
+    def _set_held_out(self, scores: FloatArray) -> None:
         self.oob_prediction_: FloatArray = self._loss().answers(scores)
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
@@ -169,14 +157,11 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         is_answer = np.array_equal(self._loss().answers(scores).reshape(3, -1), scores)
         return outputs, "prediction" if is_answer else "score before the link"
 
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
-        return self._loss().begin(train.target.values, training_weight(train, rows), n_threads, origin)
-
     def _n_outputs(self) -> int:
         return self._loss().n_outputs
 
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
-        return number_scores(model, X, self._loss(), n_rows)
+        return number_scores(model, X, n_rows, loss=self._loss())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -212,7 +197,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 """,
     oob="oob_decision_function_",
 )
-class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
+class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classes.
 
     Examples
@@ -280,11 +265,8 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         n_jobs: int | None = None,
         checkpoint: Any = None,
     ) -> None:
-        super().__init__(**shared_parameters(locals()))
-        self.loss = loss
-        self.class_weight = class_weight
+        self._store(locals())
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self,
         X: Any,
@@ -351,35 +333,34 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
         classes = class_outputs(self.classes_)
         return classes if self.forest_.n_outputs > 1 else classes[-1:], "score before the link"
 
-    def _take_classes(self, train: TrainingData) -> None:
+    def _set_target(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)
 
-    def _users_target(self, target: AnyArray) -> AnyArray:
+    def _decoded(self, target: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[target])
 
-    def _take_left_out(self, scores: FloatArray) -> None:
+    def _set_held_out(self, scores: FloatArray) -> None:
         self.oob_decision_function_: FloatArray = self._probabilities(scores)
 
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
-        codes = train.target.values
-        if len(self.classes_) == 1:
-            return _OneClass(len(codes))
-        return self._loss().begin(codes, training_weight(train, rows), n_threads, origin)
-
-    def _loss(self) -> ClassLoss:
-        return class_loss_of(self.loss, len(self.classes_))
+    def _loss(self) -> Any:
+        return _OneClass() if len(self.classes_) == 1 else class_loss_of(self.loss, len(self.classes_))
 
     def _n_outputs(self) -> int:
         n_classes = len(self.classes_)
         return n_classes if n_classes > 2 else n_classes - 1
 
     def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
-        return class_scores(model, X, self._loss(), self.classes_, n_rows)
+        return class_scores(model, X, n_rows, loss=self._loss(), classes=self.classes_)
 
 
-class _OneClass(NewtonLoss):
-    """Nothing to learn: every row has the same class."""
+class _OneClass:
+    """The loss where there is nothing to learn: every row has the same class."""
 
+    def begin(self, codes: AnyArray, *_: Any) -> "_NothingToLearn":
+        return _NothingToLearn(len(codes))
+
+
+class _NothingToLearn(NewtonLoss):
     n_outputs = 0
     scale = 1.0
 

@@ -1,6 +1,6 @@
 """What "auto" means: the numbers that boosting works with, found from the parameters and the size of the table.
 
-Two manners of boosting share the parameters.
+Two sets of defaults share the parameters.
 
 The *recipe* is what `n_estimators="auto"` asks for: several boosters, each of which leaves a part of the rows out, take
 small steps until the rows left out no longer gain, and are averaged. Trees look at some of the rows and features only,
@@ -13,14 +13,16 @@ Whatever is given as a number means that number in both.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from coterie._params import is_auto
+from coterie._typing import Task
 from coterie.boosting._row_sampling import automatic_share
 from coterie.errors import InvalidParameter
 
-__all__ = ["Plan", "Policy", "automatic_bags", "plan_of"]
+__all__ = ["Plan", "Policy", "automatic_bags", "make_plan"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,10 @@ class Policy:
 
 @dataclass(frozen=True)
 class Plan:
-    """The parameters that may be "auto", as what they stand for."""
+    """The parameters of a fit, and what those that may be "auto" stand for."""
 
+    params: Mapping[str, Any]  # as they were given, by name
+    task: Task
     policies: tuple[Policy, ...]  # boosters take them in turn
     max_rounds: int
     n_bags: int
@@ -100,57 +104,77 @@ _MOST_ROUNDS = 1000
 _LEAST_PROGRESS = 1e-3
 
 
-def plan_of(estimator: Any, n_rows: int, n_outputs: int = 1, *, several_targets: bool = False) -> Plan:
+def make_plan(
+    params: Mapping[str, Any],
+    task: Task,
+    *,
+    n_rows: int,
+    n_outputs: int = 1,
+    several_targets: bool = False,
+    has_eval_set: bool = False,
+) -> Plan:
     """The plan of one fit on so many rows, with so many trees in a round; those of several targets share splits."""
-    recipe = is_auto(estimator.n_estimators) and n_rows >= _ROWS_FOR_RECIPE
-    manner = _recipe_for(estimator, n_rows, max(1, n_outputs)) if recipe else _EXACT
+    recipe = is_auto(params["n_estimators"]) and n_rows >= _ROWS_FOR_RECIPE
+    defaults = _recipe_for(params, n_rows, max(1, n_outputs)) if recipe else _EXACT
 
-    def settled(name: str) -> Any:
-        given = getattr(estimator, name)
-        return manner[name] if is_auto(given) else given
+    def resolved(name: str) -> Any:
+        return defaults[name] if is_auto(params[name]) else params[name]
 
-    n_bags, growth = int(settled("n_bags")), settled("growth")
+    n_bags, growth = int(resolved("n_bags")), resolved("growth")
     if several_targets:
-        growth = _growth_of_shared_trees(estimator.growth)
+        growth = _growth_of_shared_trees(params["growth"])
     if growth == "mixed" and n_bags == 1:
-        if not is_auto(estimator.growth):
+        if not is_auto(params["growth"]):
             raise InvalidParameter(
-                "growth='mixed' lets boosters take turns in how their trees grow, and there is only one booster. "
-                "Set n_bags to 2 or more, or choose 'leaf', 'level' or 'oblivious'."
+                "growth='mixed' lets boosters take turns in how their trees grow, and there is only one booster.",
+                parameter="growth",
+                received="mixed",
+                allowed="'leaf' or 'level' or 'oblivious'",
+                hint="Set n_bags to 2 or more, or choose 'leaf', 'level' or 'oblivious'.",
             )
         growth = "leaf"
+    # Scores have their own scale, on which a thousandth of the score may be far.
+    has_least_progress = recipe and params["scoring"] is None
+    stops_early = (
+        has_eval_set if is_auto(params["early_stopping"]) and has_eval_set else resolved("early_stopping")
+    )
     return Plan(
+        params=params,
+        task=task,
         policies=tuple(
-            _policy(estimator, each, recipe, n_outputs)
+            _policy(params, task, each, recipe, n_outputs)
             for each in (["leaf", "oblivious"] if growth == "mixed" else [growth])
         ),
-        max_rounds=int(settled("n_estimators")),
+        max_rounds=int(resolved("n_estimators")),
         n_bags=n_bags,
-        stops_early=bool(settled("early_stopping")),
-        patience=int(settled("n_iter_no_change")),
-        least_progress=_LEAST_PROGRESS if recipe else 0.0,
-        max_features=float(settled("max_features")),
-        subsample=estimator.subsample if estimator.sampling_method == "bayesian" else settled("subsample"),
-        sampling_method=settled("sampling_method"),
-        target_statistics=settled("target_statistics"),
+        stops_early=bool(stops_early),
+        patience=int(resolved("n_iter_no_change")),
+        least_progress=_LEAST_PROGRESS if has_least_progress else 0.0,
+        max_features=float(resolved("max_features")),
+        subsample=params["subsample"] if params["sampling_method"] == "bayesian" else resolved("subsample"),
+        sampling_method=resolved("sampling_method"),
+        target_statistics=resolved("target_statistics"),
     )
 
 
 def _growth_of_shared_trees(given: str) -> str:
     if given in ("oblivious", "mixed"):
         raise InvalidParameter(
-            f"growth={given!r} grows symmetric trees, which serve one target only, and y has several columns. Choose "
-            "'leaf' or 'level', or fit one model per column."
+            f"growth={given!r} grows symmetric trees, which serve one target only, and y has several columns.",
+            parameter="growth",
+            received=given,
+            allowed="'leaf' or 'level'",
+            hint="Choose 'leaf' or 'level', or fit one model per column.",
         )
     return "leaf" if is_auto(given) else given
 
 
-def _recipe_for(estimator: Any, n_rows: int, n_outputs: int) -> dict[str, Any]:
+def _recipe_for(params: Mapping[str, Any], n_rows: int, n_outputs: int) -> dict[str, Any]:
     """The part of the recipe that depends on the size of the table, and on the steps if they are given."""
     n_rounds = min(_MOST_ROUNDS, max(400, 10 * _MOST_ROUNDS // n_outputs))
-    if not is_auto(estimator.learning_rate):
+    if not is_auto(params["learning_rate"]):
         usual = _RECIPE_POLICIES["leaf"]["learning_rate"]
-        n_rounds = math.ceil(n_rounds * max(1.0, usual / estimator.learning_rate))
+        n_rounds = math.ceil(n_rounds * max(1.0, usual / params["learning_rate"]))
     share = automatic_share(n_rows)
     return _RECIPE | {
         "n_bags": automatic_bags(n_rows * n_outputs),
@@ -160,28 +184,27 @@ def _recipe_for(estimator: Any, n_rows: int, n_outputs: int) -> dict[str, Any]:
     }
 
 
-def _policy(estimator: Any, growth: str, recipe: bool, n_outputs: int) -> Policy:
-    manner = _EXACT_POLICY
+def _policy(params: Mapping[str, Any], task: Task, growth: str, recipe: bool, n_outputs: int) -> Policy:
+    defaults = _EXACT_POLICY
     if recipe:
-        manner = _RECIPE_POLICIES[growth]
-        manner = manner | {
-            "learning_rate": manner["learning_rate"] * _haste(n_outputs),
+        defaults = _RECIPE_POLICIES[growth]
+        defaults = defaults | {
+            "learning_rate": defaults["learning_rate"] * _learning_rate_multiplier(n_outputs),
             # With classes, boosters with lines and boosters without are better together.
-            "linear_leaves": growth != "oblivious" or estimator._task == "regression",
+            "linear_leaves": growth != "oblivious" or task == "regression",
         }
 
-    def settled(name: str) -> Any:
-        given = getattr(estimator, name)
-        return manner[name] if is_auto(given) else given
+    def resolved(name: str) -> Any:
+        return defaults[name] if is_auto(params[name]) else params[name]
 
     return Policy(
         growth=growth,
-        learning_rate=float(settled("learning_rate")),
-        max_leaf_nodes=settled("max_leaf_nodes"),
-        max_depth=estimator.max_depth,
-        min_samples_leaf=int(settled("min_samples_leaf")),
-        l2=float(settled("l2_regularization")),
-        linear_leaves=bool(settled("linear_leaves")),
+        learning_rate=float(resolved("learning_rate")),
+        max_leaf_nodes=resolved("max_leaf_nodes"),
+        max_depth=params["max_depth"],
+        min_samples_leaf=int(resolved("min_samples_leaf")),
+        l2=float(resolved("l2_regularization")),
+        linear_leaves=bool(resolved("linear_leaves")),
     )
 
 
@@ -198,6 +221,6 @@ def automatic_bags(n_scores: int) -> int:
     return max(1, min(_MOST_BAGS, round(_MOST_BAGS * math.sqrt(25_000 / n_scores))))
 
 
-def _haste(n_outputs: int) -> float:
+def _learning_rate_multiplier(n_outputs: int) -> float:
     """Larger steps where a round has many trees: up to twice as large from 20 classes on."""
     return min(2.0, max(1.0, math.sqrt(n_outputs / 5)))

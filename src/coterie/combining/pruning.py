@@ -13,7 +13,7 @@ import coterie._engine as _engine
 from coterie._params import OneOf, Real, Whole, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.bagging._base import BaggingBase
-from coterie.boosting._base import BoostingBase
+from coterie.boosting._base import BaseGradientBoosting
 from coterie.combining._pruning_order import (
     losses_along,
     margin_distance_order,
@@ -88,7 +88,7 @@ def prune(
     """
     _check_choices(to, tolerance, order)
     check_is_fitted(model)
-    if isinstance(model, BoostingBase):
+    if isinstance(model, BaseGradientBoosting):
         return _shortened(model, X, y, to, tolerance, order, sample_weight)
     ensemble = _ensemble_of(model)
     said = ensemble.answers(X)

@@ -23,13 +23,24 @@ _FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a fit works on: features, target and weights, and how the features were made."""
+    """What a fit works on: features, target and weights, and how the features were made.
+
+    Attributes
+    ----------
+    weight : what each row counts: its sample weight times the weight of its class; None if all count alike
+    sample_weight : as the user gave it, checked; the weights of classes are `target.row_weight`
+    """
 
     encoded: Encoded
     encoder: Encoder
     schema: Schema
     target: Target
     weight: FloatArray | None
+    sample_weight: FloatArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.encoded.n_rows
 
 
 def prepare_training(
@@ -48,17 +59,17 @@ def prepare_training(
     """
     name = type(estimator).__name__
     table = read_table(X)
-    weight = read_weight(sample_weight, table.n_rows)
+    given_weight = read_weight(sample_weight, table.n_rows)
     target = read_target(
         y,
         task=task,
         estimator_name=name,
         n_rows=table.n_rows,
         class_weight=getattr(estimator, "class_weight", None),
-        weight=weight,
+        weight=given_weight,
         multi_output=multi_output,
     )
-    weight = combined_weight(weight, target.row_weight)
+    weight = combined_weight(given_weight, target.row_weight)
     encoder = Encoder(
         getattr(estimator, "categorical_features", "auto"),
         getattr(estimator, "unknown_category", "missing"),
@@ -68,7 +79,7 @@ def prepare_training(
     schema.mark(estimator)
     estimator.schema_ = schema
     estimator.encoder_ = encoder
-    return TrainingData(encoded, encoder, schema, target, weight)
+    return TrainingData(encoded, encoder, schema, target, weight, given_weight)
 
 
 def prepare_prediction(estimator: Any, X: Any, *, column_order: ColumnOrder = "same") -> Encoded:

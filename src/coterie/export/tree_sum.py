@@ -19,7 +19,7 @@ from coterie.adaboost._predictions import AnswersByVote
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import stump_shares
 from coterie.bagging._base import BaggingBase
-from coterie.boosting._base import BoostingBase
+from coterie.boosting._base import BaseGradientBoosting
 from coterie.errors import InvalidInput, InvalidType
 from coterie.export.column_readings import Readings, readings_of, readings_of_imported
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
@@ -88,7 +88,7 @@ def owner_of_trees(model: Any) -> Any:
         empty = "This %(name)s is empty: coterie.export.import_model makes full ones."
         check_is_fitted(model, "forest_", msg=empty)
         return model
-    if isinstance(model, BoostingBase | ForestBase | CriterionTree):
+    if isinstance(model, BaseGradientBoosting | ForestBase | CriterionTree):
         check_is_fitted(model, "tree_" if isinstance(model, CriterionTree) else "forest_")
         return model
     raise InvalidType(
@@ -235,7 +235,7 @@ def _trees(forest: Any) -> list[FlatTree]:
 
 
 _KINDS: dict[type, Callable[[Any], TreeSum]] = {
-    BoostingBase: _of_boosting,
+    BaseGradientBoosting: _of_boosting,
     ForestBase: _of_forest,
     CriterionTree: _of_tree,
     AnswersByVote: _of_adaboost,

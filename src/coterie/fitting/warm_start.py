@@ -1,31 +1,29 @@
 """`warm_start=`: a fit that continues the last one.
 
-The boosters are made anew from the table and the seed of the first fit; the rounds that are known are added to their
-scores again (`KnownRounds`), and growing goes on after them. Nothing but the model is needed for that, so it works
-after pickling, and the result is that of one longer fit. For the same reason the table has to be the same: a *trace*
-of each fit says what it was about.
+The result is that of one longer fit, to the last bit, so the table and most parameters have to be the same: a
+*signature* of each fit says what it was about. Nothing but the model is needed, so it works after pickling.
 """
 
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from coterie._params import in_short, is_auto
+from coterie._params import in_short
 from coterie._typing import AnyArray
 from coterie.data.prepare import TrainingData
+from coterie.data.schema import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
 __all__ = [
+    "PreviousFit",
     "Trace",
-    "check_same",
+    "check_continues",
     "check_same_data",
     "check_same_settings",
-    "check_warm_start",
-    "known_rounds",
     "left_as_it_was",
     "trace_of",
 ]
@@ -45,6 +43,27 @@ _SETTLED = (
 _ROWS_COMPARED = 250
 
 
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class PreviousFit(Generic[State]):
+    """What an estimator learned before, for a fit that continues it.
+
+    Attributes
+    ----------
+    signature : what that fit was about
+    schema : the columns that it saw
+    classes : the labels, or a list of them for several outputs; None for numbers
+    state : what the family needs to go on from it
+    """
+
+    signature: "Trace"
+    schema: Schema
+    classes: Any
+    state: State
+
+
 @dataclass(frozen=True)
 class Trace:
     """What a fit was about: its seed, the parameters that its continuation must share, and digests of its data."""
@@ -52,22 +71,6 @@ class Trace:
     seed: int
     settled: dict[str, Any]
     digests: dict[str, str]
-
-
-def check_warm_start(estimator: Any) -> None:
-    """Refuse parameters that leave nothing to continue."""
-    if not estimator.warm_start:
-        return
-    if is_auto(estimator.n_estimators):
-        raise InvalidParameter(
-            "warm_start=True needs a number as n_estimators: with n_estimators='auto' a fit ends when the rows left "
-            "out gain no more, and there is nothing to continue."
-        )
-    if estimator.refit:
-        raise InvalidParameter(
-            "warm_start=True cannot be combined with refit=True: the trees that were kept have seen all rows, so the "
-            "rows left out could no longer say when to stop. Set one of them to False."
-        )
 
 
 def trace_of(
@@ -95,70 +98,53 @@ def trace_of(
     return Trace(seed, settled, digests)
 
 
-def check_same(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any) -> None:
-    """Refuse to continue a fit that was about something else; `before` is what the estimator held then."""
-    if before["n_estimators_"] > estimator.n_estimators:
-        raise InvalidParameter(
-            f"n_estimators={estimator.n_estimators} is less than the {before['n_estimators_']} rounds of the last fit, "
-            "which warm_start=True continues. Choose more, or set warm_start=False to begin anew."
-        )
-    if before["n_bags_"] > 1 and "_as_grown" not in before:
-        raise InvalidParameter(
-            f"warm_start=True was not set when the {before['n_bags_']} boosters were fitted, and their mean cannot be "
-            "taken apart to the last bit. Set warm_start=True before the first fit."
-        )
-    check_same_settings(earlier, new, "Or set warm_start=False to begin anew.")
-    check_same_data(earlier, new, before, estimator, _INSTEAD)
-
-
 def check_same_settings(earlier: Trace, new: Trace, instead: str) -> None:
     """Refuse to continue with other parameters of those that are settled; `instead` says what else to do."""
     for name, value in new.settled.items():
         if not _same(earlier.settled[name], value):
             raise InvalidParameter(
                 f"{name}={in_short(value)} cannot continue a fit with {name}={in_short(earlier.settled[name])}: its "
-                f"rounds would not be the first rounds of this one. Set it back. {instead}"
+                "rounds would not be the first rounds of this one.",
+                parameter=name,
+                received=value,
+                allowed=in_short(earlier.settled[name]),
+                hint=f"Set it back. {instead}",
+            )
+
+
+def check_continues(
+    previous: PreviousFit[Any], new: Trace, *, schema: Schema, classes: Any, hint: str
+) -> None:
+    """Refuse to continue on other columns, classes or rows; `hint` says what to do instead."""
+    if schema != previous.schema:
+        raise SchemaMismatch(
+            "warm_start=True continues on the columns of the last fit, and X has others: "
+            f"{_columns(schema)} instead of {_columns(previous.schema)}.",
+            parameter="X",
+            hint=hint,
+        )
+    now, known = _listed(classes), _listed(previous.classes)
+    if now != known:
+        raise InvalidInput(
+            f"warm_start=True continues with the classes of the last fit, {in_short(known)}; y has {in_short(now)}.",
+            parameter="y",
+            received=now,
+            allowed=in_short(known),
+            hint=hint,
+        )
+    for name, digest in new.digests.items():
+        if digest != previous.signature.digests[name]:
+            raise InvalidInput(
+                f"warm_start=True continues on the data of the last fit, and this fit differs in {name}.",
+                parameter=name,
+                hint=hint,
             )
 
 
 def check_same_data(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any, instead: str) -> None:
-    """Refuse to continue on other columns, classes or rows; `instead` says what else to do."""
-    if estimator.schema_ != before["schema_"]:
-        raise SchemaMismatch(
-            "warm_start=True continues on the columns of the last fit, and X has others: "
-            f"{_columns(estimator.schema_)} instead of {_columns(before['schema_'])}. {instead}"
-        )
-    classes, known = (_listed(held.get("classes_", [])) for held in (vars(estimator), before))
-    if classes != known:
-        raise InvalidInput(
-            f"warm_start=True continues with the classes of the last fit, {in_short(known)}; y has "
-            f"{in_short(classes)}. {instead}"
-        )
-    for name, digest in new.digests.items():
-        if digest != earlier.digests[name]:
-            raise InvalidInput(
-                f"warm_start=True continues on the data of the last fit, and this fit differs in {name}. {instead}"
-            )
-
-
-_INSTEAD = (
-    "To go on with other data, start a new model from this one: init=FrozenEstimator(model). To begin anew, set "
-    "warm_start=False."
-)
-
-
-def known_rounds(before: dict[str, Any], n_outputs: int) -> list[list[list[Any]]]:
-    """The trees of each booster of a fit, round by round; its forest holds the rounds one after the other."""
-    rounds = before["rounds_"]
-    forest = before["forest_"] if len(rounds) == 1 else before["_as_grown"]
-    boosters: list[list[list[Any]]] = [[] for _ in rounds]
-    place = 0
-    for number in range(int(max(rounds))):
-        for booster, n_rounds in zip(boosters, rounds, strict=True):
-            if number < n_rounds:
-                booster.append([forest.tree(place + output) for output in range(n_outputs)])
-                place += n_outputs
-    return boosters
+    previous = PreviousFit(earlier, before["schema_"], before.get("classes_"), None)
+    classes = vars(estimator).get("classes_")
+    check_continues(previous, new, schema=estimator.schema_, classes=classes, hint=instead)
 
 
 @contextmanager
@@ -193,6 +179,8 @@ def _same(one: Any, other: Any) -> bool:
 
 def _listed(classes: Any) -> list[Any]:
     """As Python lists; with several outputs, one for each."""
+    if classes is None:
+        return []
     if isinstance(classes, list):
         return [np.asarray(own).tolist() for own in classes]
     return list(np.asarray(classes).tolist())

@@ -1,0 +1,345 @@
+"""Training of gradient boosting: from data and a plan to boosters, and from boosters to one forest.
+
+The words of the loop: a *round* grows one tree for each output of the loss (one for regression and for two classes, K
+for K classes); a tree sees the *derivatives* of the loss at the current *raw predictions* and adds a step to them, of
+which the model takes the share `learning_rate`. Nothing here knows the estimator.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from coterie import _engine
+from coterie._typing import FloatArray, RowArray
+from coterie.boosting._booster import Booster, add_scores, units_of
+from coterie.boosting._checkpoint_rounds import KeptRounds, kept_rounds
+from coterie.boosting._data import BoostingData
+from coterie.boosting._dropout import DroppingBooster
+from coterie.boosting._evaluators import EvalSetEvaluator, Evaluator, HeldOutEvaluator
+from coterie.boosting._holdouts import Part, all_rows, divide_rows
+from coterie.boosting._init_estimator import InitEstimator
+from coterie.boosting._replay import KnownRounds
+from coterie.boosting._row_sampling import sampling_of
+from coterie.boosting._trainer import BoosterGroup, Trainer
+from coterie.boosting._tree_options import grow_options
+from coterie.boosting.plan import Plan, Policy
+from coterie.data.encoding import Encoded, take_rows
+from coterie.data.parts import rows_of
+from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.scoring import RoundScorer
+from coterie.losses import BoostingLoss, Origin
+
+__all__ = ["BoostingFit", "TrainedBoosting", "train"]
+
+# A table of so few cells: threads would wait for each other as long as they work, and longer on a busy machine.
+_FEW_CELLS = 50_000
+
+OnRound = Callable[[int, Callable[[], dict[str, Any]]], bool]
+
+
+@dataclass(frozen=True)
+class BoostingFit:
+    """What training is given.
+
+    Attributes
+    ----------
+    loss : the loss before it has seen data
+    n_outputs : raw predictions per row, 0 if there is nothing to learn
+    init : where raw predictions start, or None for the best constant or zero
+    scorer : makes a scorer of some rows, their targets and weights; None if the loss is what is evaluated
+    """
+
+    data: BoostingData
+    plan: Plan
+    loss: Any
+    n_outputs: int
+    seed: int
+    n_threads: int
+    init: InitEstimator | None = None
+    scorer: Callable[[Any, Any, FloatArray | None], RoundScorer] | None = None
+    checkpoint: Journal | None = None
+
+
+@dataclass
+class TrainedBoosting:
+    """What training returns.
+
+    Attributes
+    ----------
+    forest : the trees of all boosters, round by round, weighted for their mean
+    unweighted : the same without weights, if there are several boosters and a warm start may follow
+    baseline : the constant raw prediction of each output
+    weights : the share of each booster in the mean
+    rounds : how many rounds each booster has
+    init : the fitted copies of `init`, one for each booster
+    losses, scores : after each round, on rows held out or an eval set; None if there were none
+    held_out : raw predictions of each row by the boosters that held it out, NaN without any; None for one booster
+    """
+
+    forest: Any
+    baseline: FloatArray
+    weights: FloatArray
+    rounds: RowArray
+    init: list[Any] = field(default_factory=list)
+    unweighted: Any = None
+    losses: FloatArray | None = None
+    scores: FloatArray | None = None
+    held_out: FloatArray | None = None
+
+
+def train(
+    fit: BoostingFit, known: list[list[list[Any]]], *, on_round: OnRound | None, keep_unweighted: bool
+) -> TrainedBoosting:
+    """Grow the boosters of a plan; rounds that are known from an earlier fit are not grown again.
+
+    `on_round` is told how many rounds are done, with a function that makes the fitted attributes of the model so far,
+    and says whether to stop.
+    """
+    plan, data = fit.plan, fit.data
+    parts = divide_rows(
+        data.train,
+        plan,
+        fit.seed,
+        holdout=plan.params["holdout"],
+        validation_fraction=plan.params["validation_fraction"],
+        groups=data.groups,
+        has_eval_set=data.eval_set is not None,
+    )
+    known = known or kept_rounds(fit.checkpoint, 0, len(parts), max(1, fit.n_outputs))
+    trainer, init = _make_trainer(fit, parts, known)
+    if fit.n_outputs and (plan.stops_early or data.eval_set is not None):
+        _attach_evaluators(trainer, fit, init)
+    so_far = _ModelSoFar(trainer, init, has_dropout=plan.params["dropout_rate"] > 0)
+    after_round = None if on_round is None else partial(so_far.after_round, on_round)
+    _grow(trainer, fit, known, plan.max_rounds if fit.n_outputs else 0, after_round=after_round)
+    trained = _conclude(trainer, init, trainer.weights(), keep_unweighted=keep_unweighted)
+    if trainer.is_evaluated:
+        trained.losses, trained.scores = trainer.mean_losses(), trainer.mean_scores()
+    if any(len(part.left_out) for part in parts):
+        if len(trainer.boosters) > 1:
+            trained.held_out = _held_out_predictions(trainer.boosters, data.n_rows, fit.n_threads)
+        if plan.params["refit"]:
+            return _refitted(fit, trainer, trained)
+    return trained
+
+
+def _make_trainer(
+    fit: BoostingFit, parts: list[Part], in_order: list[list[list[Any]]]
+) -> tuple[Trainer, list[Any]]:
+    """Boosters in groups, with the fitted copies of `init`; known rounds are in the order of the trainer."""
+    n_groups = len(fit.plan.policies)
+    order = [number for place in range(n_groups) for number in range(place, len(parts), n_groups)]
+    known = dict(zip(order, in_order, strict=True)) if in_order else {}
+    boosters, init = _make_boosters(fit, parts, known)
+    groups = [BoosterGroup(boosters[place::n_groups]) for place in range(n_groups)]
+    return Trainer(groups, fit.n_threads), init
+
+
+def _make_boosters(
+    fit: BoostingFit, parts: list[Part], known: dict[int, list[list[Any]]]
+) -> tuple[list[Booster], list[Any]]:
+    data, plan, train = fit.data, fit.plan, fit.data.train
+    few = data.n_rows * len(train.encoded.n_levels) <= _FEW_CELLS
+    threads = 1 if few else fit.n_threads
+    threads_each = max(1, threads // len(parts))
+    shared = None if data.statistics else _binned(train.encoded, fit, threads)
+    boosters: list[Booster] = []
+    init: list[Any] = []
+    for number, part in enumerate(parts):
+        encoded, matrix = train.encoded, shared
+        if data.statistics:
+            encoded = data.statistics.extend_training(
+                train.encoded, train.target.values, data.weight_of(part.rows), fit.seed + number
+            )
+            matrix = _binned(encoded, fit, threads)
+        origin = Origin(data.offset, add_constant=plan.params["init"] is None)
+        if fit.init is not None:
+            init.append(fit.init.fitted(part.rows))
+            origin = fit.init.origin(init[-1], data.offset)
+        loss = fit.loss.begin(train.target.values, data.weight_of(part.rows), threads_each, origin)
+        policy = plan.policies[number % len(plan.policies)]
+        options = grow_options(plan, policy, loss, data)
+        seen = (
+            KnownRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
+            if known
+            else None
+        )
+        booster = _booster_class(plan, policy, threads_each)(
+            loss,
+            _grower(matrix, options, loss, threads_each),
+            encoded=encoded,
+            part=part,
+            seed=fit.seed + number * 2**40,  # further than any booster's trees reach
+            sampling=sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows),
+            linear_leaves=options.linear_leaves,
+            known=seen,
+        )
+        boosters.append(booster)
+    return boosters, init
+
+
+def _booster_class(plan: Plan, policy: Policy, n_threads: int) -> Callable[..., Booster]:
+    if plan.params["dropout_rate"] == 0:
+        return Booster
+    return partial(
+        DroppingBooster,
+        rate=float(plan.params["dropout_rate"]),
+        skip=float(plan.params["dropout_skip"]),
+        learning_rate=policy.learning_rate,
+        n_threads=n_threads,
+    )
+
+
+def _grower(matrix: Any, options: Any, loss: BoostingLoss, n_threads: int) -> Any:
+    if loss.joint_units is None:
+        return _engine.TreeGrower(matrix, options, n_threads)
+    return _engine.JointGrower(matrix, options, loss.joint_units, n_threads)
+
+
+def _binned(encoded: Encoded, fit: BoostingFit, n_threads: int) -> Any:
+    weight = fit.data.train.weight
+    n_bins = min(fit.plan.params["max_bins"], max(32, encoded.n_rows // 8))
+    mapper = _engine.BinMapper.fit(
+        encoded.values,
+        encoded.n_levels,
+        np.empty(0) if weight is None else weight,
+        n_bins,
+        fit.seed,
+        n_threads,
+    )
+    return _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
+
+
+def _attach_evaluators(trainer: Trainer, fit: BoostingFit, init: list[Any]) -> None:
+    """Each group is evaluated on the eval set, or on the rows that its boosters hold out."""
+    data, plan, target = fit.data, fit.plan, fit.data.train.target.values
+    n_groups = len(trainer.groups)
+    for place, group in enumerate(trainer.groups):
+        evaluator: Evaluator
+        if data.eval_set is not None:
+            own = data.eval_set
+            start = np.zeros((own.encoded.n_rows, max(1, fit.n_outputs)))
+            start = start if own.offset is None else start + own.offset
+            if fit.init is not None:
+                start = start + fit.init.mean_scores(init[place::n_groups], own.X, own.encoded.n_rows)
+            scorer = fit.scorer(own.X, own.target, own.given_weight) if fit.scorer else None
+            evaluator = EvalSetEvaluator(own, group.boosters, start, scorer, fit.n_threads)
+        else:
+            scorer = None
+            if fit.scorer:
+                rows = np.concatenate([booster.left_out for booster in group.boosters])
+                given = data.train.sample_weight
+                scorer = fit.scorer(
+                    rows_of(data.X, rows), target[rows], None if given is None else given[rows]
+                )
+            evaluator = HeldOutEvaluator(group.boosters, target, data.train.weight, scorer)
+        group.evaluate_with(evaluator)
+        if plan.stops_early:
+            group.stop_early(plan.patience, plan.params["tol"], plan.least_progress)
+
+
+class _ModelSoFar:
+    """The mean of all boosters after each round, as fitted attributes of an estimator; made when needed."""
+
+    def __init__(self, trainer: Trainer, init: list[Any], *, has_dropout: bool) -> None:
+        self._trainer = trainer
+        self._init = init
+        self._has_dropout = has_dropout
+        self._n_rounds = 0
+        self._waiting: list[tuple[int, Any]] = []
+        first = trainer.boosters[0]
+        self._forest = _engine.Forest(first.encoded.n_features, max(1, first.loss.n_outputs))
+        self._shares = np.full(len(trainer.boosters), 1 / len(trainer.boosters))
+
+    def after_round(self, on_round: OnRound, trees: list[tuple[int, Any]]) -> bool:
+        self._n_rounds += 1
+        self._waiting += trees
+        return on_round(self._n_rounds, self._attributes)
+
+    def _attributes(self) -> dict[str, Any]:
+        trees, self._waiting = self._waiting, []
+        if self._has_dropout:  # earlier trees have other weights now
+            trees = self._trainer.trees_after(self._n_rounds)
+            self._forest.truncate(0)
+        for output, tree in trees:
+            self._forest.add(tree.scaled(self._shares[0]), output)
+        return {
+            "forest_": self._forest,
+            "baseline_": self._trainer.mean_start(self._shares),
+            "init_": self._init,
+        }
+
+
+def _grow(
+    trainer: Trainer,
+    fit: BoostingFit,
+    known: list[list[list[Any]]],
+    n_rounds: int,
+    *,
+    stage: int = 0,
+    after_round: Callable[[list[tuple[int, Any]]], bool] | None = None,
+) -> None:
+    """Grow, and write rounds to the checkpoint if there is one."""
+    if fit.checkpoint is None:
+        trainer.grow(n_rounds, after_round)
+        return
+    kept = KeptRounds(trainer, stage, fit.checkpoint, known)
+    with fit.checkpoint.keeps(kept.collect):
+        trainer.grow(n_rounds, after_round, kept.look)
+
+
+def _conclude(
+    trainer: Trainer, init: list[Any], weights: FloatArray, *, keep_unweighted: bool
+) -> TrainedBoosting:
+    for booster in trainer.boosters:
+        booster.settle()
+    n_boosters = len(trainer.boosters)
+    return TrainedBoosting(
+        forest=_forest_of(trainer, weights),
+        baseline=trainer.mean_start(weights),
+        weights=weights,
+        rounds=np.array([len(booster.rounds) for booster in trainer.boosters]),
+        init=init,
+        unweighted=_forest_of(trainer, np.ones(n_boosters)) if keep_unweighted and n_boosters > 1 else None,
+    )
+
+
+def _forest_of(trainer: Trainer, weights: FloatArray) -> Any:
+    first = trainer.boosters[0]
+    forest = _engine.Forest(first.encoded.n_features, max(1, first.loss.n_outputs))
+    for output, tree in trainer.trees(weights):
+        forest.add(tree, output)
+    return forest
+
+
+def _refitted(fit: BoostingFit, found: Trainer, trained: TrainedBoosting) -> TrainedBoosting:
+    """The same boosters once more, with no row held out, as many rounds as were found."""
+    n_boosters = len(found.boosters)
+    known = kept_rounds(fit.checkpoint, 1, n_boosters, max(1, fit.n_outputs))
+    trainer, init = _make_trainer(fit, [all_rows(fit.data.train)] * n_boosters, known)
+    for group, before in zip(trainer.groups, found.groups, strict=True):
+        group.grow_to(len(before.boosters[0].rounds))
+    _grow(trainer, fit, known, int(trained.rounds.max()), stage=1)
+    refitted = _conclude(trainer, init, trained.weights, keep_unweighted=False)
+    refitted.losses, refitted.scores, refitted.held_out = trained.losses, trained.scores, trained.held_out
+    return refitted
+
+
+def _held_out_predictions(boosters: list[Booster], n_rows: int, n_threads: int) -> FloatArray:
+    """The mean raw prediction of each row by the boosters that did not learn from it; NaN without any."""
+    n_outputs = len(boosters[0].loss.start)
+    total, counts = np.zeros((n_rows, n_outputs)), np.zeros(n_rows)
+    for booster in boosters:
+        own = _engine.Forest(booster.encoded.n_features, n_outputs)
+        for trees in booster.rounds:
+            for output, tree in enumerate(trees):
+                own.add(tree, output)
+        rows = take_rows(booster.encoded, booster.left_out)
+        added = add_scores(own, np.zeros(n_outputs), rows, n_threads)
+        total[booster.left_out] += booster.loss.first_scores(booster.left_out) + added
+        counts[booster.left_out] += 1
+    total[counts == 0] = np.nan
+    return np.asarray(total / np.maximum(counts, 1)[:, None])

@@ -1,0 +1,144 @@
+"""What every estimator of coterie is: parameters that are stored and checked, and one life of a fit."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+
+from coterie import _engine
+from coterie._params import Params, check_params, resolve_n_jobs
+from coterie.fitting.checkpoint_writer import check_resume
+from coterie.fitting.fit_run import FitRun
+from coterie.fitting.sklearn_callbacks import CallbackSupport, managed_callbacks, watching_members
+
+__all__ = ["Estimator"]
+
+
+class Estimator(CallbackSupport, BaseEstimator):
+    """The base of all estimators.
+
+    A subclass lists what its parameters may be in `PARAMS` and what a fit leaves behind in `FITTED`, and trains inside
+    `_fitting`:
+
+        def fit(self, X, y):
+            with self._fitting(X, y) as run:
+                data = ...                  # prepare: read and check the table, the target and the weights
+                plan = ...                  # plan: resolve what is left to us
+                run.begin(...)              # the seed, the last fit if this one continues it, the checkpoint
+                trained = train(data, plan) # train: plain functions that do not know the estimator
+                ...                         # conclude: set the fitted attributes
+            return self
+
+    A fit forgets the one before it. One that continues it (`warm_start=True`) and fails leaves the estimator as it was;
+    any other that fails leaves it unfitted.
+    """
+
+    PARAMS: ClassVar[Params] = {}
+    FITTED: ClassVar[Mapping[str, Any]] = {}
+    _takes_any_table: ClassVar[bool] = False  # sparse matrices, missing values, categories and text
+    _has_members: ClassVar[bool] = False  # that are fitted as models of their own
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of a constructor."""
+        for name in self.PARAMS:
+            setattr(self, name, given[name])
+
+    @contextmanager
+    def _fitting(self, X: Any, y: Any, *, resume: bool = False) -> Iterator[FitRun]:
+        """What every fit does before, around and after its training."""
+        check_params(self)
+        self._check_parameters()
+        check_resume(self, resume)
+        n_threads = self._n_threads()
+        with ExitStack() as stack:
+            previous = self._previous_fit() if getattr(self, "warm_start", False) else None
+            if previous is None:
+                forget(self)
+                stack.enter_context(_forgotten_on_error(self))
+            else:
+                stack.enter_context(_rolled_back_on_error(self))
+            stack.enter_context(managed_callbacks(self))
+            if self._has_members:
+                stack.enter_context(watching_members(self, X, y))
+            run = FitRun(self, X, y, previous=previous, resume=bool(resume), n_threads=n_threads)
+            yield run
+            run.end()
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that contradict each other; nothing to refuse by default."""
+
+    def _previous_fit(self) -> Any:
+        """What the last fit left behind, for one that continues it; None if there was none."""
+        return None
+
+    def _n_threads(self) -> int:
+        """The threads that this estimator may use."""
+        return _engine.usable_threads(resolve_n_jobs(getattr(self, "n_jobs", None)))
+
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        title: str | None = None,
+        seen: bool | None = None,
+        max_rows: int = 5_000,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> Any:
+        """A page about this model: its scores with intervals, its errors, and the importance of columns.
+
+        Parameters
+        ----------
+        X, y : rows and their targets, best those that fit did not see
+        title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
+
+        Returns
+        -------
+        coterie.report.Report
+            `save("report.html")` writes one file that opens without a network; `.txt`, `.md` and `.json` hold the same.
+        """
+        return import_module("coterie.report").build(
+            self, X, y, title=title, seen=seen, max_rows=max_rows, n_jobs=n_jobs, random_state=random_state
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self._takes_any_table:
+            for name in ("sparse", "allow_nan", "categorical", "string"):
+                setattr(tags.input_tags, name, True)
+        return tags
+
+
+def forget(estimator: Estimator) -> None:
+    """Remove what earlier fits left behind: everything but the parameters, and what the user set beside them."""
+    kept = set(estimator.PARAMS) | _OF_SCIKIT_LEARN
+    for name in [name for name in vars(estimator) if name not in kept]:
+        if name in estimator.FITTED or name.endswith("_") or not estimator.FITTED:
+            delattr(estimator, name)
+
+
+# What scikit-learn keeps on an estimator that is not learned: callbacks, metadata requests, output containers.
+_OF_SCIKIT_LEARN = {"_skl_callbacks", "_parent_callback_ctx", "_metadata_request", "_sklearn_output_config"}
+
+
+@contextmanager
+def _forgotten_on_error(estimator: Estimator) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        forget(estimator)
+        raise
+
+
+@contextmanager
+def _rolled_back_on_error(estimator: Estimator) -> Iterator[None]:
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
