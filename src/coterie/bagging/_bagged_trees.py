@@ -134,7 +134,7 @@ def forest_on_bags(
         if journal is None:
             grow(training)
             return
-        kept = KeptTrees(journal, training, forest._threads(), follow=follow)
+        kept = KeptTrees(journal, training, forest._n_threads(), follow=follow)
         with journal.keeps(kept.collect):
             grow(training, kept)
 

@@ -89,7 +89,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
         Meinshausen, Quantile regression forests (2006).
         """
         held = self._held("predict_quantiles")
-        return _as_asked(held.quantiles(self._leaves_of(X), np.atleast_1d(q), n_threads=self._threads()), q)
+        return _as_asked(held.quantiles(self._leaves_of(X), np.atleast_1d(q), n_threads=self._n_threads()), q)
 
     def oob_quantiles(self, q: Any) -> FloatArray:
         """What `predict_quantiles` says of each training row by the trees that did not draw it; NaN without any."""
@@ -99,7 +99,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
             np.ascontiguousarray(kept.leaves().T),
             np.atleast_1d(q),
             np.ascontiguousarray(kept.counts().T == 0),
-            n_threads=self._threads(),
+            n_threads=self._n_threads(),
         )
         return _as_asked(kept.in_table(found), q)
 

@@ -1,31 +1,30 @@
 """What all forests share: from a table to trees that each saw rows of their own, and from trees to one answer."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
-from coterie._params import Params, check_params, is_auto, resolve_n_jobs
-from coterie._reported import Reported
-from coterie._seeds import root_seed
+from coterie._params import Params, is_auto
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
-from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain.explained import Explained
 from coterie.explain.shap import TreeGame
-from coterie.fitting.checkpoint_writer import check_resume, opened_journal
-from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.estimator import Estimator
+from coterie.fitting.fingerprint import about_data
 from coterie.fitting.first_rounds import check_n_trees
-from coterie.fitting.warm_start import check_same_data, left_as_it_was, trace_of
+from coterie.fitting.fit_run import FitRun
+from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, trace_of
 from coterie.forests._training_rows import RememberedRows
 from coterie.forests.checkpoint_trees import KeptTrees
 from coterie.forests.growth import grow_trees
@@ -45,25 +44,33 @@ __all__ = ["ForestBase"]
 _BLOCK_VALUES = 2_000_000  # answers of single trees held at a time
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
 
-# What a fit leaves behind, and what the next one must not find.
-_LEARNED = (
-    "forest_",
-    "n_estimators_",
-    "oob_score_",
-    "_oob",
-    "_memories",
-    "_importance_sum",
-    "_oob_importance_sum",
-    "_trace",
-    "_bag",
-    "_leaf_targets",
-)
+
+@dataclass(frozen=True)
+class ForestState:
+    """What a fit that continues another one needs of it.
+
+    Attributes
+    ----------
+    forest : the trees
+    bag : how their rows were drawn
+    memories : what the engine kept of the training rows; None if it did not
+    out_of_bag : what is known out of bag; None if rows were not followed
+    importance_sum, oob_importance_sum : sums over trees, for each feature
+    """
+
+    forest: _engine.PackedForest
+    bag: BagPlan | None
+    memories: list[_engine.ForestMemory] | None
+    out_of_bag: OutOfBag | None
+    importance_sum: FloatArray
+    oob_importance_sum: FloatArray
 
 
-class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
-    """The loop of `fit`, and the walk down the trees."""
+class ForestBase(Explained, MultiOutputMixin, Estimator):
+    """The path of a fit, from a table to trees, and the mean prediction of the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
+    _takes_any_table = True
     _task: ClassVar[Task]
     _random_splits: ClassVar[bool]
 
@@ -74,70 +81,89 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
     n_outputs_: int
     n_features_in_: int
 
-    def _store(self, given: Mapping[str, Any]) -> None:
-        """Keep the arguments of a constructor."""
-        for name in self.PARAMS:
-            setattr(self, name, given[name])
-
     def _fit(self, X: Any, y: Any, sample_weight: Any, resume: bool) -> Self:
-        check_params(self)
-        check_resume(self, resume)
-        resolve_n_jobs(self.n_jobs)
-        if self.warm_start and hasattr(self, "_trace"):
-            with left_as_it_was(self) as before:
-                return self._fit_from(before, X, y, sample_weight)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight, resume=resume)
+        with self._fitting(X, y, resume=resume) as run:
+            train = self._prepare(X, y, sample_weight)
+            rows = RowWeights.of(train)
+            bag = bag_of(self, train, rows)
+            check_together(self, bag, train)
+            signature = trace_of(self, train, run.seed)
+            state = None if run.previous is None else self._check_continued(run.previous, signature, bag)
+            if state is not None and not self._wants_more_than(len(state.forest)):
+                return self
+            checkpoint = run.open_checkpoint(lambda: about_data(train))
+            follow = bag.leaves_rows_out and (
+                self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators)
+            )
+            training = self._training(state, train, rows, bag, run.seed, follow=follow)
+            self._grow(run, training, state, checkpoint, follow=follow)
+            self._conclude(state, training, train, follow=follow)
+            self._trace, self._bag = replace(signature, seed=run.seed), bag
+            self._score_out_of_bag(X, train, rows)
+        return self
 
-    def _fit_from(
-        self, before: dict[str, Any] | None, X: Any, y: Any, sample_weight: Any, *, resume: bool = False
-    ) -> Self:
-        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """Read and check what was given."""
         train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
         if self.criterion == "poisson":
             refuse_impossible_counts(train.target.values)
         self._take_target(train)
-        rows = RowWeights.of(sample_weight, train)
-        bag = bag_of(self, train, rows)
-        check_together(self, bag, train)
-        seed = before["_trace"].seed if before else root_seed(self.random_state)
-        trace = trace_of(self, train, seed)
-        if before:
-            check_same_data(before["_trace"], trace, before, self, _BEGIN_ANEW)
-            if before["_bag"] != bag:
-                raise InvalidParameter(
-                    "warm_start=True continues with the bags of the last fit; bootstrap or max_samples was changed. "
-                    f"Set it back. {_BEGIN_ANEW}"
-                )
-            if not self._wants_more_than(before["n_estimators_"]):
-                return self
-        journal = None
-        if self.checkpoint is not None:
-            journal = opened_journal(self, about_fit(self) | about_data(train), seed, resume=resume)
-            seed = journal.seed
-        follow = bool(
-            bag.leaves_rows_out
-            and (self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators))
+        return train
+
+    def _previous_fit(self) -> PreviousFit[ForestState] | None:
+        if not hasattr(self, "_trace"):
+            return None
+        return PreviousFit(self._trace, self.schema_, getattr(self, "classes_", None), self._state())
+
+    def _state(self) -> ForestState:
+        return ForestState(
+            self.forest_,
+            getattr(self, "_bag", None),
+            self._memories,
+            self._oob,
+            self._importance_sum,
+            self._oob_importance_sum,
         )
-        training = self._training(before, train, rows, bag, seed, follow=follow)
-        known = before["n_estimators_"] if before else 0
-        n_trees = None if is_auto(self.n_estimators) else self.n_estimators - known
-        if journal is None:
+
+    def _check_continued(
+        self, previous: PreviousFit[ForestState], signature: Trace, bag: BagPlan
+    ) -> ForestState:
+        """The state of the last fit, if this one continues it."""
+        classes = getattr(self, "classes_", None)
+        check_continues(previous, signature, schema=self.schema_, classes=classes, hint=_BEGIN_ANEW)
+        if previous.state.bag != bag:
+            raise InvalidParameter(
+                "warm_start=True continues with the bags of the last fit; bootstrap or max_samples was changed.",
+                parameter="bootstrap",
+                received=self.bootstrap,
+                hint=f"Set it back. {_BEGIN_ANEW}",
+            )
+        return previous.state
+
+    def _grow(
+        self,
+        run: FitRun,
+        training: _engine.ForestTraining,
+        state: ForestState | None,
+        checkpoint: Journal | None,
+        *,
+        follow: bool,
+    ) -> None:
+        n_known = 0 if state is None else len(state.forest)
+        n_trees = None if is_auto(self.n_estimators) else self.n_estimators - n_known
+        if checkpoint is None:
             grow_trees(training, n_trees, verbose=int(self.verbose))
-        else:
-            kept = KeptTrees(journal, training, self._threads(), follow=follow)
-            with journal.keeps(kept.collect):
-                grow_trees(training, n_trees, verbose=int(self.verbose), kept=kept)
-        self._take_trees(before, training, follow=follow)
-        self._saw_missing = features_with_missing(train.encoded)
-        self._trace, self._bag = replace(trace, seed=seed), bag
-        self.__dict__.pop("oob_score_", None)
-        if self._oob is not None:
-            score = oob_score(self, X, self._users_target(train.target.values), rows.weight, self._oob)
-            if score is not None:
-                self.oob_score_ = score
-        return self
+            return
+        kept = KeptTrees(checkpoint, training, run.n_threads, follow=follow)
+        with checkpoint.keeps(kept.collect):
+            grow_trees(training, n_trees, verbose=int(self.verbose), kept=kept)
+
+    def _score_out_of_bag(self, X: Any, train: TrainingData, rows: RowWeights) -> None:
+        if self._oob is None:
+            return
+        score = oob_score(self, X, self._users_target(train.target.values), rows.weight, self._oob)
+        if score is not None:
+            self.oob_score_ = score
 
     def _fit_to_bags(
         self,
@@ -152,21 +178,15 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         grow: Callable[[_engine.ForestTraining], None],
     ) -> None:
         """Fit to bags that `grow` draws; `known` is a forest fitted to others of the same rows, to go on from."""
-        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
-        if self.criterion == "poisson":
-            refuse_impossible_counts(train.target.values)
-        self._take_target(train)
-        before = None if known is None else known.__dict__
-        training = self._training(
-            before, train, RowWeights.of(sample_weight, train), plan, seed, follow=follow
-        )
+        train = self._prepare(X, y, sample_weight)
+        state = None if known is None else known._state()
+        training = self._training(state, train, RowWeights.of(train), plan, seed, follow=follow)
         grow(training)
-        self._take_trees(before, training, follow=follow)
-        self._saw_missing = features_with_missing(train.encoded)
+        self._conclude(state, training, train, follow=follow)
 
     def _training(
         self,
-        before: dict[str, Any] | None,
+        state: ForestState | None,
         train: TrainingData,
         rows: RowWeights,
         bag: BagPlan,
@@ -174,7 +194,7 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         *,
         follow: bool,
     ) -> _engine.ForestTraining:
-        """The rows, ranked, and ready to grow trees on; trees that are known count as grown."""
+        """The rows, ranked, and ready to grow trees on; trees of the last fit count as grown."""
         n_classes = classes_per_output(train)
         y = np.ascontiguousarray(train.target.values, dtype=np.float64).ravel()
         self._unit = 1.0 if len(n_classes) else unit_of(y)
@@ -187,8 +207,8 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
             max_features=self.max_features_,
             follow=follow,
             seed=seed,
-            first_tree=before["n_estimators_"] if before else 0,
-            n_threads=self._threads(),
+            first_tree=0 if state is None else len(state.forest),
+            n_threads=self._n_threads(),
         )
         training = _engine.start_forest(
             train.encoded.values,
@@ -201,20 +221,27 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         )
         if rows.factor is not None:
             training.set_factor(rows.factor)
-        if before and follow:
-            if before["_oob"] is None:
+        if state is not None and follow:
+            if state.out_of_bag is None:
                 raise InvalidParameter(
-                    "warm_start=True cannot learn anything out of bag: the trees of the last fit were grown without. "
-                    "Set oob_score=False, or warm_start=False to begin anew."
+                    "warm_start=True cannot learn anything out of bag: the trees of the last fit were grown without.",
+                    parameter="oob_score",
+                    received=self.oob_score,
+                    allowed="False",
+                    hint="Set oob_score=False, or warm_start=False to begin anew.",
                 )
-            before["_oob"].resume(training, self._unit)
+            state.out_of_bag.resume(training, self._unit)
         return training
 
     def _wants_more_than(self, n_known: int) -> bool:
         if self.n_estimators < n_known:
             raise InvalidParameter(
                 f"n_estimators={self.n_estimators} is less than the {n_known} trees of the last fit, which "
-                f"warm_start=True continues. Choose more. {_BEGIN_ANEW}"
+                "warm_start=True continues.",
+                parameter="n_estimators",
+                received=self.n_estimators,
+                allowed=f"a whole number >= {n_known}",
+                hint=f"Choose more. {_BEGIN_ANEW}",
             )
         if self.n_estimators == n_known:
             warnings.warn(
@@ -224,13 +251,19 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
             )
         return bool(self.n_estimators > n_known)
 
-    def _take_trees(
-        self, before: dict[str, Any] | None, training: _engine.ForestTraining, *, follow: bool
+    def _conclude(
+        self,
+        state: ForestState | None,
+        training: _engine.ForestTraining,
+        train: TrainingData,
+        *,
+        follow: bool,
     ) -> None:
+        """Set the fitted attributes: the trees of the last fit, if this one continues it, and the new ones."""
         forest = training.finish()
-        self.forest_ = before["forest_"].joined(forest) if before else forest
+        self.forest_ = forest if state is None else state.forest.joined(forest)
         self.n_estimators_ = len(self.forest_)
-        known = before["_memories"] if before else []
+        known = [] if state is None else state.memories
         self._memories = [*known, training.memory] if self.keep_rows and known is not None else None
         self._oob = OutOfBag.of(training, self._unit) if follow else None
         total = training.importances.sum(axis=1, keepdims=True)
@@ -239,9 +272,9 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         )
         with np.errstate(over="ignore"):  # squares of numbers near the largest float
             unbiased = training.oob_importances.sum(axis=0) * self._unit * self._unit
-        self._importance_sum = shares.sum(axis=0) + (before["_importance_sum"] if before else 0.0)
-        self._oob_importance_sum = unbiased + (before["_oob_importance_sum"] if before else 0.0)
-        self.__dict__.pop("_leaf_targets", None)
+        self._importance_sum = shares.sum(axis=0) + (0.0 if state is None else state.importance_sum)
+        self._oob_importance_sum = unbiased + (0.0 if state is None else state.oob_importance_sum)
+        self._saw_missing = features_with_missing(train.encoded)
 
     def _means_of(self, X: Any, n_trees: int | None = None) -> FloatArray:
         """The mean answer of the trees, or of the first of them, shape (n_rows, n_columns)."""
@@ -250,7 +283,7 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         if n_trees is not None:
             forest = forest.first(check_n_trees(n_trees, len(forest)))
         sums = np.zeros(encoded.n_rows * forest.n_columns)
-        forest.add_answers(encoded.values, encoded.n_levels, sums, self._threads())
+        forest.add_answers(encoded.values, encoded.n_levels, sums, self._n_threads())
         return sums.reshape(encoded.n_rows, -1) / len(forest) * self._unit
 
     def _answers_of(self, X: Any) -> Iterator[tuple[slice, FloatArray]]:
@@ -264,13 +297,13 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
             values = encoded.values
             some = [own[rows] for own in values] if isinstance(values, list) else values[rows]
             answers = np.empty(n_rows * n_trees * n_columns)
-            self.forest_.list_answers(some, encoded.n_levels, answers, self._threads())
+            self.forest_.list_answers(some, encoded.n_levels, answers, self._n_threads())
             yield rows, answers.reshape(n_rows, n_trees, n_columns) * self._unit
 
     def _leaves_of(self, X: Any) -> NDArray[np.uint32]:
         encoded = self._encoded(X)
         leaves = np.empty(encoded.n_rows * len(self.forest_), np.uint32)
-        self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._threads())
+        self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._n_threads())
         return leaves.reshape(encoded.n_rows, -1)
 
     def _game_of(self, X: Any, background: Any) -> TreeGame:
@@ -278,16 +311,13 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         others = None if background is None else self._encoded(background)
         start, scale = np.zeros(self.forest_.n_columns), self._unit / len(self.forest_)
         return TreeGame(
-            self.forest_, encoded, scale, start, self.n_features_in_, self._threads(), background=others
+            self.forest_, encoded, scale, start, self.n_features_in_, self._n_threads(), background=others
         )
 
     def _encoded(self, X: Any) -> Encoded:
         if "forest_" not in self.__dict__:
             check_is_fitted(self, "forest_")
         return prepare_prediction(self, X)
-
-    def _threads(self) -> int:
-        return _engine.usable_threads(resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> RowArray:
         """The number of the leaf that each row ends in, for each tree: shape (n_rows, n_trees)."""
@@ -326,7 +356,7 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
                 f"{what} needs the training rows, which this {type(self).__name__} did not keep (keep_rows=False, or "
                 "not all of them in a warm start). Set keep_rows=True and fit it again."
             )
-        kept = RememberedRows(self.forest_, self._memories, self._unit, self._threads())
+        kept = RememberedRows(self.forest_, self._memories, self._unit, self._n_threads())
         if needs_bag and not self._bag.leaves_rows_out:
             raise InvalidInput(
                 f"{what} needs rows out of bag, and every tree of this {type(self).__name__} saw every row. Fit it "

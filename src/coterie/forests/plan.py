@@ -29,7 +29,7 @@ from coterie._params import (
 )
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.prepare import TrainingData
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.weight import combined_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
@@ -112,8 +112,8 @@ class RowWeights:
     factor: FloatArray | None
 
     @classmethod
-    def of(cls, sample_weight: Any, train: TrainingData) -> "RowWeights":
-        weight = combined_weight(read_weight(sample_weight, train.encoded.n_rows), None)
+    def of(cls, train: TrainingData) -> "RowWeights":
+        weight = combined_weight(train.sample_weight, None)
         if train.target.row_weight is None:
             return cls(weight, None)
         factor = combined_weight(None, train.target.row_weight)
