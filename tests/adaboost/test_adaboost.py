@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from coterie import AdaBoostClassifier
-from coterie.adaboost._predictions import AnswersByVote
+from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 
 X2, Y2 = load_breast_cancer(return_X_y=True)
@@ -75,7 +75,7 @@ def test_six_members_vote() -> None:
     model.estimators_ = [Says(label).fit(None, y) for label in "AABBCA"]
     model.estimator_weights_ = np.array([0.1, 0.1, 0.1, 0.35, 0.15, 0.2])
 
-    assert isinstance(model, AnswersByVote)
+    assert isinstance(model, BaseAdaBoost)
     np.testing.assert_allclose(list(model.staged_votes(np.zeros((1, 1))))[-1], [[0.4, 0.45, 0.15]])
     np.testing.assert_allclose(model.vote_shares(np.zeros((1, 1))), [[0.4, 0.45, 0.15]])
     assert model.predict(np.zeros((1, 1))).tolist() == ["B"]

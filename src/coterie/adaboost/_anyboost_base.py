@@ -2,12 +2,10 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,26 +18,23 @@ from coterie._params import (
     Real,
     SeedLike,
     Whole,
-    check_params,
     in_short,
-    resolve_n_jobs,
 )
-from coterie._reported import Reported
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.adaboost._functional_descent import Descent, Rows, StepRule
 from coterie.data.holdout import holdout_rows
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
-from coterie.fitting.callbacks import RoundWatchers
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import KeptLists, check_numbers, kept_lists
-from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
 from coterie.fitting.early_stopping import EarlyStopping
+from coterie.fitting.estimator import Estimator
 from coterie.fitting.eval_set import EvalSet, read_eval_set
-from coterie.fitting.fingerprint import about_data, about_fit
-from coterie.fitting.warm_start import check_same_data, check_same_settings, left_as_it_was, trace_of
+from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fit_run import FitRun
+from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, check_same_settings, trace_of
 from coterie.losses import BoostingLoss, Origin
 from coterie.losses.row_losses import RowLoss
 from coterie.members.base_learner import (
@@ -71,20 +66,17 @@ ANYBOOST_PARAMS: Params = {
 }
 
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
-_LEARNED = (
-    "estimators_",
-    "estimator_weights_",
-    "n_estimators_",
-    "inner_products_",
-    "steps_",
-    "train_losses_",
-    "validation_losses_",
-    "stopped_because_",
-    "_trace",
-)
 
 
-class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
+@dataclass(frozen=True)
+class AnyBoostState:
+    """What a longer fit needs of the last one: the members and the step of each round."""
+
+    members: AnyArray
+    steps: FloatArray
+
+
+class AnyBoostBase(Estimator):
     """The rounds of `fit`, and the sum that `predict` starts from."""
 
     PARAMS: ClassVar[Params] = ANYBOOST_PARAMS
@@ -112,67 +104,56 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
     _unit: float
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
-        check_params(self)
-        check_resume(self, resume)
-        resolve_n_jobs(self.n_jobs)
-        if self.warm_start and hasattr(self, "_trace"):
-            with left_as_it_was(self) as before:
-                return self._fit_from(before, X, y, sample_weight, eval_set)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
-
-    def _fit_from(
-        self,
-        before: dict[str, Any] | None,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        eval_set: Any,
-        *,
-        resume: bool = False,
-    ) -> Self:
-        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
-        train = prepare_training(self, X, y, sample_weight, task=self._task)
-        self._take_target(train)
-        seed = before["_trace"].seed if before else root_seed(self.random_state)
-        trace = trace_of(self, train, seed, has_eval_set=eval_set is not None)
-        if before:
-            self._check_continues(before, trace)
-        watchers = RoundWatchers(self, X, y, max_rounds=int(self.n_estimators))
-        judged = read_eval_set(eval_set, self, train, needs_offset=False)
-        journal = None
-        if self.checkpoint is not None:
-            about = about_fit(self) | about_data(train, eval_set=judged)
+        with self._fitting(X, y, resume=resume) as run:
+            train = prepare_training(self, X, y, sample_weight, task=self._task)
+            self._take_target(train)
+            signature = trace_of(self, train, run.seed, has_eval_set=eval_set is not None)
+            if run.previous is not None:
+                self._check_continued(run.previous, signature)
+            own_eval_set = read_eval_set(eval_set, self, train, needs_offset=False)
             learner = self._base_learner().model
-            journal = opened_journal(self, about, seed, resume=resume, learner=learner)
-            seed = journal.seed
-        if self._has_work():
-            descent = self._descent(X, train, judged, seed)
-            kept = kept_lists(journal, "members", "steps")
-            check_numbers(kept["steps"])
-            if not all(type(own) is list and len(own) == len(self.baseline_) for own in kept["members"]):
-                raise ModelFileError("The checkpoint holds rounds with another number of members.")
-            known = list(zip(kept["members"], kept["steps"], strict=True))
-            if before:
-                known = list(zip(before["estimators_"], before["estimator_weights_"], strict=True))
-            self._descend(
-                descent, known, seed, watchers, journal, stops_early=self._stops_early(judged is not None)
-            )
-        else:
-            self._learn_nothing("there is one class, and nothing to learn")
-        self._trace = replace(trace, seed=seed)
-        watchers.end()
+            run.open_checkpoint(lambda: about_data(train, eval_set=own_eval_set), learner=learner)
+            run.begin_steps(int(self.n_estimators))
+            if self._has_work():
+                descent = self._descent(X, train, own_eval_set, run.seed)
+                stops_early = self._stops_early(own_eval_set is not None)
+                self._descend(descent, self._known_rounds(run), run, stops_early=stops_early)
+            else:
+                self._learn_nothing("there is one class, and nothing to learn")
+            self._trace = replace(signature, seed=run.seed)
         return self
 
-    def _check_continues(self, before: dict[str, Any], trace: Any) -> None:
-        if before["n_estimators_"] > self.n_estimators:
+    def _previous_fit(self) -> PreviousFit[AnyBoostState] | None:
+        if not hasattr(self, "_trace"):
+            return None
+        state = AnyBoostState(self.estimators_, self.estimator_weights_)
+        return PreviousFit(self._trace, self.schema_, getattr(self, "classes_", None), state)
+
+    def _check_continued(self, previous: PreviousFit[AnyBoostState], signature: Trace) -> None:
+        n_known = len(previous.state.steps)
+        if n_known > self.n_estimators:
             raise InvalidParameter(
-                f"n_estimators={self.n_estimators} is less than the {before['n_estimators_']} rounds of the last fit, "
-                f"which warm_start=True continues. Choose more. {_BEGIN_ANEW}"
+                f"n_estimators={self.n_estimators} is less than the {n_known} rounds of the last fit, which "
+                "warm_start=True continues.",
+                parameter="n_estimators",
+                received=self.n_estimators,
+                allowed=f"a whole number >= {n_known}",
+                hint=f"Choose more. {_BEGIN_ANEW}",
             )
-        check_same_settings(before["_trace"], trace, _BEGIN_ANEW)
-        check_same_data(before["_trace"], trace, before, self, _BEGIN_ANEW)
+        check_same_settings(previous.signature, signature, _BEGIN_ANEW)
+        classes = getattr(self, "classes_", None)
+        check_continues(previous, signature, schema=self.schema_, classes=classes, hint=_BEGIN_ANEW)
+
+    def _known_rounds(self, run: FitRun) -> list[Any]:
+        """Members and step of each round of the last fit, or of the checkpoint."""
+        if run.previous is not None:
+            state = run.previous.state
+            return list(zip(state.members, state.steps, strict=True))
+        kept = kept_lists(run.checkpoint, "members", "steps")
+        check_numbers(kept["steps"])
+        if not all(type(own) is list and len(own) == len(self.baseline_) for own in kept["members"]):
+            raise ModelFileError("The checkpoint holds rounds with another number of members.")
+        return list(zip(kept["members"], kept["steps"], strict=True))
 
     def _stops_early(self, has_eval_set: bool) -> bool:
         return has_eval_set if isinstance(self.early_stopping, str) else bool(self.early_stopping)
@@ -234,23 +215,22 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         self,
         descent: Descent,
         known: list[Any],
-        seed: int,
-        watchers: RoundWatchers,
-        journal: Journal | None,
+        run: FitRun,
         *,
         stops_early: bool,
     ) -> None:
-        """Rounds that are known are not watched if they are of an earlier fit, and are if a journal knows them."""
+        """Rounds that are known are not watched if they are of an earlier fit, and are if a checkpoint holds them."""
         stopping = None
         if stops_early and descent.judged is not None:
             first = descent.judged.mean_loss(descent.loss, descent.judged.scores)
             stopping = EarlyStopping(int(self.n_iter_no_change), float(self.tol), first)
-        if journal is None:
-            why = self._take_rounds(descent, known, seed, watchers, stopping)
+        if run.checkpoint is None:
+            why = self._take_rounds(descent, known, run, stopping)
         else:
-            kept = KeptLists(journal, {"members": descent.members, "steps": descent.steps}, len(known))
-            with journal.keeps(kept.collect):
-                why = self._take_rounds(descent, known, seed, watchers, stopping, kept)
+            lists: dict[str, list[Any]] = {"members": descent.members, "steps": descent.steps}
+            kept = KeptLists(run.checkpoint, lists, len(known))
+            with run.checkpoint.keeps(kept.collect):
+                why = self._take_rounds(descent, known, run, stopping, kept)
         self.__dict__.update(self._so_far(descent, None if stopping is None else stopping.best_round))
         self.stopped_because_ = why
         self.inner_products_ = np.array(descent.inner_products)
@@ -264,24 +244,21 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         self,
         descent: Descent,
         known: list[Any],
-        seed: int,
-        watchers: RoundWatchers,
+        run: FitRun,
         stopping: EarlyStopping | None,
         kept: KeptLists | None = None,
     ) -> str:
         """The loop; says why it ended."""
-        for number, own_seed in enumerate(spawn_seeds(seed, int(self.n_estimators)).tolist()):
+        for number, own_seed in enumerate(spawn_seeds(run.seed, int(self.n_estimators)).tolist()):
             is_known = number < len(known)
-            is_watched = kept is not None or not is_known
-            if is_watched:
-                watchers.begin_round()
             if is_known:
                 descent.repeat(*known[number])
             elif not descent.go_on(own_seed):
                 return descent.stopped_because
             if kept is not None:
                 kept.look()
-            if is_watched and watchers.end_round(**self._so_far(descent)):
+            is_new = kept is not None or not is_known
+            if is_new and run.emit("round", number + 1, fitted=lambda: self._so_far(descent)):
                 return "a callback asked to stop"
             if stopping is not None and stopping.reached(descent.judged_losses[-1]):
                 return f"the validation loss has not fallen for {stopping.patience} rounds"

@@ -5,35 +5,32 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-import coterie._engine as _engine
-from coterie._params import resolve_n_jobs
-from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._learner_tables import as_learners_take_it, checked_rows
 from coterie.adaboost._learners import shares_of
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import stump_shares
 from coterie.adaboost._votes import probabilities
-from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
 from coterie.data.schema import Schema
 from coterie.errors import InvalidParameter
+from coterie.fitting.estimator import Estimator
 from coterie.fitting.first_rounds import check_n_trees
 
-__all__ = ["AnswersByVote"]
+__all__ = ["BaseAdaBoost"]
 
 
-class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
-    """Predictions from `estimators_` and `estimator_weights_`; stumps answer from one table of all their votes."""
+class BaseAdaBoost(ClassifierMixin, Estimator):
+    """Predictions from `estimators_` and `estimator_weights_`; stumps predict from one table of all their votes."""
 
+    _takes_any_table = True
     classes_: AnyArray
     estimators_: list[Any]
     estimator_weights_: FloatArray
@@ -135,7 +132,7 @@ class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMix
             encoded = prepare_prediction(self, X)
             scores = np.zeros(encoded.n_rows * self._n_scores())
             if self._table is not None:
-                self._table.scores(encoded.values, encoded.n_levels, scores, self._threads())
+                self._table.scores(encoded.values, encoded.n_levels, scores, self._n_threads())
             return scores.reshape(encoded.n_rows, -1)
         scores = np.zeros((checked_rows(self, X).n_rows, self._n_scores()))
         for vote, shares in zip(self.estimator_weights_, self._all_shares(X), strict=True):
@@ -162,7 +159,7 @@ class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMix
             return map(self._shares_on(X, prepare_prediction(self, X)), members)
         checked_rows(self, X)
         ask = self._shares_on(X, None)
-        n_threads = min(self._threads(), len(members))
+        n_threads = min(self._n_threads(), len(members))
         if n_threads <= 1:
             return map(ask, members)
         parallel = Parallel(n_threads, prefer="threads", return_as="generator")
@@ -190,9 +187,6 @@ class AnswersByVote(Reported, TakesAnyTable, ClassifierMixin, CallbackSupportMix
         shaped = self._shaped(scores)
         chosen = (shaped > 0).astype(np.intp) if shaped.ndim == 1 else shaped.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
-
-    def _threads(self) -> int:
-        return _engine.usable_threads(resolve_n_jobs(self.n_jobs))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -38,7 +38,6 @@ from coterie.adaboost._votes import ALGORITHMS, Ballot, Verdict, judged
 from coterie.data.encoding import take_rows
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
-from coterie.data.weight import read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import KeptLists
@@ -120,12 +119,12 @@ class SettingsOf:
 
 
 def rounds_for(
-    estimator: Any, X: Any, train: TrainingData, sample_weight: Any, seed: int, n_threads: int
+    estimator: Any, X: Any, train: TrainingData, seed: int, n_threads: int
 ) -> tuple[Rounds, AnyArray]:
     """Who keeps the weights, and the rows that take part: for learners those with weight, for stumps all."""
     codes, n_classes = train.target.values, len(estimator.classes_)
     first = np.ones(len(codes)) if train.weight is None else train.weight
-    counts = read_weight(sample_weight, len(codes))
+    counts = train.sample_weight
     by_draws = estimator.method_ == "resample"
     rows = np.arange(len(codes))
     fitter: StumpFitter | Learner

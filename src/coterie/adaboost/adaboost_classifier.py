@@ -1,17 +1,16 @@
 """AdaBoost: each member learns from the rows that those before it got wrong, and votes as well as it does."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
-from coterie._params import Params, check_params, resolve_n_jobs
-from coterie._seeds import root_seed
+from coterie._params import Params
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._learner_tables import checked_rows, prepare_rows
-from coterie.adaboost._predictions import AnswersByVote
+from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import Stump, stump_shares, table_of
 from coterie.adaboost._training import (
@@ -24,33 +23,29 @@ from coterie.adaboost._training import (
     method_of,
     rounds_for,
 )
-from coterie.data.prepare import prepare_prediction, prepare_training
+from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidParameter, ModelFileError
-from coterie.fitting.callbacks import RoundWatchers
 from coterie.fitting.checkpoint_lists import KeptLists, check_numbers, kept_lists
-from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
-from coterie.fitting.eval_set import read_eval_set
-from coterie.fitting.fingerprint import about_data, about_fit
-from coterie.fitting.warm_start import check_same_data, left_as_it_was, trace_of
+from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.eval_set import EvalSet, read_eval_set
+from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fit_run import FitRun
+from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, trace_of
 
 __all__ = ["AdaBoostClassifier"]
 
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
 
-# What a fit leaves behind, and what the next one must not find.
-_LEARNED = (
-    "estimators_",
-    "estimator_weights_",
-    "vote_history_",
-    "validation_errors_",
-    "_table",
-    "_log",
-    "_settings",
-    "_trace",
-)
+
+@dataclass(frozen=True)
+class AdaBoostState:
+    """What a longer fit needs of the last one: its rounds, and the parameters that they depend on."""
+
+    log: Log
+    settings: SettingsOf
 
 
-class AdaBoostClassifier(AnswersByVote):
+class AdaBoostClassifier(BaseAdaBoost):
     """AdaBoost for classes.
 
     Parameters
@@ -157,24 +152,8 @@ class AdaBoostClassifier(AnswersByVote):
         n_jobs: int | None = None,
         checkpoint: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.algorithm = algorithm
-        self.method = method
-        self.on_weak = on_weak
-        self.corrective = corrective
-        self.nu = nu
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.unknown_category = unknown_category
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
+        self._store(locals())
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
     ) -> Self:
@@ -192,76 +171,74 @@ class AdaBoostClassifier(AnswersByVote):
         resume : bool, default=False
             Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        check_params(self)
-        check_resume(self, resume)
-        resolve_n_jobs(self.n_jobs)
-        check_together(self)
-        if self.warm_start and hasattr(self, "_trace"):
-            with left_as_it_was(self) as before:
-                return self._fit_from(before, X, y, sample_weight, eval_set)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
-        return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
+        with self._fitting(X, y, resume=resume) as run:
+            train = self._prepare(X, y, sample_weight)
+            signature = trace_of(self, train, run.seed, has_eval_set=eval_set is not None)
+            settings = SettingsOf(self)
+            log = Log() if run.previous is None else self._continued_log(run.previous, signature, settings)
+            own_eval_set = read_eval_set(
+                eval_set,
+                self,
+                train,
+                needs_offset=False,
+                encode=prepare_prediction if self._by_stumps else checked_rows,
+            )
+            checkpoint = run.open_checkpoint(
+                lambda: about_data(train, eval_set=own_eval_set), learner=self.estimator
+            )
+            if checkpoint is not None:
+                log = self._kept_log(checkpoint, has_examiner=own_eval_set is not None)
+            run.begin_steps(int(self.n_estimators))
+            self.row_weights_: FloatArray = self._boost(run, X, train, log, own_eval_set)
+            self._conclude(log, has_eval_set=own_eval_set is not None)
+            self._trace, self._settings = replace(signature, seed=run.seed), settings
+        return self
 
-    def _fit_from(
-        self,
-        before: dict[str, Any] | None,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        eval_set: Any,
-        *,
-        resume: bool = False,
-    ) -> Self:
-        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
-        if self.estimator is None:
+    def _check_parameters(self) -> None:
+        check_together(self)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """Read and check what was given; stumps see features, other learners the table as it is."""
+        self._algorithm, self._by_stumps = str(self.algorithm), self.estimator is None
+        self.method_ = method_of(self)
+        if self._by_stumps:
             train = prepare_training(self, X, y, sample_weight, task="classification")
         else:
             train = prepare_rows(self, X, y, sample_weight)
         self.classes_: AnyArray = np.asarray(train.target.classes)
         self.n_classes_ = len(self.classes_)
-        self.method_ = method_of(self)
-        self._algorithm, self._by_stumps = str(self.algorithm), self.estimator is None
-        seed = before["_trace"].seed if before else root_seed(self.random_state)
-        trace, settings = trace_of(self, train, seed, has_eval_set=eval_set is not None), SettingsOf(self)
-        log = Log()
-        if before:
-            self._check_continued(before, trace, settings)
-            log = before["_log"].copied()
-        examined = read_eval_set(
-            eval_set,
-            self,
-            train,
-            needs_offset=False,
-            encode=prepare_prediction if self._by_stumps else checked_rows,
-        )
-        kept = None
-        if self.checkpoint is not None:
-            about = about_fit(self) | about_data(train, eval_set=examined)
-            journal = opened_journal(self, about, seed, resume=resume, learner=self.estimator)
-            seed = journal.seed
-            log = self._kept_log(journal, has_examiner=examined is not None)
-            kept = KeptLists(
-                journal, self._lists_of(log, has_examiner=examined is not None), len(log.members)
-            )
-        watchers = RoundWatchers(self, X, y, max_rounds=int(self.n_estimators))
-        row_weights = np.zeros(train.encoded.n_rows)
+        return train
+
+    def _boost(
+        self, run: FitRun, X: Any, train: TrainingData, log: Log, eval_set: EvalSet | None
+    ) -> FloatArray:
+        """Take the rounds, which the log remembers; returns the weights of the rows after the last of them."""
+        row_weights = np.zeros(train.n_rows)
         if self.n_classes_ == 1:
-            row_weights += 1 / len(row_weights)
             log.ended = "y has one class only"
-        else:
-            examiner = None
-            if examined is not None:
-                examiner = Examiner(examined, self._shares_on(examined.X, examined.encoded), self.n_classes_)
-            rounds, rows = rounds_for(self, X, train, sample_weight, seed, self._threads())
-            with nullcontext() if kept is None else journal.keeps(kept.collect):
-                boost(self, rounds, log, seed, examiner, self._watch_with(watchers), kept)
-            row_weights[rows] = rounds.row_weights()
-        self.row_weights_: FloatArray = row_weights
-        self._take(log, examined is not None)
-        self._trace, self._settings = replace(trace, seed=seed), settings
-        watchers.end()
-        return self
+            return row_weights + 1 / len(row_weights)
+        examiner = None
+        if eval_set is not None:
+            examiner = Examiner(eval_set, self._shares_on(eval_set.X, eval_set.encoded), self.n_classes_)
+        rounds, rows = rounds_for(self, X, train, run.seed, run.n_threads)
+        kept = None
+        if run.checkpoint is not None:
+            lists = self._lists_of(log, has_examiner=eval_set is not None)
+            kept = KeptLists(run.checkpoint, lists, len(log.members))
+        with nullcontext() if kept is None or run.checkpoint is None else run.checkpoint.keeps(kept.collect):
+            boost(self, rounds, log, run.seed, examiner, self._on_round(run), kept)
+        row_weights[rows] = rounds.row_weights()
+        return row_weights
+
+    def _on_round(self, run: FitRun) -> Callable[[Log], bool]:
+        if not run.is_watched:
+            return lambda _: False
+        return lambda log: run.emit("round", len(log.members), fitted=lambda: self._learned(log))
+
+    def _previous_fit(self) -> PreviousFit[AdaBoostState] | None:
+        if not hasattr(self, "_trace"):
+            return None
+        return PreviousFit(self._trace, self.schema_, self.classes_, AdaBoostState(self._log, self._settings))
 
     def _lists_of(self, log: Log, *, has_examiner: bool) -> dict[str, list[Any]]:
         return log.lists(has_votes=self.corrective is None, has_examiner=has_examiner)
@@ -292,25 +269,26 @@ class AdaBoostClassifier(AnswersByVote):
         n_levels = self.encoder_.n_levels[member.feature] if member.feature >= 0 else 0
         return len(() if member.right_codes is None else member.right_codes) == n_levels
 
-    def _check_continued(self, before: dict[str, Any], trace: Any, settings: SettingsOf) -> None:
-        if self.n_estimators < before["n_estimators_"]:
+    def _continued_log(
+        self, previous: PreviousFit[AdaBoostState], signature: Trace, settings: SettingsOf
+    ) -> Log:
+        """The rounds of the last fit, if this one continues it."""
+        n_known = len(previous.state.log.members)
+        if self.n_estimators < n_known:
             raise InvalidParameter(
-                f"n_estimators={self.n_estimators} is less than the {before['n_estimators_']} members of the last fit, "
-                f"which warm_start=True continues. Choose more. {_BEGIN_ANEW}"
+                f"n_estimators={self.n_estimators} is less than the {n_known} members of the last fit, which "
+                "warm_start=True continues.",
+                parameter="n_estimators",
+                received=self.n_estimators,
+                allowed=f"a whole number >= {n_known}",
+                hint=f"Choose more. {_BEGIN_ANEW}",
             )
-        settings.check_same(before["_settings"])
-        check_same_data(before["_trace"], trace, before, self, _BEGIN_ANEW)
+        settings.check_same(previous.state.settings)
+        check_continues(previous, signature, schema=self.schema_, classes=self.classes_, hint=_BEGIN_ANEW)
+        return previous.state.log.copied()
 
-    def _watch_with(self, watchers: RoundWatchers) -> Any:
-        def watch(log: Log) -> bool:
-            if not watchers.listening:
-                return False
-            watchers.begin_round()
-            return watchers.end_round(**self._learned(log))
-
-        return watch
-
-    def _take(self, log: Log, examined: bool) -> None:
+    def _conclude(self, log: Log, *, has_eval_set: bool) -> None:
+        """Set the fitted attributes."""
         for name, value in self._learned(log).items():
             setattr(self, name, value)
         self.estimator_errors_ = np.array(log.errors)
@@ -319,7 +297,7 @@ class AdaBoostClassifier(AnswersByVote):
         self.normalizers_ = np.array(log.normalizers)
         self.exponential_loss_ = np.array(log.losses)
         self.train_errors_ = np.array(log.train_errors)
-        if examined:
+        if has_eval_set:
             self.validation_errors_ = np.array(log.validation_errors)
         if self.corrective is not None:
             self.vote_history_ = np.zeros((len(log.members), len(log.members)))

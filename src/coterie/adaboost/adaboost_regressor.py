@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,21 +14,19 @@ from coterie._params import (
     Params,
     Real,
     Whole,
-    check_params,
     in_short,
-    resolve_n_jobs,
 )
 from coterie._params import SeedLike as SeedRule
-from coterie._reported import Reported
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._seeds import spawn_seeds
 from coterie._typing import FloatArray, SeedLike
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
-from coterie.fitting.checkpoint_writer import check_resume, opened_journal
-from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.fitting.estimator import Estimator
+from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fit_run import FitRun
 from coterie.losses.base import power_of_two_above
 from coterie.members.base_learner import (
     BaseLearner,
@@ -57,7 +55,7 @@ class _Round(NamedTuple):
     log_weight: FloatArray
 
 
-class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
+class AdaBoostRegressor(RegressorMixin, Estimator):
     """AdaBoost for numbers, the method called R2.
 
     Each round fits a copy of the learner to rows that count the more the worse the members before it predicted them.
@@ -141,14 +139,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         n_jobs: int | None = None,
         checkpoint: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.method = method
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
+        self._store(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
         """Fit the members, one after the other.
@@ -162,29 +153,23 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         resume : bool, default=False
             Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
-        check_params(self)
-        check_resume(self, resume)
-        resolve_n_jobs(self.n_jobs)
-        self.__dict__.pop("estimators_", None)
-        train = prepare_training(self, X, y, sample_weight, task="regression")
-        seed, journal = root_seed(self.random_state), None
-        if self.checkpoint is not None:
-            learner = self._base_learner().model
-            about = about_fit(self) | about_data(train)
-            journal = opened_journal(self, about, seed, resume=resume, learner=learner)
-        target, weight = train.target.values, train.weight
-        if weight is not None and not weight.all():
-            rows = np.flatnonzero(weight)
-            X, target, weight = rows_of(X, rows), target[rows], weight[rows]
-        weight = np.ones(len(target)) if weight is None else weight
-        members: list[Any] = []
-        if journal is None:
-            self._take_rounds(X, target, weight, seed, members)
-            return self
-        known = kept_lists(journal, "members")["members"]
-        kept = KeptLists(journal, {"members": members}, len(known))
-        with journal.keeps(kept.collect):
-            self._take_rounds(X, target, weight, journal.seed, members, known, kept)
+        with self._fitting(X, y, resume=resume) as run:
+            train = prepare_training(self, X, y, sample_weight, task="regression")
+            checkpoint = run.open_checkpoint(lambda: about_data(train), learner=self._base_learner().model)
+            run.begin_steps(int(self.n_estimators))
+            target, weight = train.target.values, train.weight
+            if weight is not None and not weight.all():
+                rows = np.flatnonzero(weight)
+                X, target, weight = rows_of(X, rows), target[rows], weight[rows]
+            weight = np.ones(len(target)) if weight is None else weight
+            members: list[Any] = []
+            if checkpoint is None:
+                self._take_rounds(X, target, weight, run, members)
+            else:
+                known = kept_lists(checkpoint, "members")["members"]
+                kept = KeptLists(checkpoint, {"members": members}, len(known))
+                with checkpoint.keeps(kept.collect):
+                    self._take_rounds(X, target, weight, run, members, known, kept)
         return self
 
     def _take_rounds(
@@ -192,7 +177,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         X: Any,
         y: FloatArray,
         weight: FloatArray,
-        root: int,
+        run: FitRun,
         members: list[Any],
         known: Sequence[Any] = (),
         kept: KeptLists | None = None,
@@ -202,7 +187,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         total, log_weight = weight.sum(), np.log(weight)
         rounds: list[_Round] = []
         why = "all rounds are done"
-        for number, seed in enumerate(spawn_seeds(root, int(self.n_estimators)).tolist()):
+        for number, seed in enumerate(spawn_seeds(run.seed, int(self.n_estimators)).tolist()):
             parts = _shares(log_weight)
             # Members are weighed only if weights differ: a learner that takes none need not draw at first.
             given = parts * total if self._weighs(parts) else None
@@ -217,15 +202,25 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
             log_weight = judged.log_weight
             if kept is not None:
                 kept.look()
+            if run.emit("round", len(members), fitted=lambda: self._fitted_attributes(members, rounds)):
+                why = "a callback asked to stop"
+                break
             if judged.loss == 0:
                 why = "the last member makes no error"
             if judged.loss == 0 or judged.loss >= 0.5:
                 break
-        self.estimator_weights_ = np.array([each.vote for each in rounds])
-        self.estimator_errors_ = np.array([each.loss for each in rounds])
-        self.largest_errors_ = np.array([each.largest for each in rounds])
-        self.n_estimators_, self.stopped_because_ = len(members), why
-        self.estimators_ = members
+        for name, value in self._fitted_attributes(members, rounds).items():
+            setattr(self, name, value)
+        self.stopped_because_ = why
+
+    def _fitted_attributes(self, members: list[Any], rounds: list[_Round]) -> dict[str, Any]:
+        return {
+            "estimators_": list(members),
+            "estimator_weights_": np.array([each.vote for each in rounds]),
+            "estimator_errors_": np.array([each.loss for each in rounds]),
+            "largest_errors_": np.array([each.largest for each in rounds]),
+            "n_estimators_": len(members),
+        }
 
     def _weighs(self, parts: FloatArray) -> bool:
         return self.method == "resample" or bool((parts != parts[0]).any())

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import Tags
 
 from coterie._params import Instance, MappingLike, OneOf, Params, in_short
@@ -86,23 +85,8 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
         n_jobs: int | None = None,
         checkpoint: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.step = step
-        self.learning_rate = learning_rate
-        self.init = init
-        self.subsample = subsample
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
+        self._store(locals())
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
     ) -> Self:
@@ -199,24 +183,8 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
         n_jobs: int | None = None,
         checkpoint: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.step = step
-        self.learning_rate = learning_rate
-        self.init = init
-        self.subsample = subsample
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
+        self._store(locals())
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
     ) -> Self:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.adaboost._predictions import AnswersByVote
+from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import stump_shares
 from coterie.bagging._base import BaggingBase
@@ -82,7 +82,7 @@ def owner_of_trees(model: Any) -> Any:
     """The model itself, fitted and of trees; of bagged trees that grew together, the forest that they are."""
     if isinstance(model, BaggingBase):
         return _forest_of_bags(model)
-    if isinstance(model, AnswersByVote):
+    if isinstance(model, BaseAdaBoost):
         return _of_stumps(model)
     if isinstance(model, ImportedClassifier | ImportedRegressor):
         empty = "This %(name)s is empty: coterie.export.import_model makes full ones."
@@ -238,7 +238,7 @@ _KINDS: dict[type, Callable[[Any], TreeSum]] = {
     BaseGradientBoosting: _of_boosting,
     ForestBase: _of_forest,
     CriterionTree: _of_tree,
-    AnswersByVote: _of_adaboost,
+    BaseAdaBoost: _of_adaboost,
     ImportedClassifier: _of_imported,
     ImportedRegressor: _of_imported,
 }

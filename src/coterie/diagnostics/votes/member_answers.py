@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.adaboost._predictions import AnswersByVote
+from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.adaboost.adaboost_regressor import AdaBoostRegressor
 from coterie.bagging._base import BaggingBase
 from coterie.combining._selection_base import SelectionBase
@@ -84,7 +84,7 @@ def _asker(model: Any) -> Callable[[Any, Any, Any], _Asked]:
         (VotingBase, _named),
         (SelectionBase, _named),
         (StackingBase, _stacked),
-        (AnswersByVote, _adaboost),
+        (BaseAdaBoost, _adaboost),
         (AdaBoostRegressor, _adaboost_of_numbers),
     ]
     for kind, ask in ours:
