@@ -3,20 +3,18 @@
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Params, check_params, in_short, is_auto, resolve_n_jobs
-from coterie._reported import Reported
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import Params, in_short, is_auto
+from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
 from coterie.bagging._bagged_trees import KnownOob, answers_of_trees, forest_on_bags, grow_together
 from coterie.bagging._bags import Bag, Bags, ColumnDraws
@@ -38,9 +36,11 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain import Explanation
 from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
-from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
-from coterie.fitting.fingerprint import about_fit, digest_of
-from coterie.fitting.warm_start import left_as_it_was
+from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.estimator import Estimator
+from coterie.fitting.fingerprint import digest_of
+from coterie.fitting.fit_run import FitRun
+from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.base import ForestBase
 from coterie.forests.growth import MOST, STEP, has_settled
 from coterie.forests.out_of_bag import OutOfBag, oob_score
@@ -64,8 +64,35 @@ _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
 _ROWS_AT_ONCE = 2**23  # rows of all these bags
 
 
-class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
-    """The loop of `fit`, and the answers of the members."""
+@dataclass(frozen=True)
+class BaggingState:
+    """What a longer fit needs of the last one.
+
+    Attributes
+    ----------
+    members, features, columns, numbers : the members, the features and columns that each saw, and their numbers
+    n_tried : how many members were fitted, those that failed included
+    dropped : why members failed, by name
+    bags : how rows were drawn
+    out_of_bag : what is known out of bag
+    trees : the forest whose trees the members are, if they grew together
+    """
+
+    members: Sequence[Any] = ()
+    features: Sequence[RowArray] = ()
+    columns: Sequence[Columns | None] = ()
+    numbers: Sequence[int] = ()
+    n_tried: int = 0
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    bags: Bags | None = None
+    out_of_bag: OobSums | KnownOob | None = None
+    trees: ForestBase | None = None
+
+
+class BaggingBase(Estimator):
+    """The path of a fit, and the predictions of the members."""
+
+    _has_members = True
 
     PARAMS: ClassVar[Params] = BAGGING_PARAMS
     _task: ClassVar[Task]
@@ -82,20 +109,81 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
     _oob: OobSums | KnownOob | None
     _trees: ForestBase | None  # whose trees are the members, if they grew together
 
-    def _store(self, given: Mapping[str, Any]) -> None:
-        """Keep the arguments of a constructor."""
-        for name in self.PARAMS:
-            setattr(self, name, given[name])
-
     def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
-        check_params(self)
-        check_resume(self, resume)
-        resolve_n_jobs(self.n_jobs)
-        with left_as_it_was(self) as before:
-            known = before if self.warm_start and "_trace" in before else None
-            return self._fit_from(known, self._read(X, y, sample_weight, others), resume=resume)
+        with self._fitting(X, y, resume=resume) as run:
+            data = self._prepare(X, y, sample_weight, others)
+            learner = self._learner()
+            bags = bags_for(self, data, learner)
+            columns = ColumnDraws.of(self.max_features, data.outline, replace=bool(self.bootstrap_features))
+            check_together(self, bags.plan)
+            follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
+            signature = Trace.of(run.seed, data, bags.plan, columns, follow=follow)
+            state = None if run.previous is None else run.previous.state
+            if run.previous is not None:
+                check_continues(self.n_estimators, run.previous, signature, bags)
+            run.open_checkpoint(
+                lambda: {
+                    "X, y or sample_weight": f"#{signature.data}",
+                    "fit_params": digest_of(data.params),
+                },
+                learner=learner,
+            )
+            self._begin(state)
+            self._trace, self._bags, self.estimator_ = replace(signature, seed=run.seed), bags, learner
+            self._seeds = spawn_seeds(
+                run.seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators)
+            )
+            self._take_target(data.target)
+            self._take_outline(data.outline)
+            self._question = self._asked(learner)
+            self._train(run, state, data, columns, follow=follow)
+            self._score_out_of_bag(data)
+        return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
+    def _train(
+        self,
+        run: FitRun,
+        state: BaggingState | None,
+        data: Lesson,
+        columns: ColumnDraws | None,
+        *,
+        follow: bool,
+    ) -> None:
+        """Let the engine grow all members together, if they are trees that it can grow so, or fit them one by one."""
+        learner, trees = self.estimator_, None if state is None else state.trees
+        together = (state is None or trees is not None) and columns is None
+        if together and grow_together(self, learner, data, self._bags.plan):
+            self._grow_together(trees, learner, data, run.checkpoint, follow=follow)
+            return
+        if follow and not isinstance(self._oob, OobSums):
+            self._oob = OobSums(self._truth(data.target), data.row_weight, self._n_columns())
+        self._grow(learner, data, columns, run.checkpoint)
+
+    def _score_out_of_bag(self, data: Lesson) -> None:
+        if self._oob is None:
+            return
+        score = oob_score(self, data.X, data.labels, data.weight, self._oob.known, members="members")
+        if score is not None:
+            self.oob_score_ = score
+
+    def _previous_fit(self) -> PreviousFit[BaggingState] | None:
+        if not hasattr(self, "_trace"):
+            return None
+        state = BaggingState(
+            members=self.estimators_,
+            features=self.estimators_features_,
+            columns=self._columns,
+            numbers=self._numbers,
+            n_tried=self._n_tried,
+            dropped=self.dropped_,
+            bags=self._bags,
+            out_of_bag=self._oob,
+            trees=self._trees,
+        )
+        return PreviousFit(self._trace, self._schema, getattr(self, "classes_", None), state)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
+        """Read and check what was given."""
         outline = outline_of(X)
         X = cuttable(X)
         target = read_target(
@@ -111,54 +199,17 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
         )
 
-    def _fit_from(self, before: dict[str, Any] | None, lesson: Lesson, *, resume: bool) -> Self:
-        """Fit anew, or go on from what the estimator held before, or from a checkpoint."""
-        learner = self._learner()
-        bags = bags_for(self, lesson, learner)
-        columns = ColumnDraws.of(self.max_features, lesson.outline, replace=bool(self.bootstrap_features))
-        check_together(self, bags.plan)
-        follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
-        seed = before["_trace"].seed if before else root_seed(self.random_state)
-        trace = Trace.of(seed, lesson, bags.plan, columns, follow=follow)
-        if before:
-            check_continues(self.n_estimators, before, trace, bags)
-        journal = None
-        if self.checkpoint is not None:
-            about = {"X, y or sample_weight": f"#{trace.data}", "fit_params": digest_of(lesson.params)}
-            journal = opened_journal(self, about_fit(self) | about, seed, resume=resume, learner=learner)
-            seed, trace = journal.seed, replace(trace, seed=journal.seed)
-        self._begin(before)
-        self._trace, self._bags, self.estimator_ = trace, bags, learner
-        self._seeds = spawn_seeds(seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators))
-        self._take_target(lesson.target)
-        self._take_outline(lesson.outline)
-        self._question = self._asked(learner)
-        trees = before["_trees"] if before else None
-        together = (before is None or trees is not None) and columns is None
-        if together and grow_together(self, learner, lesson, bags.plan):
-            self._grow_together(trees, learner, lesson, journal, follow=follow)
-        else:
-            if follow and not isinstance(self._oob, OobSums):
-                self._oob = OobSums(self._truth(lesson.target), lesson.row_weight, self._n_columns())
-            self._grow(learner, lesson, columns, journal)
-        if self._oob is not None:
-            known, weight = self._oob.known, lesson.weight
-            score = oob_score(self, lesson.X, lesson.labels, weight, known, members="members")
-            if score is not None:
-                self.oob_score_ = score
-        return self
-
-    def _begin(self, before: dict[str, Any] | None) -> None:
-        """With no members, or with copies of the lists of those that are known."""
+    def _begin(self, state: BaggingState | None) -> None:
+        """Start without members, or with copies of the lists of those that are known."""
+        known = BaggingState() if state is None else state
+        self.estimators_ = list(known.members)
+        self.estimators_features_ = list(known.features)
+        self.dropped_ = dict(known.dropped)
+        self._numbers, self._columns = list(known.numbers), list(known.columns)
+        self._n_tried, self._trees = known.n_tried, None
+        self._oob = copy.deepcopy(known.out_of_bag)
         self.__dict__.pop("oob_score_", None)
-        known = before or {}
-        self.estimators_ = list(known.get("estimators_", []))
-        self.estimators_features_ = list(known.get("estimators_features_", []))
-        self.dropped_ = dict(known.get("dropped_", {}))
-        self._numbers, self._columns = list(known.get("_numbers", [])), list(known.get("_columns", []))
-        self._n_tried, self._trees = known.get("_n_tried", 0), None
-        self._oob = copy.deepcopy(known.get("_oob"))
-        if before and self.n_estimators == self._n_tried:
+        if state is not None and self.n_estimators == self._n_tried:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new members.",
                 UserWarning,

@@ -26,6 +26,7 @@ from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
+from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
 from coterie.members.fit_members import weight_params
 from coterie.trees.limits import Share
@@ -175,9 +176,9 @@ def check_together(estimator: Any, plan: BagPlan) -> None:
         )
 
 
-def check_continues(n_estimators: int, before: dict[str, Any], trace: Trace, bags: Bags) -> None:
-    """Refuse to continue a fit that was about something else; `before` is what the estimator held then."""
-    earlier: Trace = before["_trace"]
+def check_continues(n_estimators: int, previous: PreviousFit[Any], trace: Trace, bags: Bags) -> None:
+    """Refuse to continue a fit that was about something else."""
+    earlier: Trace = previous.signature
     pairs = {
         "X, y or sample_weight": (earlier.data, trace.data),
         "bootstrap or max_samples": (earlier.plan, trace.plan),
@@ -187,16 +188,24 @@ def check_continues(n_estimators: int, before: dict[str, Any], trace: Trace, bag
     for name, (then, now) in pairs.items():
         if then != now:
             raise InvalidInput(
-                f"warm_start=True continues the last fit, and this fit differs in {name}. {_BEGIN_ANEW}"
+                f"warm_start=True continues the last fit, and this fit differs in {name}.",
+                parameter=name,
+                hint=_BEGIN_ANEW,
             )
-    n_known = before["_n_tried"]
+    n_known = previous.state.n_tried
     if n_estimators < n_known:
         raise InvalidParameter(
             f"n_estimators={n_estimators} is less than the {n_known} members of the last fit, which warm_start=True "
-            f"continues. Choose more. {_BEGIN_ANEW}"
+            "continues.",
+            parameter="n_estimators",
+            received=n_estimators,
+            allowed=f"a whole number >= {n_known}",
+            hint=f"Choose more. {_BEGIN_ANEW}",
         )
-    known = before["_bags"].given or []
+    known = previous.state.bags.given or []
     if not all(np.array_equal(then, now) for then, now in zip(known, bags.given or [], strict=False)):
         raise InvalidInput(
-            f"warm_start=True continues the last fit, and bootstrap lists other bags for its members. {_BEGIN_ANEW}"
+            "warm_start=True continues the last fit, and bootstrap lists other bags for its members.",
+            parameter="bootstrap",
+            hint=_BEGIN_ANEW,
         )

@@ -12,7 +12,6 @@ from coterie.bagging._base import BaggingBase
 from coterie.bagging._parameter_docs import documented
 from coterie.bagging._plan import BAGGING_PARAMS
 from coterie.data.target import Target
-from coterie.fitting.callbacks import watched
 from coterie.members.response import Question, method_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -87,7 +86,6 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
     ) -> Self:
@@ -217,7 +215,6 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
     ) -> Self:

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Function, OneOf, Params, Real, Whole, check_params, in_short, resolve_n_jobs
+from coterie._params import Function, OneOf, Params, Real, Whole, in_short
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
 from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
@@ -64,27 +64,26 @@ class SelectionBase(NamedMembers):
     _shares: FloatArray
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        check_params(self)
-        resolve_n_jobs(self.n_jobs)
-        self._check_members()
-        outline = outline_of(X)
-        X = cuttable(X)
-        target = read_target(
-            y,
-            task=self._task,
-            estimator_name=type(self).__name__,
-            n_rows=outline.n_rows,
-            multi_output=self._has_outputs(),
-        )
-        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
-        members = self._members(X, outline)
-        given = self._given(members, weight, groups, others)
-        seeds = None if self.random_state is None else spawn_seeds(self.random_state, 3)
-        crossed = self._crossed(X, members, target, given, seeds)
-        self._take_target(target)
-        self._select(crossed, target, weight, root_seed(None) if seeds is None else int(seeds[2]))
-        self._take_scores(crossed, target, weight)
-        self._take_chosen(X, crossed, target, given, seeds, outline)
+        with self._fitting(X, y):
+            self._check_members()
+            outline = outline_of(X)
+            X = cuttable(X)
+            target = read_target(
+                y,
+                task=self._task,
+                estimator_name=type(self).__name__,
+                n_rows=outline.n_rows,
+                multi_output=self._has_outputs(),
+            )
+            weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+            members = self._members(X, outline)
+            given = self._given(members, weight, groups, others)
+            seeds = None if self.random_state is None else spawn_seeds(self.random_state, 3)
+            crossed = self._crossed(X, members, target, given, seeds)
+            self._take_target(target)
+            self._select(crossed, target, weight, root_seed(None) if seeds is None else int(seeds[2]))
+            self._take_scores(crossed, target, weight)
+            self._take_chosen(X, crossed, target, given, seeds, outline)
         return self
 
     def _crossed(

@@ -19,7 +19,6 @@ from coterie._params import (
     OneOf,
     Params,
     check_params,
-    resolve_n_jobs,
 )
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
@@ -85,30 +84,28 @@ class StackingBase(StackFace):
     _lesson: FinalLesson
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        check_params(self)
-        resolve_n_jobs(self.n_jobs)
-        self._check_members()
-        final = self._final()
-        lesson = self._read(X, y, sample_weight, groups, others)
-        members = self._members(lesson.X, lesson.outline)
-        given = self._given(members, lesson.weight, groups, others, final)
-        seeds: list[int | None] = [None] * 3
-        if self.random_state is not None:
-            seeds = [int(seed) for seed in spawn_seeds(self.random_state, 3)]
-        folds = self._folds(lesson, given, seeds[2])
-        passed = self._passed_columns(lesson)
-        guard = None
-        if self.leak_guard:
-            guard = self._guard(lesson, folds)
-        crossed = self._crossed(lesson, members, given, folds, seeds[0])
-        self._take_target(lesson.target)
-        self._take_outline(lesson.outline)
-        self._take_crossed(crossed, lesson)
-        self._passed = passed
-        self._learn_final(final, lesson, given.of_final, seeds[1])
-        self.__dict__.pop("leak_guard_", None)
-        if guard is not None:
-            self.leak_guard_ = guard
+        with self._fitting(X, y):
+            self._check_members()
+            final = self._final()
+            lesson = self._read(X, y, sample_weight, groups, others)
+            members = self._members(lesson.X, lesson.outline)
+            given = self._given(members, lesson.weight, groups, others, final)
+            seeds: list[int | None] = [None] * 3
+            if self.random_state is not None:
+                seeds = [int(seed) for seed in spawn_seeds(self.random_state, 3)]
+            folds = self._folds(lesson, given, seeds[2])
+            passed = self._passed_columns(lesson)
+            guard = None
+            if self.leak_guard:
+                guard = self._guard(lesson, folds)
+            crossed = self._crossed(lesson, members, given, folds, seeds[0])
+            self._take_target(lesson.target)
+            self._take_outline(lesson.outline)
+            self._take_crossed(crossed, lesson)
+            self._passed = passed
+            self._learn_final(final, lesson, given.of_final, seeds[1])
+            if guard is not None:
+                self.leak_guard_ = guard
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Lesson:

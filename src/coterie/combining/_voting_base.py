@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short, resolve_n_jobs
+from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
 from coterie.combining._combine import RankScales, mean, median
 from coterie.data.parts import cuttable, outline_of
@@ -56,37 +56,36 @@ class VotingBase(TransformerMixin, NamedMembers):
     _row_weight: FloatArray | None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        check_params(self)
-        resolve_n_jobs(self.n_jobs)
-        names = self._check_members()
-        if self.weights is not None and not isinstance(self.weights, str):
-            member_weights(self.weights, len(names))
-        outline = outline_of(X)
-        X = cuttable(X)
-        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
-        target = read_target(
-            y,
-            task=self._task,
-            estimator_name=type(self).__name__,
-            n_rows=outline.n_rows,
-            multi_output=self._has_outputs(),
-        )
-        members = self._members(X, outline)
-        given = self._given(members, weight, groups, others)
-        crossed = self._crossed_members(X, members, target, given)
-        self._take_target(target)
-        self._take_outline(outline)
-        self._take_members(crossed.members, crossed.models)
-        self.dropped_ = crossed.dropped
-        self._asked = [
-            (replace(member, estimator=None), question)
-            for member, question in zip(crossed.members, crossed.questions, strict=True)
-        ]
-        self._crossed = None
-        if crossed.answers:
-            self._crossed = replace(crossed, members=[], models=[], questions=[])
-        self._truth, self._row_weight = target.values, weight
-        self._combine_anew(lambda: self._stacked(X))
+        with self._fitting(X, y):
+            names = self._check_members()
+            if self.weights is not None and not isinstance(self.weights, str):
+                member_weights(self.weights, len(names))
+            outline = outline_of(X)
+            X = cuttable(X)
+            weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+            target = read_target(
+                y,
+                task=self._task,
+                estimator_name=type(self).__name__,
+                n_rows=outline.n_rows,
+                multi_output=self._has_outputs(),
+            )
+            members = self._members(X, outline)
+            given = self._given(members, weight, groups, others)
+            crossed = self._crossed_members(X, members, target, given)
+            self._take_target(target)
+            self._take_outline(outline)
+            self._take_members(crossed.members, crossed.models)
+            self.dropped_ = crossed.dropped
+            self._asked = [
+                (replace(member, estimator=None), question)
+                for member, question in zip(crossed.members, crossed.questions, strict=True)
+            ]
+            self._crossed = None
+            if crossed.answers:
+                self._crossed = replace(crossed, members=[], models=[], questions=[])
+            self._truth, self._row_weight = target.values, weight
+            self._combine_anew(lambda: self._stacked(X))
         return self
 
     def _crossed_members(self, X: Any, members: list[Member], target: Target, given: GivenAtFit) -> CrossFit:

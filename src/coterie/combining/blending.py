@@ -16,7 +16,6 @@ from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOf
 from coterie.data.groups import read_groups
 from coterie.data.holdout import holdout_rows, last_rows
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.fitting.callbacks import watched
 from coterie.members.named_members import GivenAtFit
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
@@ -70,7 +69,6 @@ class BlendingClassifier(StackOfClasses):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -142,7 +140,6 @@ class BlendingRegressor(StackOfNumbers):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -20,12 +19,9 @@ from coterie._params import (
     Real,
     SeedLike,
     Whole,
-    check_params,
     in_short,
-    resolve_n_jobs,
 )
-from coterie._reported import Reported
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._typing import SeedLike as Seed
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
@@ -35,8 +31,7 @@ from coterie.data.schema import Schema
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
-from coterie.fitting.callbacks import watched
-from coterie.fitting.warm_start import left_as_it_was
+from coterie.fitting.estimator import Estimator
 from coterie.members.fit_members import Member, Task, fit_all, in_parallel, weight_params
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
 from coterie.trees.decision_tree import DecisionTreeClassifier
@@ -64,7 +59,7 @@ def _when(condition: Callable[[str], bool], method: str) -> Any:
     return available_if(check)
 
 
-class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class OutputCodeClassifier(ClassifierMixin, Estimator):
     """A classifier for many classes, made of members that each tell two groups of them apart.
 
     A code matrix says which classes are on which side for each member. The class of a row is the one whose row of the
@@ -136,6 +131,8 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         "verbose": [Whole(0), Flag()],
     }
 
+    _has_members = True
+
     classes_: AnyArray
     code_book_: Code
     estimators_: list[Any]
@@ -152,15 +149,8 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.code = code
-        self.code_size = code_size
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
-    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Make the code and fit the members.
 
@@ -171,24 +161,21 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         sample_weight : how often each row counts; the learner must take it
         **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
         """
-        check_params(self)
-        resolve_n_jobs(self.n_jobs)
-        learner = self._checked_learner()
-        outline = outline_of(X)
-        target = read_target(
-            y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
-        )
-        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
-        params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
-        assert isinstance(target.classes, np.ndarray)
-        with left_as_it_was(self):
-            seed = root_seed(self.random_state)
-            self.classes_, self.code_book_ = target.classes, self._code(target.classes, seed)
+        with self._fitting(X, y) as run:
+            learner = self._checked_learner()
+            outline = outline_of(X)
+            target = read_target(
+                y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
+            )
+            weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+            params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
+            assert isinstance(target.classes, np.ndarray)
+            self.classes_, self.code_book_ = target.classes, self._code(target.classes, run.seed)
             self.separation_ = separation(self.code_book_)
             self._schema = None if outline.table is None else Schema.of(outline.table)
             if self._schema is not None:
                 self._schema.mark(self)
-            self._fit_members(learner, cuttable(X), target.values, weight, params, seed)
+            self._fit_members(learner, cuttable(X), target.values, weight, params, run.seed)
         return self
 
     def _code(self, classes: AnyArray, seed: int) -> Code:

@@ -9,7 +9,6 @@ from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie.combining._selection_base import SelectionBase
 from coterie.combining.greedy import Judge, LogLoss, SquaredError
 from coterie.data.target import Target
-from coterie.fitting.callbacks import watched
 from coterie.members.fit_members import Member
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
@@ -130,7 +129,6 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -236,7 +234,6 @@ class SelectionRegressor(RegressorMixin, SelectionBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:

@@ -12,7 +12,6 @@ from coterie.combining._parameter_docs import documented
 from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
 from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
 from coterie.errors import InvalidParameter
-from coterie.fitting.callbacks import watched
 from coterie.members.named_members import GivenAtFit
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
@@ -67,7 +66,6 @@ class StackingClassifier(StackOfClasses):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -138,7 +136,6 @@ class StackingRegressor(StackOfNumbers):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:

@@ -15,7 +15,6 @@ from coterie.combining._simplex import least_log_loss, least_squares
 from coterie.combining._voting_base import VOTING_PARAMS, VotingBase
 from coterie.data.target import Target
 from coterie.errors import InvalidParameter
-from coterie.fitting.callbacks import watched
 from coterie.members.fit_members import Member
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import documented
@@ -80,7 +79,6 @@ class VotingClassifier(ClassifierMixin, VotingBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:
@@ -223,7 +221,6 @@ class VotingRegressor(RegressorMixin, VotingBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> Self:

@@ -1,72 +1,15 @@
-"""scikit-learn's callbacks (progress bars, monitors), told of each round of a fit, or of each member."""
+"""Callbacks of a committee, which watch its members."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from sklearn.callback._callback_support import callback_management_context
+from coterie.fitting.sklearn_callbacks import callbacks_of_members, managed_callbacks, watching_members
 
-__all__ = ["MemberWatch", "RoundWatchers", "current_watch", "watched"]
+__all__ = ["current_watch", "watched"]
 
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
-
-
-class RoundWatchers:
-    """Tells the estimator's callbacks when rounds begin and end; costs nothing when there are none."""
-
-    def __init__(self, estimator: Any, X: Any, y: Any, max_rounds: int) -> None:
-        self._given = {"estimator": estimator, "X": X, "y": y}
-        self._context = estimator._init_callback_context(max_subtasks=max_rounds)
-        self._context.call_on_fit_task_begin(**self._given)
-        self.listening = bool(getattr(estimator, "_skl_callbacks", None))
-        self._round: Any = None
-
-    def begin_round(self) -> None:
-        if self.listening:
-            self._round = self._context.subcontext()
-            self._round.call_on_fit_task_begin(**self._given)
-
-    def end_round(self, **fitted: Any) -> bool:
-        """True if a callback asks to stop; `fitted` is what a model of the rounds so far needs."""
-        if not self.listening:
-            return False
-        return bool(self._round.call_on_fit_task_end(**self._given, reconstruction_attributes=fitted))
-
-    def end(self) -> None:
-        self._context.call_on_fit_task_end(**self._given)
-
-
-@dataclass(frozen=True)
-class MemberWatch:
-    """A fit of members that callbacks watch: who fits them, and the context of it all."""
-
-    owner: Any
-    context: Any
-
-    def of_member(self, name: str) -> "MemberWatch":
-        """The watch over one member, which may be in another process."""
-        return MemberWatch(self.owner, self.context.subcontext(task_name=name))
-
-    @contextmanager
-    def over(self, model: Any, X: Any, y: Any) -> Iterator[None]:
-        """Tell the callbacks of the fit inside; a member that knows callbacks tells them more."""
-        given = {"estimator": self.owner, "X": X, "y": y}
-        knows = hasattr(model, "set_callbacks")
-        with self.context.propagate_callback_context(model) if knows else nullcontext():
-            self.context.call_on_fit_task_begin(**given)
-            yield
-            self.context.call_on_fit_task_end(**given)
-
-
-_WATCH: ContextVar[MemberWatch | None] = ContextVar("watch", default=None)
-
-
-def current_watch() -> MemberWatch | None:
-    """Who watches the fit that is going on in this thread."""
-    return _WATCH.get()
+current_watch = callbacks_of_members
 
 
 def watched(fit: _Fit) -> _Fit:
@@ -74,21 +17,7 @@ def watched(fit: _Fit) -> _Fit:
 
     @wraps(fit)
     def with_watch(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
-        if not getattr(self, "_skl_callbacks", None):
-            token = _WATCH.set(None)  # that of an ensemble around this one
-            try:
-                return fit(self, X, y, *args, **kwargs)
-            finally:
-                _WATCH.reset(token)
-        with callback_management_context(self):
-            context = self._init_callback_context(max_subtasks=None)
-            token = _WATCH.set(MemberWatch(self, context))
-            try:
-                context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-                fit(self, X, y, *args, **kwargs)
-                context.call_on_fit_task_end(estimator=self, X=X, y=y)
-            finally:
-                _WATCH.reset(token)
-        return self
+        with managed_callbacks(self), watching_members(self, X, y):
+            return fit(self, X, y, *args, **kwargs)
 
     return cast(_Fit, with_watch)

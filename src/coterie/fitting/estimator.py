@@ -50,7 +50,8 @@ class Estimator(CallbackSupport, BaseEstimator):
         """What every fit does before, around and after its training."""
         check_params(self)
         self._check_parameters()
-        check_resume(self, resume)
+        if "checkpoint" in self.PARAMS:
+            check_resume(self, resume)
         n_threads = self._n_threads()
         with ExitStack() as stack:
             previous = self._previous_fit() if getattr(self, "warm_start", False) else None

@@ -58,8 +58,8 @@ class PreviousFit(Generic[State]):
     state : what the family needs to go on from it
     """
 
-    signature: "Trace"
-    schema: Schema
+    signature: Any
+    schema: Schema | None
     classes: Any
     state: State
 

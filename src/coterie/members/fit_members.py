@@ -35,7 +35,7 @@ from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, RowArray
 from coterie.data.parts import Columns, rows_of
 from coterie.errors import InvalidInput, InvalidType
-from coterie.fitting.callbacks import MemberWatch, current_watch
+from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
 
 __all__ = [
     "Budget",
@@ -142,7 +142,7 @@ def fit_all(
         and not _has_backend()
     ):
         budget = Budget.of(n_jobs, 1)
-    watch = current_watch()
+    callbacks = callbacks_of_members()
     calls = [
         (
             _outcome,
@@ -152,7 +152,7 @@ def fit_all(
                 ask,
                 budget.threads_each,
                 on_error,
-                None if watch is None else watch.of_member(task.member.name),
+                None if callbacks is None else callbacks.of_member(task.member.name),
             ),
         )
         for task in tasks
@@ -240,10 +240,10 @@ def _has_backend() -> bool:
 
 
 def _outcome(
-    task: Task, X: Any, ask: Any, threads: int | None, on_error: str, watch: MemberWatch | None
+    task: Task, X: Any, ask: Any, threads: int | None, on_error: str, callbacks: MemberCallbacks | None
 ) -> Outcome:
     try:
-        return _done(task, X, ask, threads, watch)
+        return _done(task, X, ask, threads, callbacks)
     except Exception as error:
         error.add_note(f"This happened while the member {task.member.name!r} was fitted or asked.")
         if on_error == "raise":
@@ -251,7 +251,7 @@ def _outcome(
         return Outcome(error=error)
 
 
-def _done(task: Task, X: Any, ask: Any, threads: int | None, watch: MemberWatch | None) -> Outcome:
+def _done(task: Task, X: Any, ask: Any, threads: int | None, callbacks: MemberCallbacks | None) -> Outcome:
     begun = time.perf_counter()
     member, rows = task.member, task.rows
     table = X if rows is None else rows_of(X, rows)
@@ -262,7 +262,7 @@ def _done(task: Task, X: Any, ask: Any, threads: int | None, watch: MemberWatch 
         if task.seed is not None:
             _give_seeds(model, task.seed)
         part = member.part_of(table)
-        with _held_to(model, threads), nullcontext() if watch is None else watch.over(model, part, y):
+        with _held_to(model, threads), nullcontext() if callbacks is None else callbacks.over(model, part, y):
             model.fit(part, y, **params)
     answers = None
     if task.asked is not None and ask is not None:

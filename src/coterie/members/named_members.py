@@ -1,22 +1,21 @@
 """An ensemble of learners that the user names: their list, their parameters by name, and who is given what at `fit`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
-from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import Outline, chosen_columns
 from coterie.errors import InvalidParameter
+from coterie.fitting.estimator import Estimator
 from coterie.members.fit_members import Member, weight_params
 
 __all__ = ["MEMBER_PARAMS", "GivenAtFit", "NamedMembers", "member_weights", "target_of"]
@@ -68,10 +67,11 @@ class GivenAtFit:
         self.of_final: dict[str, Any] = {}
 
 
-class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition, BaseEstimator):
+class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
     """Parameters of members by name, tags that follow from theirs, and the routing of metadata."""
 
     PARAMS: ClassVar[Params] = MEMBER_PARAMS
+    _has_members = True
     _regressors_too: ClassVar[bool] = False  # whether a classifier may have members that predict numbers
 
     # Weights and groups are handed on: it is for members to say what they ask for.
@@ -81,11 +81,6 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
     estimators_: list[Any]
     named_estimators_: Bunch
     _outline: Outline
-
-    def _store(self, given: Mapping[str, Any]) -> None:
-        """Keep the arguments of a constructor."""
-        for name in self.PARAMS:
-            setattr(self, name, given[name])
 
     @property
     def _pairs(self) -> Any:

@@ -1,17 +1,16 @@
 """What both decision trees share: parameters, growth by a criterion, and looking at the result."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, clone
+from sklearn.base import MultiOutputMixin, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._engine import grow_criterion_tree, pruning_path, usable_threads
-from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, check_params, resolve_n_jobs
+from coterie._engine import grow_criterion_tree, pruning_path
+from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, resolve_n_jobs
 from coterie._params import SeedLike as SeedRule
-from coterie._reported import Reported
 from coterie._seeds import root_seed
 from coterie._typing import (
     AnyArray,
@@ -21,11 +20,11 @@ from coterie._typing import (
     Task,
     UnknownCategory,
 )
-from coterie.data.any_table import TakesAnyTable
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput
 from coterie.explain.explained import Explained
 from coterie.explain.shap import TreeGame
+from coterie.fitting.estimator import Estimator
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
@@ -43,10 +42,10 @@ from coterie.trees.words import words_of
 __all__ = ["CriterionTree"]
 
 
-class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class CriterionTree(Explained, MultiOutputMixin, Estimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
-    PARAMS: Params = {
+    PARAMS: ClassVar[Params] = {
         "splitter": [OneOf("best", "random")],
         "max_depth": [Whole(1), None],
         "min_samples_split": [Whole(2), Share(with_one=True)],
@@ -62,6 +61,7 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
         "unknown_category": [OneOf("missing", "error")],
         "n_jobs": [Whole(), None],
     }
+    _takes_any_table = True
     _task: Task
 
     criterion: str
@@ -81,17 +81,18 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
     n_jobs: int | None
     tree_: GrownTree
 
-    def _train(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        """Check, prepare and grow. An earlier tree goes first: a fit that is interrupted leaves none."""
-        check_params(self)
-        self.__dict__.pop("tree_", None)
-        train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
-        if self.criterion == "poisson":
-            refuse_impossible_counts(train.target.values)
-        grown = self._grow(train)
-        self._saw_missing = features_with_missing(train.encoded)
-        self.tree_ = grown
-        return train
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check, prepare and grow."""
+        with self._fitting(X, y):
+            train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
+            if self.criterion == "poisson":
+                refuse_impossible_counts(train.target.values)
+            self._set_target(train)
+            self.tree_ = self._grow(train)
+            self._saw_missing = features_with_missing(train.encoded)
+
+    def _set_target(self, train: TrainingData) -> None:
+        """Set what the target says of the tree; numbers say nothing."""
 
     def _grow(self, train: TrainingData) -> GrownTree:
         n_rows, n_features = train.encoded.n_rows, train.encoded.n_features
@@ -127,7 +128,7 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self, "tree_")
-        return self.tree_.scores(prepare_prediction(self, X), self._threads())
+        return self.tree_.scores(prepare_prediction(self, X), self._n_threads())
 
     def _game_of(self, X: Any, background: Any) -> TreeGame:
         check_is_fitted(self, "tree_")
@@ -135,15 +136,14 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
         others = None if background is None else prepare_prediction(self, background)
         forest = self.tree_.as_forest()
         start = np.zeros(forest.n_outputs)
-        return TreeGame(forest, encoded, 1.0, start, self.n_features_in_, self._threads(), background=others)
-
-    def _threads(self) -> int:
-        return usable_threads(resolve_n_jobs(self.n_jobs))
+        return TreeGame(
+            forest, encoded, 1.0, start, self.n_features_in_, self._n_threads(), background=others
+        )
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The number of the leaf that each row ends in."""
         check_is_fitted(self, "tree_")
-        return self.tree_.leaves(prepare_prediction(self, X), self._threads())
+        return self.tree_.leaves(prepare_prediction(self, X), self._n_threads())
 
     def decision_path(self, X: Any) -> Any:
         """The nodes that each row passes: a CSR matrix of shape (n_rows, n_nodes) with ones on the way."""

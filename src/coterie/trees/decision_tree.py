@@ -1,12 +1,13 @@
 """Decision trees for classes and for numbers, with categories and missing values as they are."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._params import ArrayLike, MappingLike, OneOf, Params
 from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
+from coterie.data.prepare import TrainingData
 from coterie.explain.explained import class_outputs
 from coterie.trees.criterion_tree import CriterionTree
 
@@ -81,7 +82,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees.
     """
 
-    PARAMS: Params = {
+    PARAMS: ClassVar[Params] = {
         **CriterionTree.PARAMS,
         "criterion": [OneOf("gini", "entropy", "log_loss")],
         "class_weight": [OneOf("balanced"), MappingLike(), ArrayLike(), None],
@@ -108,22 +109,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.unknown_category = unknown_category
-        self.n_jobs = n_jobs
+        self._store(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -135,12 +121,15 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts; rows of weight 0 are left out.
         """
-        train = self._train(X, y, sample_weight)
+        self._train(X, y, sample_weight)
+        return self
+
+    def _set_target(self, train: TrainingData) -> None:
         assert train.target.classes is not None
         self.classes_ = train.target.classes
         classes = self._all_classes()
-        self.n_classes_ = len(classes[0]) if self.n_outputs_ == 1 else np.array([len(own) for own in classes])
-        return self
+        one = train.target.n_outputs == 1
+        self.n_classes_ = len(classes[0]) if one else np.array([len(own) for own in classes])
 
     def predict(self, X: Any) -> AnyArray:
         """The most frequent class of the leaf that each row reaches; the first one on a tie."""
@@ -227,7 +216,7 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees.
     """
 
-    PARAMS: Params = {
+    PARAMS: ClassVar[Params] = {
         **CriterionTree.PARAMS,
         "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
     }
@@ -252,21 +241,7 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.unknown_category = unknown_category
-        self.n_jobs = n_jobs
+        self._store(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
