@@ -31,8 +31,9 @@ class Estimator(CallbackSupport, BaseEstimator):
                 ...                         # conclude: set the fitted attributes
             return self
 
-    A fit forgets the one before it. One that continues it (`warm_start=True`) and fails leaves the estimator as it was;
-    any other that fails leaves it unfitted.
+    A fit forgets the one before it. If it fails, the estimator is unfitted, unless the fit continues the last one
+    (`warm_start=True`) or is one of other models: then the estimator is as it was. Trees and forests are not kept
+    for that while the next ones grow, because they may be large.
     """
 
     PARAMS: ClassVar[Params] = {}
@@ -55,11 +56,10 @@ class Estimator(CallbackSupport, BaseEstimator):
         n_threads = self._n_threads()
         with ExitStack() as stack:
             previous = self._previous_fit() if getattr(self, "warm_start", False) else None
+            keeps_last = previous is not None or self._has_members
+            stack.enter_context(_rolled_back_on_error(self) if keeps_last else _forgotten_on_error(self))
             if previous is None:
                 forget(self)
-                stack.enter_context(_forgotten_on_error(self))
-            else:
-                stack.enter_context(_rolled_back_on_error(self))
             stack.enter_context(managed_callbacks(self))
             if self._has_members:
                 stack.enter_context(watching_members(self, X, y))
