@@ -85,7 +85,7 @@ def test_the_scores_of_the_training_rows_are_those_of_the_model() -> None:
 
     class Listening(GradientBoostingRegressor):
         def _take_trees(self, crew: Any, weights: Any) -> None:
-            scores.append(crew.boosters[0].loss.users_scores(np.arange(400)))
+            scores.append(crew.boosters[0].loss.raw_predictions(np.arange(400)))
             super()._take_trees(crew, weights)
 
     model = Listening(**{**SETTINGS, "n_estimators": 150}).fit(X, y)

@@ -246,7 +246,7 @@ def test_one_class_needs_no_init() -> None:
 
 def log_loss_with(link: Any) -> CustomLoss:
     return CustomLoss(
-        lambda y, s: np.logaddexp(0, s) - y * s, lambda y, s: 1 / (1 + np.exp(-s)) - y, link=link
+        lambda y, s: np.logaddexp(0, s) - y * s, lambda y, s: 1 / (1 + np.exp(-s)) - y, inverse_link=link
     )
 
 

@@ -72,7 +72,7 @@ from coterie.fitting.warm_start import (
     left_as_it_was,
     trace_of,
 )
-from coterie.losses import BoostingLoss, Origin
+from coterie.losses import BoundLoss, InitScore
 from coterie.trees.interactions import interaction_sets, with_made_features
 from coterie.trees.limits import monotone_of
 
@@ -496,7 +496,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
                     own.add(tree, output)
             rows = take_rows(booster.encoded, booster.left_out)
             added = add_scores(own, np.zeros(n_outputs), rows, n_threads)
-            scores[booster.left_out] += booster.loss.first_scores(booster.left_out) + added
+            scores[booster.left_out] += booster.loss.init_scores(booster.left_out) + added
             counts[booster.left_out] += 1
         scores[counts == 0] = np.nan
         self._take_left_out(scores / np.maximum(counts, 1)[:, None])
@@ -507,7 +507,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         mapper = _engine.BinMapper.fit(encoded.values, encoded.n_levels, weight, n_bins, seed, n_threads)
         return _engine.BinnedMatrix(encoded.values, encoded.n_levels, mapper, n_threads)
 
-    def _options(self, train: TrainingData, loss: BoostingLoss, plan: Plan, policy: Policy) -> Any:
+    def _options(self, train: TrainingData, loss: BoundLoss, plan: Plan, policy: Policy) -> Any:
         encoded = train.encoded
         options = _engine.GrowOptions()
         set_growth(options, self, policy)
@@ -542,14 +542,14 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
             return None
         return read_offset(offset, n_rows, max(1, self._n_outputs()), one_for_all=self._task == "regression")
 
-    def _origin(self, train: TrainingData, X: Any, rows: AnyArray, offset: FloatArray | None) -> Origin:
+    def _origin(self, train: TrainingData, X: Any, rows: AnyArray, offset: FloatArray | None) -> InitScore:
         """Where a booster's scores begin: at the offset, and at what a copy of `init`, fitted to its rows, predicts."""
         if self.init is None or isinstance(self.init, str) or self._n_outputs() == 0:
-            return Origin(offset, add_constant=self.init is None)
+            return InitScore(offset, add_constant=self.init is None)
         y = self._users_target(train.target.values)
         self.init_.append(fitted_init(self.init, X, y, train.weight, rows))
         scores = self._init_scores(self.init_[-1], X, train.encoded.n_rows)
-        return Origin(scores if offset is None else offset + scores, add_constant=False)
+        return InitScore(scores if offset is None else offset + scores, add_constant=False)
 
     def _raw_scores(self, X: Any, offset: Any, n_trees: int | None = None) -> FloatArray:
         start, encoded, n_threads = self._start_of(X, offset)
@@ -619,7 +619,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
     def _take_left_out(self, scores: FloatArray) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")
 
-    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
+    def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: InitScore) -> BoundLoss:
         raise AssertionError("the classifier and the regressor each say what to do")
 
     def _n_outputs(self) -> int:
@@ -629,7 +629,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         raise AssertionError("the classifier and the regressor each say what to do")
 
 
-def _grower(matrix: Any, options: Any, loss: BoostingLoss, n_threads: int) -> Any:
+def _grower(matrix: Any, options: Any, loss: BoundLoss, n_threads: int) -> Any:
     if loss.joint_units is None:
         return _engine.TreeGrower(matrix, options, n_threads)
     return _engine.JointGrower(matrix, options, loss.joint_units, n_threads)

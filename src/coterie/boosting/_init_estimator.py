@@ -10,8 +10,7 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import LossChoice
-from coterie.losses.class_choices import ClassLoss
+from coterie.losses import ClassificationLoss, RegressionLoss
 from coterie.members.user_model import asked, finite_floats
 
 __all__ = ["class_scores", "fitted_init", "number_scores"]
@@ -31,7 +30,7 @@ def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows:
     return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
 
 
-def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArray:
+def number_scores(model: Any, X: Any, loss: RegressionLoss, n_rows: int) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
     given = asked("init", model, "predict", lambda: model.predict(X))
     answers = finite_floats("init", model, "predict", given)
@@ -42,19 +41,19 @@ def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArr
             f"predict of init={in_short(model)} has the shape {answers.shape}; expected ({n_rows},)"
             + (f" or ({n_rows}, {loss.n_outputs})." if loss.n_outputs > 1 else ".")
         )
-    return np.array(np.broadcast_to(loss.scores_of(answers), (n_rows, loss.n_outputs)))
+    return np.array(np.broadcast_to(loss.link(answers), (n_rows, loss.n_outputs)))
 
 
-def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows: int) -> FloatArray:
+def class_scores(model: Any, X: Any, loss: ClassificationLoss, classes: AnyArray, n_rows: int) -> FloatArray:
     """Scores of a classifier: from its probabilities, or its decision function where it has none.
 
     Probabilities come first: they are what they are for every model, and a margin need not be log odds.
     """
-    n_outputs = 1 if loss.n_classes == 2 else loss.n_classes
+    n_outputs = loss.n_outputs
     if hasattr(model, "predict_proba"):
         probabilities = asked("init", model, "predict", lambda: model.predict_proba(X))
         given = finite_floats("init", model, "predict_proba", probabilities)
-        scores = loss.scores_of(_by_class(given, model, classes, n_rows))
+        scores = loss.link(_by_class(given, model, classes, n_rows))
         if scores is not None:
             return scores
     if hasattr(model, "decision_function"):
@@ -68,8 +67,11 @@ def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows:
             f"{in_short(list(model.classes_))}; expected ({n_rows}, {n_outputs}) for {in_short(list(classes))}."
         )
     raise InvalidParameter(
-        f"init={in_short(model)} says no score that this loss can start from: a classifier's init needs predict_proba "
-        "or decision_function, and a CustomLoss with a link of its own needs decision_function."
+        f"init={in_short(model)} must implement predict_proba or decision_function, and decision_function if the loss "
+        "has an inverse_link of its own.",
+        parameter="init",
+        received=model,
+        allowed="a classifier with predict_proba or decision_function",
     )
 
 

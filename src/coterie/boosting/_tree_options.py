@@ -6,7 +6,7 @@ import coterie._engine as _engine
 from coterie._params import is_auto
 from coterie.boosting.plan import Policy
 from coterie.errors import InvalidParameter
-from coterie.losses import BoostingLoss
+from coterie.losses import BoundLoss
 
 __all__ = ["set_growth", "set_lines", "set_penalties", "takes_several_targets"]
 
@@ -59,13 +59,12 @@ def takes_several_targets(estimator: Any, y: Any) -> bool:
     return False
 
 
-def set_lines(options: Any, estimator: Any, policy: Policy, loss: BoostingLoss) -> None:
+def set_lines(options: Any, estimator: Any, policy: Policy, loss: BoundLoss) -> None:
     """Lines in the leaves, if they are asked for and can be; "auto" does without where they cannot."""
     if not policy.linear_leaves:
         return
     automatic = is_auto(estimator.linear_leaves)
-    # Where the hessian nearly vanishes, as that of some losses does, a line may go very far.
-    if automatic and estimator.loss not in ("squared_error", "log_loss"):
+    if automatic and not estimator._loss().linear_leaves:
         return
     if objection := _objection_to_lines(estimator, loss):
         if automatic:
@@ -75,7 +74,7 @@ def set_lines(options: Any, estimator: Any, policy: Policy, loss: BoostingLoss) 
     options.linear_l2 = float(estimator.linear_l2)
 
 
-def _objection_to_lines(estimator: Any, loss: BoostingLoss) -> str | None:
+def _objection_to_lines(estimator: Any, loss: BoundLoss) -> str | None:
     for name, instead in (
         ("l1_regularization", "l2_regularization and linear_l2 keep lines modest"),
         ("path_smoothing", "linear_l2 makes slopes less steep"),
