@@ -6,12 +6,11 @@ the best constant and in units that fit float32 whatever the target's, so the lo
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from coterie._typing import AnyArray, FloatArray, RowArray
 
@@ -89,8 +88,11 @@ class BoundLoss(ABC):
     offset: FloatArray | None = None
     joint_units: FloatArray | None = None
 
-    def __init__(self, loss: RowLoss, weight: FloatArray | None, init: InitScore) -> None:
+    def __init__(
+        self, loss: RowLoss, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
         self.loss = loss
+        self._n_threads = n_threads
         self.offset = init.offset
         self._weight = no_hessian() if weight is None else weight.astype(np.float32)
 
@@ -130,25 +132,24 @@ class UnscaledBoundLoss(BoundLoss):
     scale = 1.0
 
     def __init__(
-        self,
-        loss: RowLoss,
-        y: AnyArray,
-        weight: FloatArray | None,
-        init: InitScore,
-        best_constant: Callable[[], ArrayLike],
-        n_outputs: int = 1,
+        self, loss: RowLoss, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
-        super().__init__(loss, weight, init)
-        self.n_outputs = n_outputs
-        self.baseline = np.zeros(n_outputs)
+        super().__init__(loss, y, weight, n_threads, init)
+        self.baseline = np.zeros(self.n_outputs)
         if init.add_constant:
-            self.baseline[:] = best_constant()
+            self.baseline[:] = self.best_constant(y, weight, init.offset)
         if init.offset is None:
             self.scores = np.repeat(self.baseline.astype(np.float32)[:, None], len(y), axis=1)
         else:
             # Beyond 1e30 a probability is 0 or 1 anyway, and float32 ends at 3e38.
             raw = np.clip(self.baseline + init.offset, -1e30, 1e30)
             self.scores = np.ascontiguousarray(raw.T, dtype=np.float32)
+
+    @abstractmethod
+    def best_constant(
+        self, y: AnyArray, weight: FloatArray | None, offset: FloatArray | None
+    ) -> float | FloatArray:
+        """The constant that fits best on top of an offset of shape (n_rows, n_outputs)."""
 
     def raw_predictions(self, rows: RowArray) -> FloatArray:
         return self.scores[:, rows].T.astype(np.float64)

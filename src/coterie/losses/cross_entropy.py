@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
-from coterie.losses.base import BEST_CONSTANT, BoundLoss, Derivatives, InitScore, UnscaledBoundLoss, weighted
+from coterie.losses.base import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
 from coterie.losses.log_loss import LogOddsFormulas
 from coterie.losses.loss import RegressionLoss
 from coterie.losses.optimum import LEAST_SHARE, best_log_odds
@@ -15,9 +15,33 @@ from coterie.losses.optimum import LEAST_SHARE, best_log_odds
 __all__ = ["CrossEntropy"]
 
 
+class BoundCrossEntropy(UnscaledBoundLoss):
+    """Its best constant is the log odds of the mean."""
+
+    def __init__(
+        self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        self._y = y.astype(np.float32)
+
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, offset: FloatArray | None) -> float:
+        share = float(np.average(y, weights=weight))
+        return best_log_odds(share, None if offset is None else offset[:, 0], weight)
+
+    def derivatives(self, output: int) -> Derivatives:
+        small = np.exp(-np.abs(self.scores[0]))
+        likely = 1 / (1 + small)
+        unlikely = small * likely
+        gradient = np.where(self.scores[0] > 0, likely, unlikely) - self._y
+        hessian = likely * unlikely
+        return weighted(gradient, hessian, self._weight)
+
+
 @dataclass(frozen=True)
 class CrossEntropy(LogOddsFormulas, RegressionLoss, name="cross_entropy"):
     """For targets that are probabilities or shares, from 0 to 1; the raw prediction is the log odds."""
+
+    bound = BoundCrossEntropy
 
     def check_targets(self, y: FloatArray) -> None:
         wrong = np.flatnonzero((y < 0) | (y > 1))
@@ -28,12 +52,6 @@ class CrossEntropy(LogOddsFormulas, RegressionLoss, name="cross_entropy"):
                 received=float(y[wrong[0]]),
                 allowed="targets from 0 to 1",
             )
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        self.check_targets(y)
-        return BoundCrossEntropy(self, y, weight, init)
 
     def inverse_link(self, raw: FloatArray) -> FloatArray:
         return np.asarray(expit(raw))
@@ -54,26 +72,3 @@ class CrossEntropy(LogOddsFormulas, RegressionLoss, name="cross_entropy"):
     @property
     def export_link(self) -> str:
         return "logistic"
-
-
-class BoundCrossEntropy(UnscaledBoundLoss):
-    """Its best constant is the log odds of the mean."""
-
-    def __init__(self, loss: CrossEntropy, y: FloatArray, weight: FloatArray | None, init: InitScore) -> None:
-        offset = None if init.offset is None else init.offset[:, 0]
-        super().__init__(
-            loss,
-            y,
-            weight,
-            init,
-            lambda: best_log_odds(float(np.average(y, weights=weight)), offset, weight),
-        )
-        self._y = y.astype(np.float32)
-
-    def derivatives(self, output: int) -> Derivatives:
-        small = np.exp(-np.abs(self.scores[0]))
-        likely = 1 / (1 + small)
-        unlikely = small * likely
-        gradient = np.where(self.scores[0] > 0, likely, unlikely) - self._y
-        hessian = likely * unlikely
-        return weighted(gradient, hessian, self._weight)

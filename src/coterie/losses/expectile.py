@@ -5,11 +5,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.losses.base import BEST_CONSTANT, BoundLoss, Derivatives, InitScore, safe_mean, weighted
+from coterie.losses.base import Derivatives, InitScore, safe_mean, weighted
 from coterie.losses.loss import RegressionLoss, check_between
 from coterie.losses.residuals import BoundResiduals
 
 __all__ = ["Expectile"]
+
+
+class BoundExpectile(BoundResiduals):
+    """Its best constant is the expectile of the targets."""
+
+    def __init__(
+        self, loss: "Expectile", y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        self._level = float(loss.level)
+        super().__init__(loss, y, weight, n_threads, init)
+
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, output: int) -> float:
+        return _expectile(y, weight, self._level)
+
+    def derivatives(self, output: int) -> Derivatives:
+        residual = self.residual(0)
+        hessian = np.where(residual > 0, np.float32(2 * self._level), np.float32(2 - 2 * self._level))
+        return weighted(-residual * hessian, hessian, self._weight)
 
 
 @dataclass(frozen=True)
@@ -19,6 +37,7 @@ class Expectile(RegressionLoss, name="expectile"):
     level: float = 0.5
 
     is_in_units_of_the_target = True
+    bound = BoundExpectile
 
     def __post_init__(self) -> None:
         check_between(self, "level", self.level)
@@ -32,26 +51,8 @@ class Expectile(RegressionLoss, name="expectile"):
     def hessian(self, y: AnyArray, raw: FloatArray) -> FloatArray:
         return np.asarray(2 * self._asymmetry(y, raw))
 
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundExpectile(self, y, weight, init)
-
     def _asymmetry(self, y: AnyArray, raw: FloatArray) -> FloatArray:
         return np.where(y > raw, self.level, 1 - self.level)
-
-
-class BoundExpectile(BoundResiduals):
-    """Its best constant is the expectile of the targets."""
-
-    def __init__(self, loss: Expectile, y: FloatArray, weight: FloatArray | None, init: InitScore) -> None:
-        self._level = float(loss.level)
-        super().__init__(loss, y, weight, init, [lambda rest: _expectile(rest, weight, self._level)])
-
-    def derivatives(self, output: int) -> Derivatives:
-        residual = self.residual(0)
-        hessian = np.where(residual > 0, np.float32(2 * self._level), np.float32(2 - 2 * self._level))
-        return weighted(-residual * hessian, hessian, self._weight)
 
 
 def _expectile(y: FloatArray, weight: FloatArray | None, level: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import BEST_CONSTANT, BoundLoss, Derivatives, InitScore, UnscaledBoundLoss, weighted
+from coterie.losses.base import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
 from coterie.losses.log_loss import class_shares
 from coterie.losses.loss import ClassificationLoss
 from coterie.losses.optimum import best_log_odds
@@ -14,6 +14,23 @@ from coterie.losses.optimum import best_log_odds
 __all__ = ["Exponential"]
 
 _MOST = 40.0  # a margin of -40 pulls no harder than it must: its exponential times a weight fits float32
+
+
+class BoundExponential(UnscaledBoundLoss):
+    """Its best constant is half the log odds of the second class."""
+
+    def __init__(
+        self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        self._sign = (2 * y - 1).astype(np.float32)
+
+    def best_constant(self, y: CodeArray, weight: FloatArray | None, offset: FloatArray | None) -> float:
+        return _best_half_log_odds(y, offset, weight)
+
+    def derivatives(self, output: int) -> Derivatives:
+        hessian = np.exp(np.minimum(-self._sign * self.scores[0], np.float32(_MOST)))
+        return weighted(-self._sign * hessian, hessian, self._weight)
 
 
 @dataclass(frozen=True)
@@ -24,6 +41,7 @@ class Exponential(ClassificationLoss, name="exponential"):
     """
 
     log_odds_scale = 2.0
+    bound = BoundExponential
 
     def value(self, y: AnyArray, raw: FloatArray) -> FloatArray:
         return np.asarray(np.exp(np.where(y == 1, -raw, raw)))
@@ -34,25 +52,6 @@ class Exponential(ClassificationLoss, name="exponential"):
 
     def hessian(self, y: AnyArray, raw: FloatArray) -> FloatArray:
         return self.value(y, raw)
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundExponential(self, y, weight, init)
-
-
-class BoundExponential(UnscaledBoundLoss):
-    """Its best constant is half the log odds of the second class."""
-
-    def __init__(
-        self, loss: Exponential, codes: CodeArray, weight: FloatArray | None, init: InitScore
-    ) -> None:
-        super().__init__(loss, codes, weight, init, lambda: _best_half_log_odds(codes, init.offset, weight))
-        self._sign = (2 * codes - 1).astype(np.float32)
-
-    def derivatives(self, output: int) -> Derivatives:
-        hessian = np.exp(np.minimum(-self._sign * self.scores[0], np.float32(_MOST)))
-        return weighted(-self._sign * hessian, hessian, self._weight)
 
 
 def _best_half_log_odds(codes: CodeArray, offset: FloatArray | None, weight: FloatArray | None) -> float:

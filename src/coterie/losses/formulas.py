@@ -28,8 +28,10 @@ __all__ = ["BoundFormulas"]
 class BoundFormulas(BoundLoss):
     """Scores are kept relative to where each row begins."""
 
-    def __init__(self, loss: Formulas, y: AnyArray, weight: FloatArray | None, init: InitScore) -> None:
-        super().__init__(loss, weight, init)
+    def __init__(
+        self, loss: Formulas, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
         self._formulas = loss
         self._y = y.astype(np.float64)
         self._warned = loss.may_be_concave

@@ -7,39 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.losses.base import BEST_CONSTANT, BoundLoss, Derivatives, InitScore, weighted
+from coterie.losses.base import Derivatives, InitScore, weighted
 from coterie.losses.loss import RegressionLoss, check_between
 from coterie.losses.residuals import BoundResiduals, weighted_quantile
 
 __all__ = ["Huber", "HuberWithDelta"]
-
-
-@dataclass(frozen=True)
-class Huber(RegressionLoss, name="huber"):
-    """Squared up to the quantile `alpha` of the residuals' sizes, absolute beyond.
-
-    Trees measure the quantile anew in each round. Any other learner goes down one loss, with the quantile of the
-    distances from the median.
-    """
-
-    alpha: float = 0.9
-
-    is_in_units_of_the_target = True
-    renamed_settings: ClassVar[Mapping[str, str]] = {"share": "alpha"}
-
-    def __post_init__(self) -> None:
-        check_between(self, "alpha", self.alpha)
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundHuber(y, weight, float(self.alpha), init)
-
-    def on_rows(self, y: AnyArray, weight: FloatArray | None) -> "HuberWithDelta":
-        distances = np.abs(y - weighted_quantile(y, weight, 0.5))
-        return HuberWithDelta(
-            max(weighted_quantile(distances, weight, self.alpha), np.finfo(np.float64).tiny)
-        )
 
 
 @dataclass(frozen=True)
@@ -66,13 +38,17 @@ class BoundHuber(BoundResiduals):
     step goes down.
     """
 
-    def __init__(self, y: FloatArray, weight: FloatArray | None, alpha: float, init: InitScore) -> None:
-        median = [lambda rest: weighted_quantile(rest, weight, 0.5)]
-        super().__init__(HuberWithDelta(1.0), y, weight, init, median)
-        self._alpha = alpha
+    def __init__(
+        self, loss: "Huber", y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        self._alpha = float(loss.alpha)
         self.begin_round()
         # The delta of the mean value does not move, so that rounds can be compared.
         self.loss = HuberWithDelta(float(self._delta) * self.scale)
+
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, output: int) -> float:
+        return weighted_quantile(y, weight, 0.5)
 
     def begin_round(self) -> None:
         size = np.abs(self.residual(0))
@@ -88,3 +64,27 @@ class BoundHuber(BoundResiduals):
         size = np.maximum(np.abs(residual), self._delta)
         hessian = np.asarray(self._delta / size, dtype=np.float32)
         return weighted(np.asarray(-residual * hessian, dtype=np.float32), hessian, self._weight)
+
+
+@dataclass(frozen=True)
+class Huber(RegressionLoss, name="huber"):
+    """Squared up to the quantile `alpha` of the residuals' sizes, absolute beyond.
+
+    Trees measure the quantile anew in each round. Any other learner goes down one loss, with the quantile of the
+    distances from the median.
+    """
+
+    alpha: float = 0.9
+
+    is_in_units_of_the_target = True
+    bound = BoundHuber
+    renamed_settings: ClassVar[Mapping[str, str]] = {"share": "alpha"}
+
+    def __post_init__(self) -> None:
+        check_between(self, "alpha", self.alpha)
+
+    def on_rows(self, y: AnyArray, weight: FloatArray | None) -> HuberWithDelta:
+        distances = np.abs(y - weighted_quantile(y, weight, 0.5))
+        return HuberWithDelta(
+            max(weighted_quantile(distances, weight, self.alpha), np.finfo(np.float64).tiny)
+        )

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import BEST_CONSTANT, BoundLoss, Derivatives, InitScore, UnscaledBoundLoss
+from coterie.losses.base import BoundLoss, Derivatives, InitScore, RowLoss, UnscaledBoundLoss
 from coterie.losses.loss import ClassificationLoss, Loss, LossTask
 from coterie.losses.optimum import LEAST_SHARE, best_log_odds, best_log_shares
 
@@ -28,40 +28,20 @@ class LogOddsFormulas(Loss):
         return np.asarray(expit(raw) * expit(-raw))
 
 
-@dataclass(frozen=True)
-class LogLoss(LogOddsFormulas, ClassificationLoss, name="log_loss"):
-    """Log loss, whose probabilities are calibrated: of two classes, or of any number."""
-
-    tasks: ClassVar[frozenset[LossTask]] = frozenset({"binary", "multiclass"})
-    linear_leaves = True
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundLogLoss(self, y, weight, n_threads, init)
-
-    def for_classes(self, n_classes: int) -> ClassificationLoss:
-        return self if n_classes <= 2 else MultinomialLogLoss(n_classes)
-
-
 class BoundLogLoss(UnscaledBoundLoss):
     """Two classes: one score, the log odds of the second."""
 
     def __init__(
-        self, loss: LogLoss, codes: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
+        self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
-        offset = None if init.offset is None else init.offset[:, 0]
-        super().__init__(
-            loss,
-            codes,
-            weight,
-            init,
-            lambda: best_log_odds(class_shares(codes, 2, weight)[1], offset, weight),
-        )
-        self._y = codes.astype(np.float32)
-        self._gradient = np.empty(len(codes), dtype=np.float32)
-        self._hessian = np.empty(len(codes), dtype=np.float32)
-        self._n_threads = n_threads
+        super().__init__(loss, y, weight, n_threads, init)
+        self._y = y.astype(np.float32)
+        self._gradient = np.empty(len(y), dtype=np.float32)
+        self._hessian = np.empty(len(y), dtype=np.float32)
+
+    def best_constant(self, y: CodeArray, weight: FloatArray | None, offset: FloatArray | None) -> float:
+        share = class_shares(y, 2, weight)[1]
+        return best_log_odds(share, None if offset is None else offset[:, 0], weight)
 
     def derivatives(self, output: int) -> Derivatives:
         _engine.log_loss_derivatives(
@@ -70,11 +50,63 @@ class BoundLogLoss(UnscaledBoundLoss):
         return self._gradient, self._hessian
 
 
+class BoundMultinomialLogLoss(UnscaledBoundLoss):
+    """K classes: a score for each."""
+
+    def __init__(
+        self,
+        loss: "MultinomialLogLoss",
+        y: CodeArray,
+        weight: FloatArray | None,
+        n_threads: int,
+        init: InitScore,
+    ) -> None:
+        self.n_outputs = loss.n_classes
+        super().__init__(loss, y, weight, n_threads, init)
+        self._codes = np.ascontiguousarray(y, dtype=np.int32)
+        self._log_sum = np.empty(len(y), dtype=np.float32)
+        self._gradient = np.empty(len(y), dtype=np.float32)
+        self._hessian = np.empty(len(y), dtype=np.float32)
+
+    def best_constant(self, y: CodeArray, weight: FloatArray | None, offset: FloatArray | None) -> FloatArray:
+        return best_log_shares(class_shares(y, self.n_outputs, weight), offset, weight)
+
+    def begin_round(self) -> None:
+        _engine.log_sum_exp(self.scores.reshape(-1), self.n_outputs, self._log_sum, self._n_threads)
+
+    def derivatives(self, output: int) -> Derivatives:
+        _engine.softmax_derivatives(
+            self.scores[output],
+            self._log_sum,
+            self._codes,
+            output,
+            self._weight,
+            self._gradient,
+            self._hessian,
+            self._n_threads,
+        )
+        return self._gradient, self._hessian
+
+
+@dataclass(frozen=True)
+class LogLoss(LogOddsFormulas, ClassificationLoss, name="log_loss"):
+    """Log loss, whose probabilities are calibrated: of two classes, or of any number."""
+
+    tasks: ClassVar[frozenset[LossTask]] = frozenset({"binary", "multiclass"})
+    linear_leaves = True
+    bound: ClassVar[type[BoundLoss]] = BoundLogLoss
+
+    def for_classes(self, n_classes: int) -> ClassificationLoss:
+        return self if n_classes <= 2 else MultinomialLogLoss(n_classes)
+
+
 @dataclass(frozen=True)
 class MultinomialLogLoss(LogLoss):
     """K classes, K raw predictions; probabilities are their exponentials divided by the sum."""
 
     n_classes: int
+
+    bound = BoundMultinomialLogLoss
 
     @property
     def n_outputs(self) -> int:
@@ -83,11 +115,6 @@ class MultinomialLogLoss(LogLoss):
     @property
     def export_link(self) -> str:
         return "softmax"
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundMultinomialLogLoss(self, y, weight, n_threads, init)
 
     def probabilities(self, raw: FloatArray) -> FloatArray:
         exponentials = np.exp(raw - raw.max(axis=1, keepdims=True))
@@ -111,49 +138,6 @@ class MultinomialLogLoss(LogLoss):
         shares = self.probabilities(raw)
         mean = (shares * direction).sum(axis=1, keepdims=True)
         return np.asarray((shares * (direction - mean) ** 2).sum(axis=1))
-
-
-class BoundMultinomialLogLoss(UnscaledBoundLoss):
-    """K classes: a score for each."""
-
-    def __init__(
-        self,
-        loss: MultinomialLogLoss,
-        codes: CodeArray,
-        weight: FloatArray | None,
-        n_threads: int,
-        init: InitScore,
-    ) -> None:
-        n_classes = loss.n_classes
-        super().__init__(
-            loss,
-            codes,
-            weight,
-            init,
-            lambda: best_log_shares(class_shares(codes, n_classes, weight), init.offset, weight),
-            n_classes,
-        )
-        self._codes = np.ascontiguousarray(codes, dtype=np.int32)
-        self._log_sum = np.empty(len(codes), dtype=np.float32)
-        self._gradient = np.empty(len(codes), dtype=np.float32)
-        self._hessian = np.empty(len(codes), dtype=np.float32)
-        self._n_threads = n_threads
-
-    def begin_round(self) -> None:
-        _engine.log_sum_exp(self.scores.reshape(-1), self.n_outputs, self._log_sum, self._n_threads)
-
-    def derivatives(self, output: int) -> Derivatives:
-        _engine.softmax_derivatives(
-            self.scores[output],
-            self._log_sum,
-            self._codes,
-            output,
-            self._weight,
-            self._gradient,
-            self._hessian,
-            self._n_threads,
-        )
-        return self._gradient, self._hessian
 
 
 def class_shares(codes: CodeArray, n_classes: int, weight: FloatArray | None) -> FloatArray:

@@ -9,7 +9,7 @@ A class registers itself by being defined with a name:
 Words
   raw        raw predictions: what trees add up, before the inverse link
   formulas   `value`, `gradient` and `hessian` of (y, raw), one float64 per row; they are all that a simple loss writes
-  bind       the loss on one training set, in float32, for a tree grower; losses that want to be fast write their own
+  bound      the loss on one training set, in float32, for a tree grower; losses that want to be fast write their own
 """
 
 from collections.abc import Callable, Mapping
@@ -54,6 +54,7 @@ class Loss:
     is_in_units_of_the_target : whether a target divided by a number only divides raw predictions by it.
     linear_leaves : whether linear_leaves="auto" may put lines into leaves. Where the hessian nearly vanishes, as that
         of some losses does, a line may go very far.
+    bound : the form for a tree grower, in float32; by default the formulas, evaluated in float64.
     may_be_concave : whether negative hessians are expected, and deserve no warning.
     hessian : None means 1 for every row.
     baseline : the raw prediction to begin with; None means the constant that fits best.
@@ -68,6 +69,7 @@ class Loss:
     is_in_units_of_the_target: ClassVar[bool] = False
     linear_leaves: ClassVar[bool] = False
     may_be_concave: ClassVar[bool] = False
+    bound: ClassVar[type[BoundLoss]] = BoundFormulas
 
     value: RowFunction
     gradient: RowFunction
@@ -108,7 +110,7 @@ class Loss:
     ) -> BoundLoss:
         """The loss on one training set, for a tree grower; refuses targets that it cannot take."""
         self.check_targets(y)
-        return BoundFormulas(self, y, weight, init)
+        return self.bound(self, y, weight, n_threads, init)
 
     def on_rows(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
         """The loss for any learner; most need not know the training rows."""

@@ -4,7 +4,7 @@ They work on (y - baseline) / scale with a power of two as the scale, so that no
 fits float32. They only depend on y minus the raw prediction, so an offset is taken off the target.
 """
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
 
 import numpy as np
 
@@ -19,23 +19,22 @@ class BoundResiduals(BoundLoss):
     """Targets as distances from a constant, in units that fit float32."""
 
     def __init__(
-        self,
-        loss: RowLoss,
-        y: FloatArray,
-        weight: FloatArray | None,
-        init: InitScore,
-        best_constants: Sequence[Callable[[FloatArray], float]],
+        self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
-        super().__init__(loss, weight, init)
-        self.n_outputs = len(best_constants)
+        super().__init__(loss, y, weight, n_threads, init)
         targets = [without_offset(y, init, output) for output in range(self.n_outputs)]
         self.baseline = np.zeros(self.n_outputs)
         if init.add_constant:
-            self.baseline[:] = [best(target) for best, target in zip(best_constants, targets, strict=True)]
+            best = [self.best_constant(target, weight, output) for output, target in enumerate(targets)]
+            self.baseline[:] = best
         rests = [target - constant for target, constant in zip(targets, self.baseline, strict=True)]
         self.scale = power_of_two_above(max(float(np.abs(rest).max(initial=0.0)) for rest in rests))
         self.scores = np.zeros((self.n_outputs, len(y)), dtype=np.float32)
         self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
+
+    @abstractmethod
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, output: int) -> float:
+        """The constant that fits these targets best."""
 
     def residual(self, output: int) -> Float32Array:
         """Target minus score, in the loop's units."""

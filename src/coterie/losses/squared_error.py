@@ -1,16 +1,17 @@
 """Squared error, of one target or of several."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.losses.base import (
-    BEST_CONSTANT,
     BoundLoss,
     Derivatives,
     InitScore,
+    RowLoss,
     no_hessian,
     power_of_two_above,
     safe_mean,
@@ -21,78 +22,23 @@ from coterie.losses.residuals import BoundResiduals, without_offset
 __all__ = ["Squared", "SquaredOfSeveral"]
 
 
-@dataclass(frozen=True)
-class Squared(RegressionLoss, name="squared_error"):
-    """Half the squared difference: predicts the mean."""
-
-    is_in_units_of_the_target = True
-    linear_leaves = True
-
-    def value(self, y: AnyArray, raw: FloatArray) -> FloatArray:
-        return np.asarray((raw - y) ** 2 / 2)
-
-    def gradient(self, y: AnyArray, raw: FloatArray) -> FloatArray:
-        return np.asarray(raw - y)
-
-    def hessian(self, y: AnyArray, raw: FloatArray) -> FloatArray:
-        return np.ones_like(raw)
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundSquared(self, y, weight, n_threads, init)
-
-    def for_targets(self, n_targets: int) -> RegressionLoss:
-        return self if n_targets == 1 else SquaredOfSeveral(n_targets)
-
-
 class BoundSquared(BoundResiduals):
     """Its best constant is the mean."""
 
     def __init__(
-        self, loss: Squared, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
+        self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
-        super().__init__(loss, y, weight, init, [lambda rest: safe_mean(rest, weight)])
+        super().__init__(loss, y, weight, n_threads, init)
         self._gradient = np.empty(len(y), dtype=np.float32)
-        self._n_threads = n_threads
+
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, output: int) -> float:
+        return safe_mean(y, weight)
 
     def derivatives(self, output: int) -> Derivatives:
         _engine.squared_error_derivatives(
             self.scores[0], self._y[0], self._weight, self._gradient, self._n_threads
         )
         return self._gradient, self._weight if len(self._weight) else no_hessian()
-
-
-@dataclass(frozen=True)
-class SquaredOfSeveral(Squared):
-    """Squared error of several targets, each in units of its spread: predicts the mean of each."""
-
-    n_targets: int
-
-    @property
-    def n_outputs(self) -> int:
-        return self.n_targets
-
-    @property
-    def export_link(self) -> str:
-        return "identity"
-
-    def bind(
-        self, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore = BEST_CONSTANT
-    ) -> BoundLoss:
-        return BoundSquaredOfSeveral(self, y, weight, n_threads, init)
-
-    def predictions(self, raw: FloatArray) -> FloatArray:
-        return raw
-
-    def values(self, y: AnyArray, raw: FloatArray) -> FloatArray:
-        return np.asarray(((raw - y) ** 2 / 2).mean(axis=1))
-
-    def gradients(self, y: AnyArray, raw: FloatArray) -> FloatArray:
-        return np.asarray((raw - y) / self.n_targets)
-
-    def curvatures(self, y: AnyArray, raw: FloatArray, direction: FloatArray) -> FloatArray:
-        return np.asarray((direction**2).mean(axis=1))
 
 
 class BoundSquaredOfSeveral(BoundLoss):
@@ -105,14 +51,9 @@ class BoundSquaredOfSeveral(BoundLoss):
     joint_units: FloatArray
 
     def __init__(
-        self,
-        loss: SquaredOfSeveral,
-        y: FloatArray,
-        weight: FloatArray | None,
-        n_threads: int,
-        init: InitScore,
+        self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
-        super().__init__(loss, weight, init)
+        super().__init__(loss, y, weight, n_threads, init)
         self.n_outputs = y.shape[1]
         targets = [without_offset(y[:, output], init, output) for output in range(self.n_outputs)]
         self.baseline = np.zeros(self.n_outputs)
@@ -129,7 +70,6 @@ class BoundSquaredOfSeveral(BoundLoss):
             ]
         )
         self._gradients = np.empty_like(self._y)
-        self._n_threads = n_threads
 
     def joint_derivatives(self) -> Derivatives:
         for score, y, gradient in zip(self.scores, self._y, self._gradients, strict=True):
@@ -149,6 +89,56 @@ class BoundSquaredOfSeveral(BoundLoss):
         with np.errstate(over="ignore"):
             squares = ((raw - y) / self.joint_units) ** 2
             return float(np.average(squares.mean(axis=1), weights=weight)) / 2
+
+
+@dataclass(frozen=True)
+class Squared(RegressionLoss, name="squared_error"):
+    """Half the squared difference: predicts the mean."""
+
+    is_in_units_of_the_target = True
+    linear_leaves = True
+    bound: ClassVar[type[BoundLoss]] = BoundSquared
+
+    def value(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray((raw - y) ** 2 / 2)
+
+    def gradient(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray(raw - y)
+
+    def hessian(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.ones_like(raw)
+
+    def for_targets(self, n_targets: int) -> RegressionLoss:
+        return self if n_targets == 1 else SquaredOfSeveral(n_targets)
+
+
+@dataclass(frozen=True)
+class SquaredOfSeveral(Squared):
+    """Squared error of several targets, each in units of its spread: predicts the mean of each."""
+
+    n_targets: int
+
+    bound = BoundSquaredOfSeveral
+
+    @property
+    def n_outputs(self) -> int:
+        return self.n_targets
+
+    @property
+    def export_link(self) -> str:
+        return "identity"
+
+    def predictions(self, raw: FloatArray) -> FloatArray:
+        return raw
+
+    def values(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray(((raw - y) ** 2 / 2).mean(axis=1))
+
+    def gradients(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray((raw - y) / self.n_targets)
+
+    def curvatures(self, y: AnyArray, raw: FloatArray, direction: FloatArray) -> FloatArray:
+        return np.asarray((direction**2).mean(axis=1))
 
 
 def _spread(rest: FloatArray, weight: FloatArray | None) -> float:
