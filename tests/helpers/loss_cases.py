@@ -8,6 +8,7 @@ import numpy as np
 from coterie.losses import (
     CustomLoss,
     Expectile,
+    Focal,
     Huber,
     Loss,
     Quantile,
@@ -18,7 +19,8 @@ from coterie.losses import (
 )
 
 OTHER_SETTINGS: list[Any] = [
-    Huber(0.5), Quantile(0.8), Quantile((0.1, 0.5, 0.9)), Expectile(0.2), Tweedie(1.2)
+    Huber(0.5), Quantile(0.8), Quantile((0.1, 0.5, 0.9)), Expectile(0.2), Tweedie(1.2),
+    Focal(0.5), Focal(3.0, alpha=0.25)
 ]  # fmt: skip
 LOG_COSH = CustomLoss(
     value=lambda y, score: np.logaddexp(score - y, y - score),
