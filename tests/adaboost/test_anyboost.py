@@ -28,8 +28,7 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import CustomLoss, Quantile, loss_of
-from coterie.losses.row_losses import row_loss_of_classes, row_loss_of_numbers
+from coterie.losses import CustomLoss, Quantile, loss_for_classes, loss_for_targets
 from tests.naive.functional_descent import anyboost
 from tests.naive.stump_votes import adaboost, best_stump
 
@@ -141,9 +140,9 @@ def test_it_is_its_pseudo_code(choice: str, start: float) -> None:
     own = CustomLoss(  # the same loss from the same start, as a user would write it
         value=lambda y, score: loss.values(y, score[:, None]),
         gradient=lambda y, score: loss.gradients(y, score[:, None])[:, 0],
-        start=start,
+        baseline=start,
     )
-    loss = row_loss_of_numbers(loss_of(choice), y, None)
+    loss = loss_for_targets(choice).on_rows(y, None)
     settings: dict[str, Any] = {"n_estimators": 6, "learning_rate": 0.5}
     model = AnyBoostRegressor(DecisionTreeRegressor(max_depth=2), loss=own, **settings).fit(X, y)
     twin = anyboost(
@@ -165,7 +164,7 @@ def test_it_is_its_pseudo_code(choice: str, start: float) -> None:
 
 def test_the_curvature_of_a_loss_changes_how_a_step_is_found_and_not_the_step() -> None:
     y = (TWO == "yes").astype(int)
-    loss = row_loss_of_classes("log_loss", 2)
+    loss = loss_for_classes("log_loss", 2)
     blind = CustomLoss(
         value=lambda y, score: loss.values(y, score[:, None]),
         gradient=lambda y, score: loss.gradients(y, score[:, None])[:, 0],
@@ -297,7 +296,7 @@ def test_rounding_is_no_descent() -> None:
 
 
 def test_a_loss_without_a_bottom_gets_no_infinite_step() -> None:
-    falling = CustomLoss(value=lambda y, score: -score * y**2, gradient=lambda y, _: -(y**2), start=0.0)
+    falling = CustomLoss(value=lambda y, score: -score * y**2, gradient=lambda y, _: -(y**2), baseline=0.0)
     model = AnyBoostRegressor(loss=falling, n_estimators=2, learning_rate=1.0).fit(X, NUMBERS)
 
     assert np.isfinite(model.predict(X)).all()

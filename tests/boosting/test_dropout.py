@@ -86,7 +86,7 @@ def test_the_scores_of_the_training_rows_are_those_of_the_model(monkeypatch: pyt
     conclude = _training._conclude
 
     def listening(trainer: Any, *args: Any, **kwargs: Any) -> Any:
-        scores.append(trainer.boosters[0].loss.users_scores(np.arange(400)))
+        scores.append(trainer.boosters[0].loss.raw_predictions(np.arange(400)))
         return conclude(trainer, *args, **kwargs)
 
     monkeypatch.setattr(_training, "_conclude", listening)

@@ -246,7 +246,7 @@ def test_one_class_needs_no_init() -> None:
 
 def log_loss_with(link: Any) -> CustomLoss:
     return CustomLoss(
-        lambda y, s: np.logaddexp(0, s) - y * s, lambda y, s: 1 / (1 + np.exp(-s)) - y, link=link
+        lambda y, s: np.logaddexp(0, s) - y * s, lambda y, s: 1 / (1 + np.exp(-s)) - y, inverse_link=link
     )
 
 
@@ -301,7 +301,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: GradientBoostingClassifier(loss=log_loss_with(np.tanh), init=DummyClassifier()).fit(
             X, LABELS
         ),
-        r"decision_function for a CustomLoss with a link of its own",
+        r"decision_function if the loss has an inverse_link of its own",
     ),
     "a class": (
         lambda: GradientBoostingRegressor(init=LinearRegression).fit(X, NUMBERS),

@@ -12,7 +12,7 @@ from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie._typing import AnyArray
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import Huber, Squared
-from coterie.losses.regression import SquaredErrors
+from coterie.losses.squared_error import SquaredOfSeveral
 from tests.helpers.estimators import fingerprint
 
 SETTINGS: dict[str, Any] = {"n_estimators": 30, "random_state": 0}
@@ -166,7 +166,7 @@ def test_warm_start_continues_several_targets_to_the_bit(table: Any) -> None:
 
 def test_a_float32_survives_the_units_of_a_target(table: Any) -> None:
     """Values of trees are float32 answers times a unit; a warm start divides them again and must lose nothing."""
-    units = SquaredErrors(table[1], None, 1).joint_units
+    units = SquaredOfSeveral(3).bind(table[1], None, 1).joint_units
     answers = np.random.default_rng(0).normal(size=(10_000, 1)).astype(np.float32).astype(np.float64)
 
     np.testing.assert_array_equal(answers * units / units, np.repeat(answers, 3, axis=1))

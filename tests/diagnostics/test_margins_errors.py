@@ -38,7 +38,7 @@ ADABOOST = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, np.arange(2
                     value=lambda y, s: np.logaddexp(0, s) - y * s,
                     gradient=lambda y, s: 1 / (1 + np.exp(-s)) - y,
                     hessian=lambda _, s: np.exp(-s) / (1 + np.exp(-s)) ** 2,
-                    link=lambda s: 1 / (1 + np.exp(-s)),
+                    inverse_link=lambda s: 1 / (1 + np.exp(-s)),
                 ),
                 n_estimators=2,
             ).fit(X, Y),

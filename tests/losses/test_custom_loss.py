@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import CustomLoss, Origin
+from coterie.losses import CustomLoss, InitScore
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -39,7 +39,7 @@ def ones(y: Any, _: Any) -> Any:
 
 SQUARED = CustomLoss(square, slope_of_square)
 POISSON = CustomLoss(
-    lambda y, s: np.exp(s) - y * s, lambda y, s: np.exp(s) - y, lambda _, s: np.exp(s), link=np.exp
+    lambda y, s: np.exp(s) - y * s, lambda y, s: np.exp(s) - y, lambda _, s: np.exp(s), inverse_link=np.exp
 )
 LOG_LOSS = CustomLoss(
     lambda y, s: np.logaddexp(0, s) - y * s, lambda y, s: expit(s) - y, lambda _, s: expit(s) * expit(-s)
@@ -48,7 +48,7 @@ EXPONENTIAL = CustomLoss(
     lambda y, s: np.exp((1 - 2 * y) * s),
     lambda y, s: (1 - 2 * y) * np.exp((1 - 2 * y) * s),
     lambda y, s: np.exp((1 - 2 * y) * s),
-    link=lambda s: expit(2 * s),
+    inverse_link=lambda s: expit(2 * s),
 )
 CAUCHY = CustomLoss(
     lambda y, s: np.log1p((s - y) ** 2) / 2,
@@ -121,7 +121,7 @@ def test_the_start_of_a_squared_error_is_the_mean(
     y, offset, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     weight[0] += 1
     loss = CustomLoss(lambda y, s: factor * (s - y) ** 2 / 2, lambda y, s: factor * (s - y))
-    start = loss.begin(y, weight, 1, Origin(offset[:, None])).start[0]
+    start = loss.bind(y, weight, 1, InitScore(offset[:, None])).baseline[0]
     assert start == pytest.approx(
         np.average(y - offset, weights=weight), rel=1e-9, abs=1e-9 * np.ptp(y) + 1e-12
     )
@@ -129,11 +129,11 @@ def test_the_start_of_a_squared_error_is_the_mean(
 
 def test_the_start_of_a_loss_with_corners_is_its_lowest_point() -> None:
     y = np.arange(11.0)
-    assert PINBALL.begin(y, None, 1).start[0] == pytest.approx(3.0)
+    assert PINBALL.bind(y, None, 1).baseline[0] == pytest.approx(3.0)
 
 
 def test_a_start_that_would_be_infinite_is_a_number() -> None:
-    start = LOG_LOSS.begin(np.ones(5), None, 1).start[0]
+    start = LOG_LOSS.bind(np.ones(5), None, 1).baseline[0]
     assert 10 < start < 100
 
 
@@ -141,7 +141,7 @@ def test_a_start_that_would_be_infinite_is_a_number() -> None:
     ("start", "init", "expected"), [(2.5, None, 2.5), (2.5, "zero", 0.0), (None, "zero", 0.0)]
 )
 def test_a_start_that_is_given_is_kept(start: Any, init: Any, expected: float) -> None:
-    loss = CustomLoss(square, slope_of_square, start=start)
+    loss = CustomLoss(square, slope_of_square, baseline=start)
     model = GradientBoostingRegressor(loss=loss, init=init, n_estimators=2).fit(X, NUMBERS)
     assert model.baseline_ == [expected]
 
@@ -155,7 +155,7 @@ def test_right_derivatives_pass_on_many_tables(loss: CustomLoss) -> None:
         rng = np.random.default_rng(seed)
         y = rng.poisson(10.0 ** rng.integers(-1, 4), rng.integers(1, 50)).astype(float)
         offset = rng.normal(size=len(y)) if seed % 2 else np.zeros(len(y))
-        assert np.isfinite(loss.begin(y, None, 1, Origin(offset[:, None])).start).all()
+        assert np.isfinite(loss.bind(y, None, 1, InitScore(offset[:, None])).baseline).all()
 
 
 def test_at_a_corner_any_slope_between_its_sides_is_right() -> None:
@@ -164,23 +164,23 @@ def test_at_a_corner_any_slope_between_its_sides_is_right() -> None:
         loss = CustomLoss(
             lambda y, s: np.abs(s - y),
             lambda y, s, at_corner=at_corner: np.where(s == y, at_corner, np.sign(s - y)),
-            start=0.0,
+            baseline=0.0,
         )
-        assert loss.begin(np.array([0.29]), None, 1).start[0] == 0
+        assert loss.bind(np.array([0.29]), None, 1).baseline[0] == 0
 
 
 def test_targets_close_together_and_far_from_zero_are_checked() -> None:
     y = 1e12 + NUMBERS
-    assert SQUARED.begin(y, None, 1).start[0] == pytest.approx(y.mean(), rel=1e-15)
+    assert SQUARED.bind(y, None, 1).baseline[0] == pytest.approx(y.mean(), rel=1e-15)
     with pytest.raises(InvalidParameter, match="not the slope"):
-        CustomLoss(square, lambda y, s: 2 * (s - y)).begin(y, None, 1)
+        CustomLoss(square, lambda y, s: 2 * (s - y)).bind(y, None, 1)
 
 
 WRONG = {
     "a factor in the gradient": (
         CustomLoss(lambda y, s: (s - y) ** 2, slope_of_square),
         r"gradient of the CustomLoss is not the slope of its value: at y=\S+ and score=\S+ it is .* differences of "
-        r"the value say .*factor",
+        r"the value give .*factor",
     ),
     "the sign of the gradient": (
         CustomLoss(square, lambda y, s: y - s),
@@ -188,11 +188,11 @@ WRONG = {
     ),
     "a factor in the hessian": (
         CustomLoss(square, slope_of_square, lambda y, s: 2 * ones(y, s)),
-        r"hessian of the CustomLoss is not the curvature of its value: at y=.* it is 2, and .* say 1\. .*hessian=None",
+        r"hessian of the CustomLoss is not the curvature of its value: at y=.* it is 2, and .* give 1\. .*hessian=None",
     ),
     "a gradient wrong on one side": (
         CustomLoss(lambda y, s: np.abs(s - y), lambda y, s: np.where(s > y, 1.0, -0.9)),
-        "it is -0.9, and differences of the value say -1",
+        "it is -0.9, and differences of the value give -1",
     ),
     "a mean": (
         CustomLoss(lambda y, s: square(y, s).mean(), slope_of_square),
@@ -237,7 +237,7 @@ WRONG = {
         CustomLoss(
             square,
             lambda y, s: np.where(np.abs(s - NUMBERS.mean()) > 1e-3, np.nan, s - y),
-            start=NUMBERS.mean(),
+            baseline=NUMBERS.mean(),
         ),
         "gradient of the CustomLoss is .*nan",
     ),
@@ -256,13 +256,13 @@ def test_a_factor_is_noticed_at_any_size_of_the_targets() -> None:
         for wrong in (1.01, 0.9, -1.0, 2.0):
             loss = CustomLoss(square, lambda y, s, wrong=wrong: wrong * (s - y))
             with pytest.raises(InvalidParameter, match="not the slope"):
-                loss.begin(NUMBERS * size + size, None, 1)
+                loss.bind(NUMBERS * size + size, None, 1)
 
 
 def test_a_gradient_beyond_floats_is_refused_during_the_fit() -> None:
     loss = CustomLoss(
-        lambda y, s: np.exp(s) - y * s, lambda y, s: np.exp(s) - y, lambda _, s: np.exp(s), start=-20.0
-    ).begin(COUNTS, None, 1)
+        lambda y, s: np.exp(s) - y * s, lambda y, s: np.exp(s) - y, lambda _, s: np.exp(s), baseline=-20.0
+    ).bind(COUNTS, None, 1)
     loss.scores[:] = 1000.0
     with pytest.raises(
         InvalidParameter, match=r"gradient of the CustomLoss is inf at y=.*clipping the score"
@@ -275,12 +275,12 @@ def test_a_gradient_beyond_floats_is_refused_during_the_fit() -> None:
 
 def test_rows_with_a_hessian_below_zero_count_the_mean_size_and_say_so() -> None:
     y = np.array([0.0, 0.5, 5.0, -5.0])
-    loss = CAUCHY.begin(y, None, 1)
+    loss = CAUCHY.bind(y, None, 1)
     with pytest.warns(
         UserWarning, match=r"hessian of the CustomLoss is -\S+ at y=.*mean size of all hessians"
     ):
         _, hessian = loss.derivatives(0)
-    own = CAUCHY.hessian(y, np.full(4, loss.start[0]))  # type: ignore[misc]
+    own = CAUCHY.hessian(y, np.full(4, loss.baseline[0]))  # type: ignore[misc]
     assert (own < 0).sum() == 2
     assert_allclose(hessian, np.where(own < 0, np.abs(own).mean(), own), rtol=1e-6)
 
@@ -307,7 +307,7 @@ def test_rows_that_are_satisfied_count_nothing() -> None:
 
 
 def test_a_link_is_what_predict_answers_with() -> None:
-    loss = CustomLoss(square, slope_of_square, link=lambda score: 10 * score)
+    loss = CustomLoss(square, slope_of_square, inverse_link=lambda score: 10 * score)
     model = GradientBoostingRegressor(loss=loss, n_estimators=5).fit(X, NUMBERS)
     plain = GradientBoostingRegressor(loss=SQUARED, n_estimators=5).fit(X, NUMBERS)
     assert_allclose(model.predict(X), 10 * plain.predict(X))
@@ -322,52 +322,56 @@ def test_a_link_is_what_predict_answers_with() -> None:
     ],
 )
 def test_a_link_that_gives_no_probability_is_refused(link: Any, message: str) -> None:
-    loss = CustomLoss(LOG_LOSS.value, LOG_LOSS.gradient, LOG_LOSS.hessian, link=link)
+    loss = CustomLoss(LOG_LOSS.value, LOG_LOSS.gradient, LOG_LOSS.hessian, inverse_link=link)
     model = GradientBoostingClassifier(loss=loss, n_estimators=2).fit(X, CODES)
     with pytest.raises(InvalidParameter, match=message):
         model.predict_proba(X)
 
 
 @pytest.mark.parametrize(
-    ("settings_", "message"),
+    ("parameter", "received", "allowed"),
     [
-        ({"value": 3}, r"CustomLoss\(value=3\): value must be a function of \(y, score\)"),
-        ({"gradient": None}, r"CustomLoss\(gradient=None\): gradient must be a function"),
-        ({"hessian": 1.0}, r"CustomLoss\(hessian=1\.0\): hessian must be a function"),
-        ({"link": "log"}, r"CustomLoss\(link='log'\): link must be a function of \(score\)"),
-        ({"start": float("nan")}, r"CustomLoss\(start=nan\): start must be a finite number"),
-        ({"start": "mean"}, r"CustomLoss\(start='mean'\): start must be a finite number"),
+        ("value", 3, "a function of (y, score)"),
+        ("gradient", None, "a function of (y, score)"),
+        ("hessian", 1.0, "a function of (y, score)"),
+        ("inverse_link", "log", "a function of (score)"),
+        ("baseline", np.inf, "a finite number"),
+        ("baseline", "mean", "a finite number"),
     ],
 )
-def test_parts_that_cannot_be_are_refused(settings_: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
-        CustomLoss(**{"value": square, "gradient": slope_of_square, **settings_})
+def test_parts_that_cannot_be_are_refused(parameter: str, received: object, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        CustomLoss(**{"value": square, "gradient": slope_of_square, parameter: received})
+    error = caught.value
+    assert (error.parameter, error.received, error.allowed) == (parameter, received, allowed)
 
 
 def test_a_custom_loss_is_for_two_classes() -> None:
-    with pytest.raises(InvalidParameter, match=r"loss=CustomLoss\(.*\) is for two classes; y has 3"):
+    with pytest.raises(InvalidParameter, match="is for two classes; y has 3") as caught:
         GradientBoostingClassifier(loss=LOG_LOSS).fit(X, np.arange(N) % 3)
+    assert (caught.value.parameter, caught.value.allowed) == ("loss", "log_loss")
 
 
 def test_a_start_without_a_finite_loss_is_refused() -> None:
-    loss = CustomLoss(lambda _, s: s * np.inf, slope_of_square, start=1.0)
-    with pytest.raises(InvalidParameter, match=r"not finite around score=1.*Give start="):
+    loss = CustomLoss(lambda _, s: s * np.inf, slope_of_square, baseline=1.0)
+    with pytest.raises(InvalidParameter, match=r"not finite around score=1.*Give baseline="):
         GradientBoostingRegressor(loss=loss).fit(X, NUMBERS)
 
 
 def test_it_is_a_value_like_the_other_choices() -> None:
-    loss = CustomLoss(square, slope_of_square, ones, start=1.5, link=np.exp)
+    loss = CustomLoss(square, slope_of_square, ones, baseline=1.5, inverse_link=np.exp)
     assert (
-        repr(loss) == "CustomLoss(value=square, gradient=slope_of_square, hessian=ones, start=1.5, link=exp)"
+        repr(loss)
+        == "CustomLoss(value=square, gradient=slope_of_square, hessian=ones, baseline=1.5, inverse_link=exp)"
     )
-    assert loss == CustomLoss(square, slope_of_square, ones, start=1.5, link=np.exp)
-    assert loss != CustomLoss(square, slope_of_square, ones, start=1.6, link=np.exp)
+    assert loss == CustomLoss(square, slope_of_square, ones, baseline=1.5, inverse_link=np.exp)
+    assert loss != CustomLoss(square, slope_of_square, ones, baseline=1.6, inverse_link=np.exp)
     assert clone(GradientBoostingRegressor(loss=loss)).loss == loss
 
 
 def test_a_model_with_it_is_pickled_when_its_functions_are() -> None:
-    plain = pickle.loads(pickle.dumps(CustomLoss(np.subtract, np.add, start=1.0)))
-    assert plain == CustomLoss(np.subtract, np.add, start=1.0)
+    plain = pickle.loads(pickle.dumps(CustomLoss(np.subtract, np.add, baseline=1.0)))
+    assert plain == CustomLoss(np.subtract, np.add, baseline=1.0)
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(POISSON)
 
@@ -390,9 +394,9 @@ def test_a_target_with_a_row_of_zero_weight_is_not_looked_at() -> None:
     """A loss of logarithms may not take a zero, and need not where the row does not count."""
     logs = CustomLoss(lambda y, s: np.log(y) ** 2 / 2 + square(y, s), slope_of_square)
     y = np.array([1.0, 2.0, 0.0])
-    assert logs.begin(y, np.array([1.0, 1.0, 0.0]), 1).start[0] == pytest.approx(1.5)
+    assert logs.bind(y, np.array([1.0, 1.0, 0.0]), 1).baseline[0] == pytest.approx(1.5)
     with pytest.raises(InvalidParameter, match="value of the CustomLoss is not finite"):
-        logs.begin(y, None, 1)
+        logs.bind(y, None, 1)
 
 
 @pytest.mark.filterwarnings("ignore:The hessian of the CustomLoss")
@@ -400,7 +404,10 @@ def test_the_recipe_takes_a_loss_of_ones_own() -> None:
     table = np.random.default_rng(3).normal(size=(300, 2))
     y = np.abs(table[:, 0])
     weight = (np.arange(300) > 5) / 1.0
-    for loss in (CAUCHY, CustomLoss(square, slope_of_square, link=lambda score: np.maximum(score, 0))):
+    for loss in (
+        CAUCHY,
+        CustomLoss(square, slope_of_square, inverse_link=lambda score: np.maximum(score, 0)),
+    ):
         model = GradientBoostingRegressor(loss=loss, random_state=0).fit(table, y, weight)
         assert model.n_bags_ > 1
         assert np.isnan(model.oob_prediction_[:6]).all()

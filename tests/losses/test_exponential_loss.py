@@ -10,7 +10,7 @@ from sklearn.ensemble import GradientBoostingClassifier as TheirBoosting
 
 from coterie import GradientBoostingClassifier
 from coterie.errors import InvalidParameter
-from coterie.losses import CrossEntropy, ExponentialLoss
+from coterie.losses import CrossEntropy, Exponential
 
 N = 80
 RNG = np.random.default_rng(0)
@@ -27,13 +27,13 @@ def ladder(n_rows: int = 400, n_steps: int = 5) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_derivatives_are_those_of_the_value(weight: Any) -> None:
-    loss = ExponentialLoss(CODES, weight)
+    loss = Exponential().bind(CODES, weight, 1)
     loss.scores[:] += np.random.default_rng(2).normal(size=(1, N)).astype(np.float32)
     gradient, hessian = loss.derivatives(0)
     score, step = loss.scores[0].astype(float), 1e-4
     for row in range(N):
         low, middle, high = (
-            loss.value(np.array([[score[row] + k * step]]), CODES[[row]], None) for k in (-1, 0, 1)
+            loss.mean_value(CODES[[row]], np.array([[score[row] + k * step]]), None) for k in (-1, 0, 1)
         )
         times = 1.0 if weight is None else weight[row]
         assert gradient[row] == pytest.approx(times * (high - low) / (2 * step), rel=1e-5)
@@ -42,10 +42,13 @@ def test_derivatives_are_those_of_the_value(weight: Any) -> None:
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_the_start_is_the_best_constant(weight: Any) -> None:
-    loss = ExponentialLoss(CODES, weight)
-    costs = [loss.value(np.full((N, 1), loss.start[0] + shift), CODES, weight) for shift in (-0.01, 0, 0.01)]
+    loss = Exponential().bind(CODES, weight, 1)
+    costs = [
+        loss.mean_value(CODES, np.full((N, 1), loss.baseline[0] + shift), weight)
+        for shift in (-0.01, 0, 0.01)
+    ]
     assert costs[1] < min(costs[0], costs[2])
-    assert loss.start[0] == pytest.approx(np.log(1 / (1 / np.average(CODES, weights=weight) - 1)) / 2)
+    assert loss.baseline[0] == pytest.approx(np.log(1 / (1 / np.average(CODES, weights=weight) - 1)) / 2)
 
 
 @pytest.mark.parametrize("weight", [None, 400], ids=["plain", "weighted"])
@@ -84,7 +87,7 @@ def test_probabilities_are_the_link_of_the_scores() -> None:
 @pytest.mark.parametrize("heavy", [1.0, 1e19])
 def test_extreme_scores_give_finite_derivatives(score: float, heavy: float) -> None:
     weight = np.full(N, heavy)
-    for loss in (ExponentialLoss(CODES, weight), CrossEntropy().begin(CODES / 1.0, weight, 1)):
+    for loss in (Exponential().bind(CODES, weight, 1), CrossEntropy().bind(CODES / 1.0, weight, 1)):
         loss.scores[:] = score
         with np.errstate(all="raise", under="ignore"):
             gradient, hessian = loss.derivatives(0)
@@ -95,7 +98,7 @@ def test_extreme_scores_give_finite_derivatives(score: float, heavy: float) -> N
 
 def test_the_derivatives_of_cross_entropy_are_exact_far_out() -> None:
     y = np.linspace(0, 1, N)
-    loss = CrossEntropy().begin(y, None, 1)
+    loss = CrossEntropy().bind(y, None, 1)
     loss.scores[0] = np.linspace(-60, 60, N)
     score = loss.scores[0].astype(float)
     gradient, hessian = loss.derivatives(0)

@@ -7,7 +7,8 @@ import pytest
 from scipy import special
 from sklearn.metrics import log_loss, mean_squared_error
 
-from coterie.losses import BinaryLogLoss, MultinomialLogLoss, SquaredError
+from coterie.losses.log_loss import LogLoss, MultinomialLogLoss
+from coterie.losses.squared_error import Squared
 
 N = 50
 RNG = np.random.default_rng(0)
@@ -16,9 +17,9 @@ NUMBERS = RNG.normal(size=N)
 WEIGHT = RNG.integers(1, 4, N).astype(float)
 
 CASES: dict[str, tuple[Any, Any]] = {
-    "squared error": (lambda w: SquaredError(NUMBERS, w, 1), NUMBERS),
-    "binary log loss": (lambda w: BinaryLogLoss(CODES[2], w, 1), CODES[2]),
-    "multinomial log loss": (lambda w: MultinomialLogLoss(CODES[4], 4, w, 1), CODES[4]),
+    "squared error": (lambda w: Squared().bind(NUMBERS, w, 1), NUMBERS),
+    "binary log loss": (lambda w: LogLoss().bind(CODES[2], w, 1), CODES[2]),
+    "multinomial log loss": (lambda w: MultinomialLogLoss(4).bind(CODES[4], w, 1), CODES[4]),
 }
 
 
@@ -27,8 +28,7 @@ def at_random_scores(loss: Any, spread: float = 2.0) -> Any:
     rng = np.random.default_rng(1)
     loss.scores[:] += rng.normal(size=loss.scores.shape, scale=spread).astype(np.float32)
     loss.begin_round()
-    own = loss.start[:, None] if isinstance(loss, SquaredError) else 0.0
-    return (own + loss.scale * loss.scores.astype(float)).T
+    return loss.raw_predictions(np.arange(N))
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
@@ -46,7 +46,7 @@ def test_derivatives_are_those_of_the_value(case: str, weight: Any) -> None:
         shift[output] = step
         for row in range(0, N, 7):
             here, there = scores[[row]], y[[row]]
-            low, middle, high = (loss.value(here + k * shift, there, None) for k in (-1, 0, 1))
+            low, middle, high = (loss.mean_value(there, here + k * shift, None) for k in (-1, 0, 1))
             unit = loss.scale
             assert gradient[row] * unit == pytest.approx(weights[row] * (high - low) / (2 * step), abs=1e-4)
             curvature = hessian[row] if len(hessian) else 1.0
@@ -58,14 +58,14 @@ def test_derivatives_are_those_of_the_value(case: str, weight: Any) -> None:
 def test_the_start_is_the_best_constant(case: str, weight: Any) -> None:
     build, y = CASES[case]
     loss = build(weight)
-    start = np.tile(loss.start, (N, 1))
-    best = loss.value(start, y, weight)
+    start = np.tile(loss.baseline, (N, 1))
+    best = loss.mean_value(y, start, weight)
 
     for output in range(loss.n_outputs):
         for step in (-0.01, 0.01):
             shift = np.zeros(loss.n_outputs)
             shift[output] = step
-            assert loss.value(start + shift, y, weight) > best
+            assert loss.mean_value(y, start + shift, weight) > best
         loss.begin_round()
         assert float(loss.derivatives(output)[0].sum()) == pytest.approx(0, abs=1e-4)
 
@@ -74,9 +74,9 @@ def test_the_start_is_the_best_constant(case: str, weight: Any) -> None:
 def test_values_are_those_of_scikit_learn(weight: Any) -> None:
     rng = np.random.default_rng(2)
     one, four = rng.normal(size=(N, 1)), rng.normal(size=(N, 4))
-    squared = SquaredError(NUMBERS, weight, 1).value(one, NUMBERS, weight)
-    binary = BinaryLogLoss(CODES[2], weight, 1).value(one, CODES[2], weight)
-    multinomial = MultinomialLogLoss(CODES[4], 4, weight, 1).value(four, CODES[4], weight)
+    squared = Squared().bind(NUMBERS, weight, 1).mean_value(NUMBERS, one, weight)
+    binary = LogLoss().bind(CODES[2], weight, 1).mean_value(CODES[2], one, weight)
+    multinomial = MultinomialLogLoss(4).bind(CODES[4], weight, 1).mean_value(CODES[4], four, weight)
 
     assert squared == pytest.approx(mean_squared_error(NUMBERS, one[:, 0], sample_weight=weight) / 2)
     assert binary == pytest.approx(log_loss(CODES[2], special.expit(one[:, 0]), sample_weight=weight))
@@ -87,7 +87,7 @@ def test_values_are_those_of_scikit_learn(weight: Any) -> None:
 
 def test_binary_derivatives_are_exact_far_out() -> None:
     """Neither probability comes from a cancellation: relative precision holds where p is 1e-20."""
-    loss = BinaryLogLoss(CODES[2], None, 1)
+    loss = LogLoss().bind(CODES[2], None, 1)
     loss.scores[0] = np.linspace(-60, 60, N, dtype=np.float32)
     score, y = loss.scores[0].astype(float), CODES[2]
 
@@ -100,9 +100,9 @@ def test_binary_derivatives_are_exact_far_out() -> None:
 
 @pytest.mark.parametrize("score", [-1e4, -88.5, 0.0, 88.5, 1e4, 3e38])
 def test_extreme_scores_give_finite_derivatives(score: float) -> None:
-    binary = BinaryLogLoss(CODES[2], None, 1)
+    binary = LogLoss().bind(CODES[2], None, 1)
     binary.scores[:] = score
-    multinomial = MultinomialLogLoss(CODES[4], 4, None, 1)
+    multinomial = MultinomialLogLoss(4).bind(CODES[4], None, 1)
     multinomial.scores[1] = score
 
     for loss in (binary, multinomial):
@@ -116,7 +116,7 @@ def test_extreme_scores_give_finite_derivatives(score: float) -> None:
 
 
 def test_softmax_derivatives_are_those_of_scipy() -> None:
-    loss = MultinomialLogLoss(CODES[4], 4, None, 1)
+    loss = MultinomialLogLoss(4).bind(CODES[4], None, 1)
     p = special.softmax(at_random_scores(loss), axis=1)
 
     for output in range(4):
@@ -129,16 +129,18 @@ def test_softmax_derivatives_are_those_of_scipy() -> None:
 def test_a_squared_error_of_any_size_works_near_one(size: float) -> None:
     """The loop sees (y - mean) / scale, which is below 2 and not tiny."""
     y = np.array([0.0, 0.25, 1.0, 1.0]) * size
-    loss = SquaredError(y, None, 1)
+    loss = Squared().bind(y, None, 1)
 
     gradient, _ = loss.derivatives(0)
 
     assert 0.25 <= np.abs(gradient).max() < 2
-    np.testing.assert_allclose(loss.start[0] / size, 0.5625)
-    np.testing.assert_allclose((loss.start[0] / size) - gradient * (loss.scale / size), y / size, atol=1e-6)
+    np.testing.assert_allclose(loss.baseline[0] / size, 0.5625)
+    np.testing.assert_allclose(
+        (loss.baseline[0] / size) - gradient * (loss.scale / size), y / size, atol=1e-6
+    )
 
 
 def test_a_class_without_weight_has_a_finite_start() -> None:
     weight = np.where(CODES[4] == 2, 0.0, 1.0)
-    assert np.isfinite(MultinomialLogLoss(CODES[4], 4, weight, 1).start).all()
-    assert np.isfinite(BinaryLogLoss(np.zeros(5, np.int32), None, 1).start).all()
+    assert np.isfinite(MultinomialLogLoss(4).bind(CODES[4], weight, 1).baseline).all()
+    assert np.isfinite(LogLoss().bind(np.zeros(5, np.int32), None, 1).baseline).all()

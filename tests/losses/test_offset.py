@@ -23,13 +23,13 @@ from coterie.losses import (
     Expectile,
     Gamma,
     Huber,
-    LossChoice,
-    Origin,
+    InitScore,
     Poisson,
     Quantile,
+    RegressionLoss,
     Squared,
     Tweedie,
-    class_loss_of,
+    loss_for_classes,
 )
 
 N = 60
@@ -44,7 +44,7 @@ MANY = RNG.integers(0, 4, N).astype(np.int32)
 LOG_COSH = CustomLoss(
     lambda y, s: np.logaddexp(s - y, y - s), lambda y, s: np.tanh(s - y), lambda y, s: 1 / np.cosh(s - y) ** 2
 )
-NUMERIC: dict[str, tuple[LossChoice, Any]] = {
+NUMERIC: dict[str, tuple[RegressionLoss, Any]] = {
     "squared": (Squared(), NUMBERS),
     "absolute": (Absolute(), NUMBERS),
     "huber": (Huber(), NUMBERS),
@@ -58,22 +58,22 @@ NUMERIC: dict[str, tuple[LossChoice, Any]] = {
 }
 CASES: dict[str, tuple[Any, Any]] = {
     **NUMERIC,
-    "log loss": (class_loss_of("log_loss", 2), CODES),
-    "exponential": (class_loss_of("exponential", 2), CODES),
+    "log loss": (loss_for_classes("log_loss", 2), CODES),
+    "exponential": (loss_for_classes("exponential", 2), CODES),
 }
 
 
 def cost_of(loss: Any, y: Any, weight: Any, offset: Any) -> Any:
-    return lambda constant: loss.value(offset[:, None] + constant, y, weight)
+    return lambda constant: loss.mean_value(y, offset[:, None] + constant, weight)
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_start_is_the_best_constant_on_top_of_the_offset(case: str, weight: Any) -> None:
     choice, y = CASES[case]
-    loss = choice.begin(y, weight, 1, Origin(OFFSET[:, None]))
+    loss = choice.bind(y, weight, 1, InitScore(OFFSET[:, None]))
     cost = cost_of(loss, y, weight, OFFSET)
-    start = loss.start[0]
+    start = loss.baseline[0]
     best = optimize.minimize_scalar(cost, bracket=(start - 1, start + 1), tol=1e-10).fun
     slack = 2e-2 if case == "huber" else 1e-7  # the median, which is next to the best
     assert cost(start) <= best * (1 + np.sign(best) * slack) + 1e-9
@@ -82,12 +82,14 @@ def test_the_start_is_the_best_constant_on_top_of_the_offset(case: str, weight: 
 def test_starts_of_many_classes_are_the_best_constants_on_top_of_their_offsets() -> None:
     offset = np.random.default_rng(1).normal(size=(N, 4), scale=3)
     for weight in (None, WEIGHT):
-        loss = class_loss_of("log_loss", 4).begin(MANY, weight, 1, Origin(offset))
+        loss = loss_for_classes("log_loss", 4).bind(MANY, weight, 1, InitScore(offset))
         best = optimize.minimize(
-            lambda c, loss=loss, weight=weight: loss.value(offset + c, MANY, weight), np.zeros(4), tol=1e-12
+            lambda c, loss=loss, weight=weight: loss.mean_value(MANY, offset + c, weight),
+            np.zeros(4),
+            tol=1e-12,
         )
-        assert loss.value(offset + loss.start, MANY, weight) <= best.fun + 1e-9
-        assert loss.start.sum() == pytest.approx(0, abs=1e-9)
+        assert loss.mean_value(MANY, offset + loss.baseline, weight) <= best.fun + 1e-9
+        assert loss.baseline.sum() == pytest.approx(0, abs=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 10.0, 100.0]), st.integers(3, 6))
@@ -96,7 +98,7 @@ def test_mean_probabilities_are_the_shares_of_the_classes(seed: int, spread: flo
     rng = np.random.default_rng(seed)
     codes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 30)]).astype(np.int32)
     offset = rng.normal(size=(len(codes), n_classes), scale=spread)
-    start = class_loss_of("log_loss", n_classes).begin(codes, None, 1, Origin(offset)).start
+    start = loss_for_classes("log_loss", n_classes).bind(codes, None, 1, InitScore(offset)).baseline
     mean = softmax(offset + start, axis=1).mean(axis=0)
     assert_allclose(mean, np.bincount(codes) / len(codes), atol=1e-7)
 
@@ -106,19 +108,21 @@ def test_mean_probabilities_are_the_shares_of_the_classes(seed: int, spread: flo
 def test_gradients_are_those_of_the_value_at_the_offset(case: str, origin: str) -> None:
     choice, y = CASES[case]
     offset = np.zeros(N) if origin == "zero" else OFFSET
-    given = Origin(None if origin == "zero" else offset[:, None], add_constant=origin == "offset")
-    loss = choice.begin(y, None, 1, given)
+    given = InitScore(None if origin == "zero" else offset[:, None], add_constant=origin == "offset")
+    loss = choice.bind(y, None, 1, given)
     first = loss.scores.copy()
     loss.scores[:] += np.random.default_rng(1).normal(size=(1, N), scale=0.3).astype(np.float32)
     if case != "huber":
         loss.begin_round()
     gradient, _ = loss.derivatives(0)
-    scores = (loss.start[:, None] + loss.scale * (loss.scores - first).astype(float)).T + offset[:, None]
+    scores = (loss.baseline[:, None] + loss.scale * (loss.scores - first).astype(float)).T + offset[:, None]
     step = 1e-5 * loss.scale
     factors = []
     for row in range(N):
         here, there = scores[[row]], y[[row]]
-        slope = (loss.value(here + step, there, None) - loss.value(here - step, there, None)) / (2 * step)
+        slope = (loss.mean_value(there, here + step, None) - loss.mean_value(there, here - step, None)) / (
+            2 * step
+        )
         if abs(slope) > 1e-3:
             factors.append(gradient[row] / slope)
         else:
@@ -126,15 +130,15 @@ def test_gradients_are_those_of_the_value_at_the_offset(case: str, origin: str) 
     assert len(factors) > N / 4
     assert_allclose(factors, np.median(factors), rtol=2e-2)
     if origin != "offset":
-        assert_array_equal(loss.start, [0.0])
+        assert_array_equal(loss.baseline, [0.0])
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_offset_for_all_rows_changes_nothing(case: str) -> None:
     choice, y = CASES[case]
-    plain = choice.begin(y, WEIGHT, 1)
-    moved = choice.begin(y, WEIGHT, 1, Origin(np.full((N, 1), 1.5)))
-    assert_allclose(moved.start + 1.5, plain.start, rtol=1e-9, atol=1e-9)
+    plain = choice.bind(y, WEIGHT, 1)
+    moved = choice.bind(y, WEIGHT, 1, InitScore(np.full((N, 1), 1.5)))
+    assert_allclose(moved.baseline + 1.5, plain.baseline, rtol=1e-9, atol=1e-9)
     for ours, theirs in zip(moved.derivatives(0), plain.derivatives(0), strict=True):
         # Deviances differ by a factor, which no split and no answer depends on.
         unit, their_unit = np.abs(ours).max(initial=1e-9), np.abs(theirs).max(initial=1e-9)
@@ -145,9 +149,9 @@ def test_the_same_offset_for_all_rows_changes_nothing(case: str) -> None:
 @pytest.mark.parametrize("size", [30.0, 800.0, 1e5, 1e30])
 def test_far_offsets_give_finite_starts_and_derivatives(case: str, size: float) -> None:
     choice, y = CASES[case]
-    loss = choice.begin(y, WEIGHT, 1, Origin(np.where(np.arange(N) % 2, size, -size)[:, None]))
+    loss = choice.bind(y, WEIGHT, 1, InitScore(np.where(np.arange(N) % 2, size, -size)[:, None]))
     loss.begin_round()
-    assert np.isfinite(loss.start).all()
+    assert np.isfinite(loss.baseline).all()
     for derivative in loss.derivatives(0):
         assert np.isfinite(derivative).all()
 
@@ -156,12 +160,12 @@ def test_far_offsets_give_finite_starts_and_derivatives(case: str, size: float) 
 def test_starts_are_finite_where_no_constant_is_the_best(weight: Any) -> None:
     far = np.where(MANY[:, None] == np.arange(4), 50.0, -50.0)
     for choice, y, offset in (
-        (class_loss_of("log_loss", 2), CODES, OFFSET[:, None]),
-        (class_loss_of("exponential", 2), CODES, OFFSET[:, None]),
-        (class_loss_of("log_loss", 4), MANY, far),
+        (loss_for_classes("log_loss", 2), CODES, OFFSET[:, None]),
+        (loss_for_classes("exponential", 2), CODES, OFFSET[:, None]),
+        (loss_for_classes("log_loss", 4), MANY, far),
         (CrossEntropy(), CODES / 1.0, OFFSET[:, None]),
     ):
-        assert np.abs(choice.begin(y, weight, 1, Origin(offset)).start).max() < 200
+        assert np.abs(choice.bind(y, weight, 1, InitScore(offset)).baseline).max() < 200
 
 
 @given(
@@ -269,12 +273,12 @@ def test_rows_set_aside_bring_their_offsets(method: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_scores_of_training_rows_include_their_offsets(case: str) -> None:
     choice, y = CASES[case]
-    loss = choice.begin(y, WEIGHT, 1, Origin(OFFSET[:, None]))
+    loss = choice.bind(y, WEIGHT, 1, InitScore(OFFSET[:, None]))
     rows = np.array([3, 1, 50])
-    assert_allclose(loss.first_scores(rows), loss.start + OFFSET[rows, None])
-    assert_allclose(loss.users_scores(rows), loss.start + OFFSET[rows, None], atol=1e-6)
+    assert_allclose(loss.init_scores(rows), loss.baseline + OFFSET[rows, None])
+    assert_allclose(loss.raw_predictions(rows), loss.baseline + OFFSET[rows, None], atol=1e-6)
     loss.scores[:] += 1
-    assert_allclose(loss.users_scores(rows), loss.start + OFFSET[rows, None] + loss.scale, atol=1e-6)
+    assert_allclose(loss.raw_predictions(rows), loss.baseline + OFFSET[rows, None] + loss.scale, atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "exponential"])

@@ -15,20 +15,20 @@ from sklearn.metrics import mean_pinball_loss, mean_tweedie_deviance
 from coterie import GradientBoostingRegressor
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import (
-    LOSS_NAMES,
     Absolute,
     CrossEntropy,
     Expectile,
     Gamma,
     Huber,
-    LossChoice,
     Poisson,
     Quantile,
+    RegressionLoss,
     Squared,
     Tweedie,
-    loss_of,
+    loss_for_targets,
+    loss_names,
 )
-from coterie.losses.regression import weighted_quantile
+from coterie.losses.residuals import weighted_quantile
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -43,50 +43,52 @@ TARGETS: dict[str, Any] = {
     "tweedie": RNG.gamma(2.0, size=N) * (RNG.random(N) < 0.6),
     "cross_entropy": RNG.random(N),
 }
-CHOICES: list[LossChoice] = [
+CHOICES: list[RegressionLoss] = [
     Squared(), Absolute(), Huber(), Huber(0.5), Quantile(), Quantile(0.9), Expectile(0.2), Poisson(), Gamma(),
     Tweedie(), Tweedie(1.2), CrossEntropy(),
 ]  # fmt: skip
 WEIGHT = RNG.integers(1, 4, N).astype(float)
 
 
-def by_name(choice: LossChoice) -> str:
+def by_name(choice: RegressionLoss) -> str:
     return repr(choice)
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("choice", CHOICES, ids=by_name)
-def test_the_start_is_the_best_constant(choice: LossChoice, weight: Any) -> None:
+def test_the_start_is_the_best_constant(choice: RegressionLoss, weight: Any) -> None:
     y = TARGETS[choice.name]
-    loss = choice.begin(y, weight, 1)
+    loss = choice.bind(y, weight, 1)
 
     def cost(constant: float) -> float:
-        return loss.value(np.full((N, 1), constant), y, weight)
+        return loss.mean_value(y, np.full((N, 1), constant), weight)
 
-    best = optimize.minimize_scalar(cost, bracket=(loss.start[0] - 1, loss.start[0] + 1), tol=1e-10).fun
+    best = optimize.minimize_scalar(cost, bracket=(loss.baseline[0] - 1, loss.baseline[0] + 1), tol=1e-10).fun
     slack = 2e-2 if isinstance(choice, Huber) else 1e-7  # the median, which is next to the best
-    assert cost(loss.start[0]) <= best * (1 + np.sign(best) * slack) + 1e-9
+    assert cost(loss.baseline[0]) <= best * (1 + np.sign(best) * slack) + 1e-9
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("choice", CHOICES, ids=by_name)
-def test_gradients_are_those_of_the_value(choice: LossChoice, weight: Any) -> None:
+def test_gradients_are_those_of_the_value(choice: RegressionLoss, weight: Any) -> None:
     y = TARGETS[choice.name]
-    loss = choice.begin(y, weight, 1)
+    loss = choice.bind(y, weight, 1)
     first = loss.scores.copy()
     shift = np.random.default_rng(1).normal(size=loss.scores.shape, scale=0.3).astype(np.float32)
     loss.scores[:] += shift
     if not isinstance(choice, Huber):
         loss.begin_round()
     gradient, hessian = loss.derivatives(0)
-    scores = (loss.start[:, None] + loss.scale * (loss.scores - first).astype(float)).T
+    scores = (loss.baseline[:, None] + loss.scale * (loss.scores - first).astype(float)).T
     step = 1e-5 * loss.scale
     weights = np.ones(N) if weight is None else weight
     # Deviances are in units of the mean, and quantiles in units of the scale: a factor that changes no tree.
     factors = []
     for row in range(N):
         here, there = scores[[row]], y[[row]]
-        slope = (loss.value(here + step, there, None) - loss.value(here - step, there, None)) / (2 * step)
+        slope = (loss.mean_value(there, here + step, None) - loss.mean_value(there, here - step, None)) / (
+            2 * step
+        )
         if abs(slope) > 1e-3:
             factors.append(gradient[row] / weights[row] / slope)
         else:
@@ -96,9 +98,9 @@ def test_gradients_are_those_of_the_value(choice: LossChoice, weight: Any) -> No
 
 
 def test_every_name_has_its_loss() -> None:
-    assert {choice.name for choice in CHOICES} == set(LOSS_NAMES)
-    for name in LOSS_NAMES:
-        assert loss_of(name).name == name
+    assert {choice.name for choice in CHOICES} == set(loss_names("regression"))
+    for name in loss_names("regression"):
+        assert loss_for_targets(name).name == name
 
 
 @pytest.mark.parametrize(

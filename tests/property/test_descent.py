@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
 
 from coterie import AnyBoostClassifier, AnyBoostRegressor, DecisionTreeRegressor
-from coterie.losses import LOSS_NAMES
+from coterie.losses import loss_names
 
 LEARNERS: list[Any] = [DecisionTreeRegressor(max_depth=2), Ridge(), SklearnTree(max_depth=2)]
 QUICK = settings(
@@ -27,7 +27,7 @@ def table(seed: int, n_rows: int) -> Any:
 @given(
     seed=st.integers(0, 999),
     n_rows=st.integers(3, 25),
-    loss=st.sampled_from(LOSS_NAMES),
+    loss=st.sampled_from(loss_names("regression")),
     init=st.sampled_from(["zero", "constant"]),
     rate=st.sampled_from([0.1, 0.7, 1.0]),
 )

@@ -35,8 +35,7 @@ from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import about_data
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, check_same_settings, trace_of
-from coterie.losses import BoostingLoss, Origin
-from coterie.losses.row_losses import RowLoss
+from coterie.losses import InitScore, Loss
 from coterie.members.base_learner import (
     BaseLearner,
     NewTable,
@@ -164,16 +163,15 @@ class AnyBoostBase(Estimator):
         y = train.target.values / self._unit if self._unit != 1 else train.target.values
         weight = train.weight
         own_y, own_weight = y[learn], None if weight is None else weight[learn]
-        loss = self._row_loss(own_y, own_weight)
-        begun = self._begun(
-            train.target.values[learn], own_weight, Origin(add_constant=self.init == "constant")
-        )
-        self.baseline_ = begun.start
+        loss = self._loss().on_rows(own_y, own_weight)
+        init = InitScore(add_constant=self.init == "constant")
+        bound = self._loss().bind(train.target.values[learn], own_weight, 1, init)
+        self.baseline_ = bound.baseline
         learner = self._base_learner()
-        if learner.says_classes and begun.n_outputs > 1:
+        if learner.says_classes and bound.n_outputs > 1:
             raise InvalidParameter(
                 f"estimator={in_short(learner.model)} is a classifier, whose answers move one score up or down; "
-                f"this loss has {begun.n_outputs} scores for each row. Give estimator= a regressor."
+                f"this loss has {bound.n_outputs} scores for each row. Give estimator= a regressor."
             )
         whole = len(learn) == len(y)
         rows = Rows(X if whole else rows_of(X, learn), own_y, own_weight, self._start(len(learn)))
@@ -331,8 +329,5 @@ class AnyBoostBase(Estimator):
     def _take_target(self, train: TrainingData) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")
 
-    def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
-        raise AssertionError("the classifier and the regressor each say what to do")
-
-    def _begun(self, y: AnyArray, weight: FloatArray | None, origin: Origin) -> BoostingLoss:
+    def _loss(self) -> Loss:
         raise AssertionError("the classifier and the regressor each say what to do")

@@ -61,8 +61,8 @@ _SHARED = """
         The mean over members that know theirs, each as much as it lowered the training loss.
 """
 _NUMBERS = {
-    "loss": """    loss : str or LossChoice
-        What is minimised: any name or choice of `coterie.losses`, or a CustomLoss. "squared_error": members are then
+    "loss": """    loss : str or Loss
+        What is minimised: any name or loss of `coterie.losses`, or a CustomLoss. "squared_error": members are then
         fitted to residuals. The turn of "huber" is found once, from the distances to the median.
 """,
     "own": "",

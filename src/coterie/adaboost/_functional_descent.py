@@ -17,7 +17,7 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._line_search import best_step
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.row_losses import RowLoss
+from coterie.losses import RowLoss
 from coterie.members.base_learner import BaseLearner
 
 __all__ = ["Descent", "Rows", "StepRule"]

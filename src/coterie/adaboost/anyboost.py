@@ -7,28 +7,19 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
-from coterie._params import Instance, MappingLike, OneOf, Params, in_short
+from coterie._params import MappingLike, OneOf, Params, in_short
 from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
 from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
 from coterie.adaboost._anyboost_docs import documented
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.losses import (
-    CLASS_LOSS_NAMES,
-    LOSS_NAMES,
-    BoostingLoss,
-    ClassLoss,
-    CustomLoss,
-    LossChoice,
-    Origin,
-    class_loss_of,
-    loss_of,
-)
-from coterie.losses.row_losses import (
-    RowLoss,
-    is_in_units_of_the_target,
-    row_loss_of_classes,
-    row_loss_of_numbers,
+    ClassificationLoss,
+    Loss,
+    LossFor,
+    RegressionLoss,
+    loss_for_classes,
+    loss_for_targets,
 )
 from coterie.trees.growth_rules import unit_of
 
@@ -64,13 +55,13 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
     """
 
     _task = "regression"
-    PARAMS: ClassVar[Params] = {**ANYBOOST_PARAMS, "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)]}
+    PARAMS: ClassVar[Params] = {**ANYBOOST_PARAMS, "loss": [LossFor("regression")]}
 
     def __init__(
         self,
         estimator: Any = None,
         *,
-        loss: str | LossChoice = "squared_error",
+        loss: str | Loss = "squared_error",
         n_estimators: int = 100,
         step: float | str = "line_search",
         learning_rate: float | str = "auto",
@@ -107,23 +98,17 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
 
     def predict(self, X: Any) -> FloatArray:
         """The predicted number of each row; with several quantiles, which ascend, a column for each."""
-        return self._loss().answers(self._raw_scores(X))
+        return self._loss().predictions(self._raw_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """What `predict` would say after each round."""
-        return map(self._loss().answers, self._staged_scores(X))
+        return map(self._loss().predictions, self._staged_scores(X))
 
-    def _loss(self) -> LossChoice:
-        return loss_of(self.loss)
+    def _loss(self) -> RegressionLoss:
+        return loss_for_targets(self.loss)
 
     def _take_target(self, train: TrainingData) -> None:
-        self._unit = unit_of(train.target.values) if is_in_units_of_the_target(self._loss()) else 1.0
-
-    def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
-        return row_loss_of_numbers(self._loss(), y, weight)
-
-    def _begun(self, y: AnyArray, weight: FloatArray | None, origin: Origin) -> BoostingLoss:
-        return self._loss().begin(y, weight, 1, origin)
+        self._unit = unit_of(train.target.values) if self._loss().is_in_units_of_the_target else 1.0
 
 
 @documented
@@ -159,7 +144,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     _task = "classification"
     PARAMS: ClassVar[Params] = {
         **ANYBOOST_PARAMS,
-        "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
+        "loss": [LossFor("binary")],
         "class_weight": [MappingLike(), OneOf("balanced"), None],
     }
 
@@ -167,7 +152,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
         self,
         estimator: Any = None,
         *,
-        loss: str | CustomLoss = "log_loss",
+        loss: str | Loss = "log_loss",
         n_estimators: int = 100,
         step: float | str = "line_search",
         learning_rate: float | str = "auto",
@@ -237,14 +222,14 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
 
     def _labels(self, scores: FloatArray) -> AnyArray:
         one = len(self.classes_) == 1
-        chosen = np.zeros(len(scores), np.intp) if one else self._loss().chosen(scores)
+        chosen = np.zeros(len(scores), np.intp) if one else self._loss().most_probable(scores)
         return np.asarray(self.classes_[chosen])
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return np.ones((len(scores), 1)) if len(self.classes_) == 1 else self._loss().probabilities(scores)
 
-    def _loss(self) -> ClassLoss:
-        return class_loss_of(self.loss, len(self.classes_))
+    def _loss(self) -> ClassificationLoss:
+        return loss_for_classes(self.loss, len(self.classes_))
 
     def _has_work(self) -> bool:
         return len(self.classes_) > 1
@@ -253,20 +238,17 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
         self.classes_: AnyArray = np.asarray(train.target.classes)
         self._unit = 1.0
         if len(self.classes_) > 2 and self._serves_two_classes():
+            wrong = "estimator" if LossFor("multiclass").accepts(self.loss) else "loss"
             raise InvalidParameter(
                 f"Only binary classification is supported. y has {len(self.classes_)} classes, and "
-                f"estimator={in_short(self._base_learner().model)} with loss={in_short(self.loss)} moves one score. "
-                "Several classes need a regressor as the estimator, and loss='log_loss'."
+                f"estimator={in_short(self._base_learner().model)} with loss={in_short(self.loss)} moves one score.",
+                parameter=wrong,
+                received=getattr(self, wrong),
+                hint="Several classes need a regressor as the estimator, and loss='log_loss'.",
             )
 
     def _serves_two_classes(self) -> bool:
-        return self._base_learner().says_classes or not isinstance(self.loss, str) or self.loss != "log_loss"
-
-    def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
-        return row_loss_of_classes(self.loss, len(self.classes_))
-
-    def _begun(self, y: AnyArray, weight: FloatArray | None, origin: Origin) -> BoostingLoss:
-        return self._loss().begin(y, weight, 1, origin)
+        return self._base_learner().says_classes or not LossFor("multiclass").accepts(self.loss)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ from coterie._typing import FloatArray
 from coterie.boosting._holdouts import Part
 from coterie.boosting._replay import KnownRounds
 from coterie.data.encoding import Encoded
-from coterie.losses import BoostingLoss
+from coterie.losses import BoundLoss
 
 __all__ = ["Booster", "add_scores", "units_of"]
 
@@ -30,7 +30,7 @@ class Booster:
 
     def __init__(
         self,
-        loss: BoostingLoss,
+        loss: BoundLoss,
         grower: Any,
         *,
         encoded: Encoded,
@@ -89,7 +89,7 @@ class Booster:
         """Give the trees their final answers; no round comes after that."""
 
 
-def units_of(loss: BoostingLoss) -> FloatArray:
+def units_of(loss: BoundLoss) -> FloatArray:
     """What a score of the loop's is worth in the user's units, for each output."""
     return np.full(loss.n_outputs, loss.scale) if loss.joint_units is None else loss.joint_units
 

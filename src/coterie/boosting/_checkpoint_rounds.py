@@ -29,7 +29,7 @@ class KeptRounds:
         self._seen = [len(rounds) for rounds in known] or [0] * len(trainer.boosters)
         self._new: list[list[list[Any]]] = [[] for _ in trainer.boosters]
         self._start = digest_of(
-            [booster.loss.first_scores(np.arange(booster.encoded.n_rows)) for booster in trainer.boosters]
+            [booster.loss.init_scores(np.arange(booster.encoded.n_rows)) for booster in trainer.boosters]
         )
         for content in journal.known:
             with taken_up():

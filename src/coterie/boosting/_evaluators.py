@@ -69,8 +69,8 @@ class HeldOutEvaluator:
         if len(booster.left_out) == 0:
             self._losses[place].append(0.0)
             return
-        scores = booster.loss.users_scores(booster.left_out)
-        loss = booster.loss.value(scores, self._y[place], self._weight[place])
+        scores = booster.loss.raw_predictions(booster.left_out)
+        loss = booster.loss.mean_value(self._y[place], scores, self._weight[place])
         self._losses[place].append(loss * self._masses[place])
         if self._scorer is not None:
             self._scores[place].append(scores)
@@ -103,7 +103,7 @@ class EvalSetEvaluator:
         self._eval_set = eval_set
         self._boosters = boosters
         self._scorer = scorer
-        self._start = start + np.mean([booster.loss.start for booster in boosters], axis=0)
+        self._start = start + np.mean([booster.loss.baseline for booster in boosters], axis=0)
         self._added = np.zeros_like(self._start)
         self._n_threads = n_threads
 
@@ -115,7 +115,7 @@ class EvalSetEvaluator:
             self._add_round(number - 1)
         scores = self._start + self._added / len(self._boosters)
         own = self._eval_set
-        loss = self._boosters[0].loss.value(scores, own.target, own.weight)
+        loss = self._boosters[0].loss.mean_value(own.target, scores, own.weight)
         return EvalResult(loss, None if self._scorer is None else self._scorer.score(scores))
 
     def _add_round(self, number: int) -> None:

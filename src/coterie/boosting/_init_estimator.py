@@ -11,8 +11,7 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import LossChoice, Origin
-from coterie.losses.class_choices import ClassLoss
+from coterie.losses import ClassificationLoss, InitScore, RegressionLoss
 from coterie.members.user_model import asked, finite_floats
 
 __all__ = ["InitEstimator", "class_scores", "number_scores"]
@@ -59,17 +58,17 @@ class InitEstimator:
         weights = {} if weight is None else {"sample_weight": weight}
         return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
 
-    def origin(self, model: Any, offset: FloatArray | None) -> Origin:
+    def init_score(self, model: Any, offset: FloatArray | None) -> InitScore:
         """Where the raw predictions of the training rows start."""
         start = self.raw_predictions(model, self.X, len(self.y))
-        return Origin(start if offset is None else offset + start, add_constant=False)
+        return InitScore(start if offset is None else offset + start, add_constant=False)
 
     def mean_scores(self, models: list[Any], X: Any, n_rows: int) -> FloatArray:
         """The mean raw prediction of fitted copies for the rows of another table."""
         return np.asarray(np.mean([self.raw_predictions(model, X, n_rows) for model in models], axis=0))
 
 
-def number_scores(model: Any, X: Any, n_rows: int, *, loss: LossChoice) -> FloatArray:
+def number_scores(model: Any, X: Any, n_rows: int, *, loss: RegressionLoss) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
     given = asked("init", model, "predict", lambda: model.predict(X))
     answers = finite_floats("init", model, "predict", given)
@@ -80,19 +79,21 @@ def number_scores(model: Any, X: Any, n_rows: int, *, loss: LossChoice) -> Float
             f"predict of init={in_short(model)} has the shape {answers.shape}; expected ({n_rows},)"
             + (f" or ({n_rows}, {loss.n_outputs})." if loss.n_outputs > 1 else ".")
         )
-    return np.array(np.broadcast_to(loss.scores_of(answers), (n_rows, loss.n_outputs)))
+    return np.array(np.broadcast_to(loss.link(answers), (n_rows, loss.n_outputs)))
 
 
-def class_scores(model: Any, X: Any, n_rows: int, *, loss: ClassLoss, classes: AnyArray) -> FloatArray:
+def class_scores(
+    model: Any, X: Any, n_rows: int, *, loss: ClassificationLoss, classes: AnyArray
+) -> FloatArray:
     """Raw predictions of a classifier: from its probabilities, or its decision function where it has none.
 
     Probabilities come first: they are what they are for every model, and a margin need not be log odds.
     """
-    n_outputs = 1 if loss.n_classes == 2 else loss.n_classes
+    n_outputs = loss.n_outputs
     if hasattr(model, "predict_proba"):
         probabilities = asked("init", model, "predict", lambda: model.predict_proba(X))
         given = finite_floats("init", model, "predict_proba", probabilities)
-        scores = loss.scores_of(_by_class(given, model, classes, n_rows))
+        scores = loss.link(_by_class(given, model, classes, n_rows))
         if scores is not None:
             return scores
     if hasattr(model, "decision_function"):
@@ -106,8 +107,8 @@ def class_scores(model: Any, X: Any, n_rows: int, *, loss: ClassLoss, classes: A
             f"{in_short(list(model.classes_))}; expected ({n_rows}, {n_outputs}) for {in_short(list(classes))}."
         )
     raise InvalidParameter(
-        f"init={in_short(model)} must implement predict_proba or decision_function to start a classifier from, and "
-        "decision_function for a CustomLoss with a link of its own.",
+        f"init={in_short(model)} must implement predict_proba or decision_function, and decision_function if the loss "
+        "has an inverse_link of its own.",
         parameter="init",
         received=model,
         allowed="a classifier with predict_proba or decision_function",

@@ -156,7 +156,7 @@ class Trainer:
     def mean_start(self, weights: FloatArray) -> FloatArray:
         """The constant scores of all boosters, averaged."""
         return np.asarray(
-            sum(w * booster.loss.start for w, booster in zip(weights, self.boosters, strict=True))
+            sum(w * booster.loss.baseline for w, booster in zip(weights, self.boosters, strict=True))
         )
 
     def trees(self, weights: FloatArray) -> Iterable[tuple[int, Any]]:

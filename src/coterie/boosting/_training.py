@@ -30,7 +30,7 @@ from coterie.data.encoding import Encoded, take_rows
 from coterie.data.parts import rows_of
 from coterie.fitting.checkpoint_writer import Journal
 from coterie.fitting.scoring import RoundScorer
-from coterie.losses import BoostingLoss, Origin
+from coterie.losses import BoundLoss, InitScore
 
 __all__ = ["BoostingFit", "TrainedBoosting", "train"]
 
@@ -155,13 +155,13 @@ def _make_boosters(
                 train.encoded, train.target.values, data.weight_of(part.rows), fit.seed + number
             )
             matrix = _binned(encoded, fit, threads)
-        origin = Origin(data.offset, add_constant=plan.params["init"] is None)
+        init_score = InitScore(data.offset, add_constant=plan.params["init"] is None)
         if fit.init is not None:
             init.append(fit.init.fitted(part.rows))
-            origin = fit.init.origin(init[-1], data.offset)
-        loss = fit.loss.begin(train.target.values, data.weight_of(part.rows), threads_each, origin)
+            init_score = fit.init.init_score(init[-1], data.offset)
+        loss = fit.loss.bind(train.target.values, data.weight_of(part.rows), threads_each, init_score)
         policy = plan.policies[number % len(plan.policies)]
-        options = grow_options(plan, policy, loss, data)
+        options = grow_options(plan, policy, loss, data, lines_by_default=fit.loss.linear_leaves)
         seen = (
             KnownRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
             if known
@@ -193,7 +193,7 @@ def _booster_class(plan: Plan, policy: Policy, n_threads: int) -> Callable[..., 
     )
 
 
-def _grower(matrix: Any, options: Any, loss: BoostingLoss, n_threads: int) -> Any:
+def _grower(matrix: Any, options: Any, loss: BoundLoss, n_threads: int) -> Any:
     if loss.joint_units is None:
         return _engine.TreeGrower(matrix, options, n_threads)
     return _engine.JointGrower(matrix, options, loss.joint_units, n_threads)
@@ -330,7 +330,7 @@ def _refitted(fit: BoostingFit, found: Trainer, trained: TrainedBoosting) -> Tra
 
 def _held_out_predictions(boosters: list[Booster], n_rows: int, n_threads: int) -> FloatArray:
     """The mean raw prediction of each row by the boosters that did not learn from it; NaN without any."""
-    n_outputs = len(boosters[0].loss.start)
+    n_outputs = len(boosters[0].loss.baseline)
     total, counts = np.zeros((n_rows, n_outputs)), np.zeros(n_rows)
     for booster in boosters:
         own = _engine.Forest(booster.encoded.n_features, n_outputs)
@@ -339,7 +339,7 @@ def _held_out_predictions(boosters: list[Booster], n_rows: int, n_threads: int) 
                 own.add(tree, output)
         rows = take_rows(booster.encoded, booster.left_out)
         added = add_scores(own, np.zeros(n_outputs), rows, n_threads)
-        total[booster.left_out] += booster.loss.first_scores(booster.left_out) + added
+        total[booster.left_out] += booster.loss.init_scores(booster.left_out) + added
         counts[booster.left_out] += 1
     total[counts == 0] = np.nan
     return np.asarray(total / np.maximum(counts, 1)[:, None])

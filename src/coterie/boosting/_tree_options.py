@@ -8,7 +8,7 @@ from coterie._params import is_auto
 from coterie.boosting._data import BoostingData
 from coterie.boosting.plan import Plan, Policy
 from coterie.errors import InvalidParameter
-from coterie.losses import BoostingLoss
+from coterie.losses import BoundLoss
 from coterie.trees.interactions import interaction_sets, with_made_features
 from coterie.trees.limits import monotone_of
 
@@ -27,13 +27,15 @@ _LEVEL_SMOOTHING = 10.0
 _LEVEL_L2 = 1.0
 
 
-def grow_options(plan: Plan, policy: Policy, loss: BoostingLoss, data: BoostingData) -> Any:
-    """The engine's options for the trees of one booster."""
+def grow_options(
+    plan: Plan, policy: Policy, loss: BoundLoss, data: BoostingData, *, lines_by_default: bool
+) -> Any:
+    """The engine's options for the trees of one booster; `linear_leaves="auto"` makes lines if `lines_by_default`."""
     params = plan.params
     options = _engine.GrowOptions()
     _set_growth(options, params, policy)
     _set_penalties(options, params, loss.scale)
-    _set_lines(options, params, policy, loss)
+    _set_lines(options, params, policy, loss, lines_by_default=lines_by_default)
     options.min_child_weight = float(params["min_child_weight"])
     options.max_features = plan.max_features
     options.level_smoothing = _LEVEL_SMOOTHING
@@ -51,7 +53,7 @@ def grow_options(plan: Plan, policy: Policy, loss: BoostingLoss, data: BoostingD
     return options
 
 
-def _check_monotone(plan: Plan, loss: BoostingLoss) -> None:
+def _check_monotone(plan: Plan, loss: BoundLoss) -> None:
     if plan.params["monotonic_cst"] is None:
         return
     if plan.task == "classification" and loss.n_outputs > 1:
@@ -118,13 +120,14 @@ def takes_several_targets(linear_leaves: bool | str, y: Any) -> bool:
     return False
 
 
-def _set_lines(options: Any, params: Mapping[str, Any], policy: Policy, loss: BoostingLoss) -> None:
+def _set_lines(
+    options: Any, params: Mapping[str, Any], policy: Policy, loss: BoundLoss, *, lines_by_default: bool
+) -> None:
     """Lines in the leaves, if they are asked for and can be; "auto" does without where they cannot."""
     if not policy.linear_leaves:
         return
     automatic = is_auto(params["linear_leaves"])
-    # Where the hessian nearly vanishes, as that of some losses does, a line may go very far.
-    if automatic and params["loss"] not in ("squared_error", "log_loss"):
+    if automatic and not lines_by_default:
         return
     if objection := _objection_to_lines(params, loss):
         if automatic:
@@ -139,7 +142,7 @@ def _set_lines(options: Any, params: Mapping[str, Any], policy: Policy, loss: Bo
     options.linear_l2 = float(params["linear_l2"])
 
 
-def _objection_to_lines(params: Mapping[str, Any], loss: BoostingLoss) -> str | None:
+def _objection_to_lines(params: Mapping[str, Any], loss: BoundLoss) -> str | None:
     for name, instead in (
         ("l1_regularization", "l2_regularization and linear_l2 keep lines modest"),
         ("path_smoothing", "linear_l2 makes slopes less steep"),

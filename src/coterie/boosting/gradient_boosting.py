@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
-from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real, is_auto
+from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, is_auto
 from coterie._typing import AnyArray, FloatArray
 from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._init_estimator import class_scores, number_scores
@@ -16,23 +16,22 @@ from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.explain.explained import class_outputs
 from coterie.losses import (
-    CLASS_LOSS_NAMES,
-    LOSS_NAMES,
-    CustomLoss,
-    LossChoice,
-    Quantile,
-    class_loss_of,
-    loss_of,
+    BoundLoss,
+    Loss,
+    LossFor,
+    RegressionLoss,
+    loss_for_classes,
+    loss_for_targets,
 )
-from coterie.losses.base import Float32Array, NewtonLoss
+from coterie.losses.quantile import Quantile
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
 @documented(
     first="""
-    loss : str or LossChoice
-        What is minimised, and so what the answer is: the mean for "squared_error", the default of nearly everyone.
+    loss : str or Loss
+        What is minimised, and so what is predicted: the mean for "squared_error", the default of nearly everyone.
     quantile : float, sequence of floats or None
         The level or levels of loss="quantile".
 """,
@@ -53,7 +52,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     _task = "regression"
     PARAMS: ClassVar[Params] = {
-        "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)],
+        "loss": [LossFor("regression")],
         "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
         **BOOSTING_PARAMS,
     }
@@ -61,7 +60,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def __init__(
         self,
         *,
-        loss: str | LossChoice = "squared_error",
+        loss: str | Loss = "squared_error",
         quantile: Any = None,
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
@@ -134,12 +133,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         `n_trees`: ask only the trees of the first rounds.
         """
         scores = self._raw_scores(X, offset, n_trees)
-        return self._loss().answers(scores)
+        return self._loss().predictions(scores)
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """What `predict` would say after each round."""
         scores = self._staged_scores(X, offset)
-        return map(self._loss().answers, scores)
+        return map(self._loss().predictions, scores)
 
     def _set_target(self, train: TrainingData) -> None:
         self.n_outputs_ = train.target.n_outputs
@@ -148,14 +147,14 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return target
 
     def _set_held_out(self, scores: FloatArray) -> None:
-        self.oob_prediction_: FloatArray = self._loss().answers(scores)
+        self.oob_prediction_: FloatArray = self._loss().predictions(scores)
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         n_outputs = self.forest_.n_outputs
         outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
         scores = np.arange(3.0).repeat(n_outputs).reshape(3, n_outputs)
-        is_answer = np.array_equal(self._loss().answers(scores).reshape(3, -1), scores)
-        return outputs, "prediction" if is_answer else "score before the link"
+        is_prediction = np.array_equal(self._loss().predictions(scores).reshape(3, -1), scores)
+        return outputs, "prediction" if is_prediction else "score before the link"
 
     def _n_outputs(self) -> int:
         return self._loss().n_outputs
@@ -170,13 +169,13 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         )  # lines serve one
         return tags
 
-    def _loss(self) -> LossChoice:
-        choice = self._loss_of_one()
-        return choice if self.n_outputs_ == 1 else choice.of_targets(self.n_outputs_)
+    def _loss(self) -> RegressionLoss:
+        return loss_for_targets(self._loss_of_one(), self.n_outputs_)
 
-    def _loss_of_one(self) -> LossChoice:
+    def _loss_of_one(self) -> str | Loss:
         if self.quantile is None:
-            return loss_of(self.loss)
+            chosen: str | Loss = self.loss
+            return chosen
         if not isinstance(self.loss, str) or self.loss != "quantile":
             raise InvalidParameter(
                 f"quantile={self.quantile!r} has no meaning with loss={self.loss!r}. Leave it at None, or set "
@@ -188,7 +187,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
 @documented(
     first="""
-    loss : {"log_loss", "exponential"} or CustomLoss
+    loss : str or Loss
         What is minimised. Log loss, because its scores are probabilities that can be believed.
 """,
     own="""
@@ -212,7 +211,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     _task = "classification"
     PARAMS: ClassVar[Params] = {
-        "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
+        "loss": [LossFor("binary")],
         **BOOSTING_PARAMS,
         "class_weight": [MappingLike(), OneOf("balanced"), None],
     }
@@ -220,7 +219,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     def __init__(
         self,
         *,
-        loss: str | CustomLoss = "log_loss",
+        loss: str | Loss = "log_loss",
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
         n_bags: int | str = "auto",
@@ -323,7 +322,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def _labels(self, scores: FloatArray) -> AnyArray:
         one = len(self.classes_) == 1
-        chosen = np.zeros(len(scores), np.intp) if one else self._loss().chosen(scores)
+        chosen = np.zeros(len(scores), np.intp) if one else self._loss().most_probable(scores)
         return np.asarray(self.classes_[chosen])
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
@@ -343,7 +342,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.oob_decision_function_: FloatArray = self._probabilities(scores)
 
     def _loss(self) -> Any:
-        return _OneClass() if len(self.classes_) == 1 else class_loss_of(self.loss, len(self.classes_))
+        return _OneClass() if len(self.classes_) == 1 else loss_for_classes(self.loss, len(self.classes_))
 
     def _n_outputs(self) -> int:
         n_classes = len(self.classes_)
@@ -356,20 +355,22 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 class _OneClass:
     """The loss where there is nothing to learn: every row has the same class."""
 
-    def begin(self, codes: AnyArray, *_: Any) -> "_NothingToLearn":
+    linear_leaves = False
+
+    def bind(self, codes: AnyArray, *_: Any) -> "_NothingToLearn":
         return _NothingToLearn(len(codes))
 
 
-class _NothingToLearn(NewtonLoss):
+class _NothingToLearn(BoundLoss):
     n_outputs = 0
     scale = 1.0
 
     def __init__(self, n_rows: int) -> None:
-        self.start = np.zeros(1)
-        self.scores: Float32Array = np.zeros((0, n_rows), dtype=np.float32)
+        self.baseline = np.zeros(1)
+        self.scores = np.zeros((0, n_rows), dtype=np.float32)
 
     def derivatives(self, output: int) -> Any:
         raise AssertionError("there is no output to learn")
 
-    def value(self, scores: FloatArray, y: AnyArray, weight: FloatArray | None) -> float:
+    def mean_value(self, y: AnyArray, raw: FloatArray, weight: FloatArray | None) -> float:
         return 0.0

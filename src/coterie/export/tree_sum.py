@@ -26,14 +26,9 @@ from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.links import Logistic, NumberLink, Shares, Softmax
 from coterie.export.writers.flat_tree import FlatTree, flat_tree, stump_tree
 from coterie.forests.base import ForestBase
-from coterie.losses import CustomLoss
-from coterie.losses.choices import LossChoice, Quantile
 from coterie.trees.criterion_tree import CriterionTree
 
 __all__ = ["Ascending", "OneClass", "TreeSum", "owner_of_trees", "tree_sum_of"]
-
-# Of losses whose scores are not their answers.
-_LINKS = {"poisson": "exp", "gamma": "exp", "tweedie": "exp", "cross_entropy": "logistic"}
 
 
 @dataclass(frozen=True)
@@ -109,35 +104,33 @@ def _of_boosting(model: Any) -> TreeSum:
         readings_of(model.schema_, model.encoder_, model.statistics_),
         _trees(model.forest_),
         np.asarray(model.baseline_, dtype=np.float64),
-        _class_link(model) if has_classes else _number_link(model._loss()),
+        _link_of(model),
         (model.classes_,) if has_classes else (),
     )
 
 
-def _class_link(model: Any) -> Any:
-    if len(model.classes_) == 1:
+def _link_of(model: Any) -> Any:
+    """The inverse link of the model's loss; a loss that has no name for it cannot be exported."""
+    has_classes = hasattr(model, "classes_")
+    if has_classes and len(model.classes_) == 1:
         return OneClass()
-    if isinstance(model.loss, CustomLoss):
-        _refuse_custom(model.loss)
-    if len(model.classes_) > 2:
-        return Softmax()
-    return Logistic(2.0 if model.loss == "exponential" else 1.0, second="score > 0")
-
-
-def _number_link(loss: LossChoice) -> Any:
-    if isinstance(loss, CustomLoss):
-        _refuse_custom(loss)
-    if isinstance(loss, Quantile) and loss.n_outputs > 1:
-        return Ascending()
-    return NumberLink(_LINKS.get(getattr(loss, "name", ""), "identity"))
-
-
-def _refuse_custom(loss: CustomLoss) -> None:
-    if loss.link is not None:
-        raise InvalidInput(
-            "The link of a CustomLoss is a function of Python, which no other format can hold. Fit with "
-            "CustomLoss(..., link=None), export the scores, and apply the link to them."
-        )
+    loss = model._loss()
+    match loss.export_link:
+        case "softmax":
+            return Softmax()
+        case "ascending":
+            return Ascending()
+        case "logistic" if has_classes:
+            return Logistic(loss.log_odds_scale, second="score > 0")
+        case "identity" | "exp" | "logistic" as name:
+            return NumberLink(name)
+    raise InvalidInput(
+        f"loss={in_short(model.loss)} has an inverse link that no other format can hold.",
+        parameter="loss",
+        received=model.loss,
+        hint="Of a CustomLoss it is a function of Python: fit with inverse_link=None, export the raw predictions, and "
+        "apply the function to them.",
+    )
 
 
 def _of_forest(model: Any) -> TreeSum:

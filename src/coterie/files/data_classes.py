@@ -12,18 +12,7 @@ from coterie.data.schema import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.files.kinds import ANY, NONE, TEXT, WHOLE, array, dict_of, instance, list_of, one_of, tuple_of
 from coterie.files.spec import Spec, expect
-from coterie.losses import (
-    Absolute,
-    CrossEntropy,
-    CustomLoss,
-    Expectile,
-    Gamma,
-    Huber,
-    Poisson,
-    Quantile,
-    Squared,
-    Tweedie,
-)
+from coterie.losses import CustomLoss, registered_losses
 from coterie.trees.grown_tree import GrownTree
 
 __all__ = ["DATA_CLASSES"]
@@ -107,9 +96,6 @@ def _check_columns(columns: Any) -> None:
     expect(inside, "names a column that does not exist")
 
 
-LOSSES = (Absolute, CrossEntropy, Expectile, Gamma, Huber, Poisson, Quantile, Squared, Tweedie)
-
-
 def _refuse_functions(_: Any) -> dict[str, Any]:
     raise TypeError(
         "CustomLoss is made of functions, and a file holds no code. Save the model with one of the losses of "
@@ -118,10 +104,16 @@ def _refuse_functions(_: Any) -> dict[str, Any]:
 
 
 def _loss_spec(cls: type[Any]) -> Spec:
-    def build(parts: dict[str, Any]) -> Any:
-        return cls(**parts)  # checks what it is given
+    renamed = cls.renamed_settings
+    names = [*(each.name for each in fields(cls)), *renamed]
 
-    return Spec(f"losses.{cls.__name__}", cls, {each.name: ANY for each in fields(cls)}, build=build)
+    def build(parts: dict[str, Any]) -> Any:
+        return cls(
+            **{renamed.get(name, name): value for name, value in parts.items()}
+        )  # checks what it is given
+
+    optional = frozenset([*renamed, *renamed.values()])
+    return Spec(cls.file_name, cls, dict.fromkeys(names, ANY), optional, build=build)
 
 
 DATA_CLASSES = [
@@ -185,5 +177,5 @@ DATA_CLASSES = [
         verify=_check_grown,
     ),
     Spec("losses.CustomLoss", CustomLoss, {}, parts=_refuse_functions),
-    *(_loss_spec(cls) for cls in LOSSES),
+    *(_loss_spec(cls) for cls in registered_losses()),
 ]

@@ -1,46 +1,47 @@
-"""Losses that boosting can minimise."""
+"""Losses that boosting can minimise.
 
-from coterie.losses.base import BoostingLoss, Origin
-from coterie.losses.choices import (
-    LOSS_NAMES,
-    Absolute,
-    CrossEntropy,
-    Expectile,
-    Gamma,
-    Huber,
-    LossChoice,
-    Poisson,
-    Quantile,
-    Squared,
-    Tweedie,
-    loss_of,
-)
-from coterie.losses.class_choices import CLASS_LOSS_NAMES, ClassLoss, class_loss_of
-from coterie.losses.classification import BinaryLogLoss, ExponentialLoss, MultinomialLogLoss
+Every module of this folder is imported, and the classes of all losses in them can be imported from here.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from coterie.losses.base import BoundLoss, InitScore, RowLoss
 from coterie.losses.custom import CustomLoss
-from coterie.losses.regression import SquaredError
+from coterie.losses.loss import ClassificationLoss, Loss, RegressionLoss
+from coterie.losses.registry import (
+    LossFor,
+    loss_for_classes,
+    loss_for_targets,
+    loss_names,
+    registered_losses,
+)
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+_BY_CLASS = {loss.__name__: loss for loss in registered_losses()}
 
 __all__ = [
-    "CLASS_LOSS_NAMES",
-    "LOSS_NAMES",
-    "Absolute",
-    "BinaryLogLoss",
-    "BoostingLoss",
-    "ClassLoss",
-    "CrossEntropy",
+    "BoundLoss",
+    "ClassificationLoss",
     "CustomLoss",
-    "Expectile",
-    "ExponentialLoss",
-    "Gamma",
-    "Huber",
-    "LossChoice",
-    "MultinomialLogLoss",
-    "Origin",
-    "Poisson",
-    "Quantile",
-    "Squared",
-    "SquaredError",
-    "Tweedie",
-    "class_loss_of",
-    "loss_of",
+    "InitScore",
+    "Loss",
+    "LossFor",
+    "RegressionLoss",
+    "RowLoss",
+    "loss_for_classes",
+    "loss_for_targets",
+    "loss_names",
+    "registered_losses",
+    *_BY_CLASS,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A registered loss, which type checkers know by the module that defines it."""
+    if name in _BY_CLASS:
+        return _BY_CLASS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

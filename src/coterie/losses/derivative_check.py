@@ -14,8 +14,9 @@ import numpy as np
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.errors import InvalidParameter
+from coterie.losses.base import RowLoss
 
-__all__ = ["call", "check_derivatives", "refuse_not_finite"]
+__all__ = ["Formulas", "call", "check_derivatives", "refuse_not_finite"]
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -23,7 +24,12 @@ _MOST_ROWS = 8
 _SHIFTS = (-0.83, -0.37, 0.29, 0.71)  # in units; not round, so that corners are seldom met
 
 
-class _Functions(Protocol):
+class Formulas(RowLoss, Protocol):
+    """A loss of one raw prediction, or score, by its formulas: `coterie.losses.loss.Loss`."""
+
+    @property
+    def title(self) -> str: ...
+
     @property
     def value(self) -> Callable[[FloatArray, FloatArray], Any]: ...
 
@@ -33,6 +39,14 @@ class _Functions(Protocol):
     @property
     def hessian(self) -> Callable[[FloatArray, FloatArray], Any] | None: ...
 
+    @property
+    def baseline(self) -> float | None: ...
+
+    @property
+    def may_be_concave(self) -> bool: ...
+
+    def check_formulas(self, y: FloatArray, raw: FloatArray) -> None: ...
+
 
 class _Points(NamedTuple):
     y: FloatArray
@@ -40,72 +54,90 @@ class _Points(NamedTuple):
     unit: FloatArray
 
 
-def call(
-    part: str, function: Callable[[FloatArray, FloatArray], Any], y: AnyArray, score: FloatArray
-) -> FloatArray:
-    """A function of the user's on some rows: one float64 per row, or an error that says what came instead."""
-    y, score = y.view(), score.view()
-    y.flags.writeable = score.flags.writeable = False
+def call(loss: Formulas, part: str, y: AnyArray | None, score: FloatArray) -> FloatArray:
+    """A function of the loss on some rows: one float64 per row, or an error that tells what came instead."""
+    given = [each.view() for each in (y, score) if each is not None]
+    for each in given:
+        each.flags.writeable = False
     try:
         with np.errstate(all="ignore"):
-            result = function(y, score)
+            result = getattr(loss, part)(*given)
         array = np.asarray(result)
     except Exception as error:
         raise InvalidParameter(
-            f"The {part} of the CustomLoss raised {type(error).__name__}: {error}. It is called with float64 arrays of "
-            "one entry per row, which it must not change."
+            f"The {part} of the {loss.title} raised {type(error).__name__}: {error}. It is called with float64 arrays "
+            "of one entry per row, which it must not change.",
+            parameter=part,
         ) from error
     if array.dtype.kind not in "biuf":
-        raise InvalidParameter(
-            f"The {part} of the CustomLoss returned {type(result).__name__} of type {array.dtype}; expected an array "
-            "of numbers."
+        raise _returned(
+            loss, part, f"{type(result).__name__} of type {array.dtype}", result, "an array of numbers"
         )
     if part == "value" and array.dtype.kind == "f" and array.dtype.itemsize < 8:
-        raise InvalidParameter(
-            f"The value of the CustomLoss returned {array.dtype}; expected float64, whose differences are fine enough "
-            "to be compared with the gradient. It is called with float64 arrays."
-        )
+        hint = "Its differences are compared with the gradient, and must be fine. It is called with float64 arrays."
+        raise _returned(loss, part, str(array.dtype), result, "float64", hint)
     if array.shape != score.shape:
-        raise InvalidParameter(
-            f"The {part} of the CustomLoss returned shape {array.shape} for {len(score)} rows; expected "
-            f"({len(score)},), one number per row. Means and sums are taken by the fit."
+        shape, allowed = (
+            f"shape {array.shape} for {len(score)} rows",
+            f"({len(score)},), one number per row",
         )
+        raise _returned(loss, part, shape, result, allowed, "Means and sums are taken by the fit.")
     return array.astype(np.float64)
 
 
-def refuse_not_finite(part: str, result: FloatArray, y: AnyArray | None, score: FloatArray) -> None:
+def _returned(
+    loss: Formulas, part: str, what: str, result: object, allowed: str, hint: str | None = None
+) -> InvalidParameter:
+    return InvalidParameter(
+        f"The {part} of the {loss.title} returned {what}; expected {allowed}.",
+        parameter=part,
+        received=result,
+        allowed=allowed,
+        hint=hint,
+    )
+
+
+def refuse_not_finite(
+    loss: Formulas, part: str, result: FloatArray, y: AnyArray | None, score: FloatArray
+) -> None:
     wrong = np.flatnonzero(~np.isfinite(result))
     if len(wrong):
         row = int(wrong[0])
         target = "" if y is None else f"y={y[row]:g} and "
         raise InvalidParameter(
-            f"The {part} of the CustomLoss is {result[row]} at {target}score={score[row]:g}. Keep it finite there, for "
-            "example by clipping the score."
+            f"The {part} of the {loss.title} is {result[row]} at {target}score={score[row]:g}.",
+            parameter=part,
+            received=float(result[row]),
+            allowed="a finite number for each row",
+            hint="Keep it finite there, for example by clipping the score.",
         )
 
 
-def check_derivatives(functions: _Functions, y: FloatArray, score: FloatArray) -> None:
+def check_derivatives(loss: Formulas, y: FloatArray, score: FloatArray) -> None:
     """Refuse a gradient or a hessian that is not the value's around these scores."""
-    points = _points(functions, y, score)
-    checked = _check_gradient(functions, points)
+    points = _points(loss, y, score)
+    checked = _check_gradient(loss, points)
     if not checked.any():
         raise InvalidParameter(
-            f"The value of the CustomLoss is not finite around score={float(np.median(score)):g}, where the fit "
-            "begins. Give start= a score at which every row has a finite loss."
+            f"The value of the {loss.title} is not finite around score={float(np.median(score)):g}, where the fit "
+            "begins.",
+            parameter="value",
+            allowed="a finite number for each row",
+            hint="Give baseline= a score at which every row has a finite loss.",
         )
-    if functions.hessian is not None:
-        _check_hessian(functions, points)
+    if loss.hessian is not None:
+        _check_hessian(loss, points)
 
 
-def _points(functions: _Functions, y: FloatArray, score: FloatArray) -> _Points:
+def _points(loss: Formulas, y: FloatArray, score: FloatArray) -> _Points:
     """Some rows, from the least target to the largest, each at some scores around its own in three units."""
     rows = np.argsort(y, kind="stable")[np.unique(np.linspace(0, len(y) - 1, _MOST_ROWS).round().astype(int))]
-    slope = call("gradient", functions.gradient, y, score)
-    refuse_not_finite("gradient", slope, y, score)
+    slope = call(loss, "gradient", y, score)
+    refuse_not_finite(loss, "gradient", slope, y, score)
     curvature = np.ones(1)
-    if functions.hessian is not None:
-        curvature = call("hessian", functions.hessian, y, score)
-        refuse_not_finite("hessian", curvature, y, score)
+    if loss.hessian is not None:
+        curvature = call(loss, "hessian", y, score)
+        refuse_not_finite(loss, "hessian", curvature, y, score)
     with np.errstate(all="ignore"):
         lengths = np.array([np.abs(slope).mean() / np.abs(curvature).mean(), 1.0, np.std(y)])
     units = np.unique(lengths[np.isfinite(lengths) & (lengths > 0)])
@@ -122,12 +154,10 @@ class _Differences(NamedTuple):
     step: FloatArray
 
 
-def _differences(functions: _Functions, points: _Points, share: float) -> _Differences:
+def _differences(loss: Formulas, points: _Points, share: float) -> _Differences:
     step = np.maximum(share * points.unit, 4e-13 * np.abs(points.score))
     left, right = points.score - step, points.score + step
-    low, middle, high = (
-        call("value", functions.value, points.y, score) for score in (left, points.score, right)
-    )
+    low, middle, high = (call(loss, "value", points.y, score) for score in (left, points.score, right))
     with np.errstate(all="ignore"):
         before = (middle - low) / (points.score - left)
         after = (high - middle) / (right - points.score)
@@ -138,23 +168,23 @@ def _differences(functions: _Functions, points: _Points, share: float) -> _Diffe
     return _Differences(slope, before, after, curvature, rounding, step)
 
 
-def _check_gradient(functions: _Functions, points: _Points) -> BoolArray:
-    found = _differences(functions, points, 6e-6)
-    given = call("gradient", functions.gradient, points.y, points.score)
+def _check_gradient(loss: Formulas, points: _Points) -> BoolArray:
+    found = _differences(loss, points, 6e-6)
+    given = call(loss, "gradient", points.y, points.score)
     with np.errstate(all="ignore"):
         slack = 1e-3 * np.maximum(np.abs(found.slope), np.abs(given)) + found.rounding / found.step
         low, high = np.minimum(found.before, found.after), np.maximum(found.before, found.after)
         wrong = (given < low - slack) | (given > high + slack) | np.isnan(given)
     known = np.isfinite(found.before) & np.isfinite(found.after)
     if (wrong & known).any():
-        _refuse("gradient", "slope", points, given, found.slope, int(np.argmax(wrong & known)))
+        _refuse(loss, "gradient", "slope", points, given, found.slope, int(np.argmax(wrong & known)))
     return known
 
 
-def _check_hessian(functions: _Functions, points: _Points) -> None:
-    assert functions.hessian is not None
-    found, finer = (_differences(functions, points, share) for share in (1e-3, 5e-4))
-    given = call("hessian", functions.hessian, points.y, points.score)
+def _check_hessian(loss: Formulas, points: _Points) -> None:
+    assert loss.hessian is not None
+    found, finer = (_differences(loss, points, share) for share in (1e-3, 5e-4))
+    given = call(loss, "hessian", points.y, points.score)
     with np.errstate(all="ignore"):
         rounding = 4 * finer.rounding / finer.step**2
         largest = np.maximum(np.abs(found.curvature), np.abs(finer.curvature))
@@ -163,11 +193,11 @@ def _check_hessian(functions: _Functions, points: _Points) -> None:
         wrong = (np.abs(given - finer.curvature) > slack) | np.isnan(given)
     known = np.isfinite(found.curvature) & np.isfinite(finer.curvature) & smooth
     if (wrong & known).any():
-        _refuse("hessian", "curvature", points, given, finer.curvature, int(np.argmax(wrong & known)))
+        _refuse(loss, "hessian", "curvature", points, given, finer.curvature, int(np.argmax(wrong & known)))
 
 
 def _refuse(
-    part: str, meaning: str, points: _Points, given: FloatArray, expected: FloatArray, at: int
+    loss: Formulas, part: str, meaning: str, points: _Points, given: FloatArray, expected: FloatArray, at: int
 ) -> NoReturn:
     hint = "Both are with respect to the score, and a factor such as 2 counts."
     if np.isclose(given[at], -expected[at], rtol=1e-2, atol=0):
@@ -175,6 +205,10 @@ def _refuse(
     elif part == "hessian":
         hint = "Leave hessian=None to count 1 for every row."
     raise InvalidParameter(
-        f"The {part} of the CustomLoss is not the {meaning} of its value: at y={points.y[at]:g} and "
-        f"score={points.score[at]:g} it is {given[at]:g}, and differences of the value say {expected[at]:.6g}. {hint}"
+        f"The {part} of the {loss.title} is not the {meaning} of its value: at y={points.y[at]:g} and "
+        f"score={points.score[at]:g} it is {given[at]:g}, and differences of the value give {expected[at]:.6g}.",
+        parameter=part,
+        received=float(given[at]),
+        allowed=f"{expected[at]:.6g}",
+        hint=hint,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 import coterie
 from coterie.files.upgrades import FORMAT
+from coterie.losses import Huber
 
 FOLDER = Path(__file__).parent
 TABLE = {
@@ -33,6 +34,9 @@ def models() -> dict[str, Any]:
     return {
         "forest": coterie.RandomForestClassifier(**small).fit(TABLE, LABELS),
         "boosting": coterie.GradientBoostingRegressor(min_samples_leaf=1, **small).fit(TABLE, NUMBERS),
+        "huber": coterie.GradientBoostingRegressor(loss=Huber(0.8), min_samples_leaf=1, **small).fit(
+            TABLE, NUMBERS
+        ),
         "adaboost": coterie.AdaBoostClassifier(**small).fit(TABLE, LABELS),
         "many_boosting": coterie.GradientBoostingRegressor(**small | {"n_estimators": 8}).fit(
             MANY, MANY_NUMBERS

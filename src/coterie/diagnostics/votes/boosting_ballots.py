@@ -19,10 +19,12 @@ __all__ = ["boosting_ballots"]
 
 def boosting_ballots(model: Any, X: Any) -> Ballots:
     """Half of each score is the vote of its class; with two classes, half of it and half of its opposite."""
-    if getattr(model.loss, "link", None) is not None:
+    if model._loss().inverse_link is not None:
         raise InvalidInput(
             "The margin of gradient boosting says on which side of zero a score lies, and this model has a custom loss "
-            "with a link of its own, where zero need not be the border between the classes. Leave the link out."
+            "with an inverse link of its own, where zero need not be the border between the classes.",
+            parameter="inverse_link",
+            hint="Leave the inverse_link out.",
         )
     start = np.abs(model._start_of(X, None)[0]).max(axis=-1)
     largest = _largest_answers(model)

@@ -1,0 +1,146 @@
+"""Log loss: minus the logarithm of the probability of the true class."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+import coterie._engine as _engine
+from coterie._typing import AnyArray, CodeArray, FloatArray
+from coterie.losses.base import BoundLoss, Derivatives, InitScore, RowLoss, UnscaledBoundLoss
+from coterie.losses.loss import ClassificationLoss, Loss, LossTask
+from coterie.losses.optimum import LEAST_SHARE, best_log_odds, best_log_shares
+
+__all__ = ["LogLoss", "LogOddsFormulas", "MultinomialLogLoss", "class_shares"]
+
+
+class LogOddsFormulas(Loss):
+    """Log loss of y from 0 to 1, where the raw prediction is the log odds."""
+
+    def value(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray(np.logaddexp(0, raw) - y * raw)
+
+    def gradient(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray(expit(raw) - y)
+
+    def hessian(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        return np.asarray(expit(raw) * expit(-raw))
+
+
+class BoundLogLoss(UnscaledBoundLoss):
+    """Two classes: one score, the log odds of the second."""
+
+    def __init__(
+        self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        self._y = y.astype(np.float32)
+        self._gradient = np.empty(len(y), dtype=np.float32)
+        self._hessian = np.empty(len(y), dtype=np.float32)
+
+    def best_constant(self, y: CodeArray, weight: FloatArray | None, offset: FloatArray | None) -> float:
+        share = class_shares(y, 2, weight)[1]
+        return best_log_odds(share, None if offset is None else offset[:, 0], weight)
+
+    def derivatives(self, output: int) -> Derivatives:
+        _engine.log_loss_derivatives(
+            self.scores[0], self._y, self._weight, self._gradient, self._hessian, self._n_threads
+        )
+        return self._gradient, self._hessian
+
+
+class BoundMultinomialLogLoss(UnscaledBoundLoss):
+    """K classes: a score for each."""
+
+    def __init__(
+        self,
+        loss: "MultinomialLogLoss",
+        y: CodeArray,
+        weight: FloatArray | None,
+        n_threads: int,
+        init: InitScore,
+    ) -> None:
+        self.n_outputs = loss.n_classes
+        super().__init__(loss, y, weight, n_threads, init)
+        self._codes = np.ascontiguousarray(y, dtype=np.int32)
+        self._log_sum = np.empty(len(y), dtype=np.float32)
+        self._gradient = np.empty(len(y), dtype=np.float32)
+        self._hessian = np.empty(len(y), dtype=np.float32)
+
+    def best_constant(self, y: CodeArray, weight: FloatArray | None, offset: FloatArray | None) -> FloatArray:
+        return best_log_shares(class_shares(y, self.n_outputs, weight), offset, weight)
+
+    def begin_round(self) -> None:
+        _engine.log_sum_exp(self.scores.reshape(-1), self.n_outputs, self._log_sum, self._n_threads)
+
+    def derivatives(self, output: int) -> Derivatives:
+        _engine.softmax_derivatives(
+            self.scores[output],
+            self._log_sum,
+            self._codes,
+            output,
+            self._weight,
+            self._gradient,
+            self._hessian,
+            self._n_threads,
+        )
+        return self._gradient, self._hessian
+
+
+@dataclass(frozen=True)
+class LogLoss(LogOddsFormulas, ClassificationLoss, name="log_loss"):
+    """Log loss, whose probabilities are calibrated: of two classes, or of any number."""
+
+    tasks: ClassVar[frozenset[LossTask]] = frozenset({"binary", "multiclass"})
+    linear_leaves = True
+    bound: ClassVar[type[BoundLoss]] = BoundLogLoss
+
+    def for_classes(self, n_classes: int) -> ClassificationLoss:
+        return self if n_classes <= 2 else MultinomialLogLoss(n_classes)
+
+
+@dataclass(frozen=True)
+class MultinomialLogLoss(LogLoss):
+    """K classes, K raw predictions; probabilities are their exponentials divided by the sum."""
+
+    n_classes: int
+
+    bound = BoundMultinomialLogLoss
+
+    @property
+    def n_outputs(self) -> int:
+        return self.n_classes
+
+    @property
+    def export_link(self) -> str:
+        return "softmax"
+
+    def probabilities(self, raw: FloatArray) -> FloatArray:
+        exponentials = np.exp(raw - raw.max(axis=1, keepdims=True))
+        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+    def link(self, probabilities: FloatArray) -> FloatArray:
+        logs = np.log(np.clip(probabilities, LEAST_SHARE, 1.0))
+        return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+    def values(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        highest = raw.max(axis=1)
+        log_sum = highest + np.log(np.exp(raw - highest[:, None]).sum(axis=1))
+        return np.asarray(log_sum - raw[np.arange(len(y)), y])
+
+    def gradients(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        gradients = self.probabilities(raw)
+        gradients[np.arange(len(y)), y] -= 1
+        return gradients
+
+    def curvatures(self, y: AnyArray, raw: FloatArray, direction: FloatArray) -> FloatArray:
+        shares = self.probabilities(raw)
+        mean = (shares * direction).sum(axis=1, keepdims=True)
+        return np.asarray((shares * (direction - mean) ** 2).sum(axis=1))
+
+
+def class_shares(codes: CodeArray, n_classes: int, weight: FloatArray | None) -> FloatArray:
+    """The weighted share of each class."""
+    counts = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
+    return np.asarray(counts / counts.sum())
