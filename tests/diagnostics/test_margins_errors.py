@@ -42,7 +42,7 @@ ADABOOST = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, np.arange(2
                 ),
                 n_estimators=2,
             ).fit(X, Y),
-            "a link of its own",
+            "an inverse link of its own",
         ),
     ],
     ids=["no ensemble", "regressor", "two targets", "one class", "own link"],

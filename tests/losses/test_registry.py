@@ -166,6 +166,7 @@ def test_a_name_means_the_default_settings(case: LossCase) -> None:
     assert LOSSES[loss.name] is loss
     assert loss.file_name == f"losses.{loss.__name__}"
     assert getattr(coterie.losses, loss.__name__) is loss
+    assert loss.__name__ in dir(coterie.losses)
     if case.given == loss():
         X = table()
         ours, theirs = (

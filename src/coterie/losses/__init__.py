@@ -45,3 +45,7 @@ def __getattr__(name: str) -> Any:
     if name in _BY_CLASS:
         return _BY_CLASS[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
