@@ -23,8 +23,8 @@ from coterie.bagging._bags import Bag, Bags, ColumnDraws
 from coterie.bagging._out_of_bag import OobSums
 from coterie.bagging._plan import (
     BAGGING_PARAMS,
+    BagFitSignature,
     Lesson,
-    Trace,
     bags_for,
     check_continues,
     check_together,
@@ -119,7 +119,7 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         check_together(self, bags.plan)
         follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
         seed = before["_trace"].seed if before else root_seed(self.random_state)
-        trace = Trace.of(seed, lesson, bags.plan, columns, follow=follow)
+        trace = BagFitSignature.of(seed, lesson, bags.plan, columns, follow=follow)
         if before:
             check_continues(self.n_estimators, before, trace, bags)
         journal = None

@@ -32,8 +32,8 @@ from coterie.trees.limits import Share
 
 __all__ = [
     "BAGGING_PARAMS",
+    "BagFitSignature",
     "Lesson",
-    "Trace",
     "bags_for",
     "check_continues",
     "check_together",
@@ -103,7 +103,7 @@ def contents_of(X: Any, outline: Outline, target: Target) -> SeedArray:
 
 
 @dataclass(frozen=True)
-class Trace:
+class BagFitSignature:
     """What a fit was about, to know whether another one continues it."""
 
     seed: int
@@ -115,7 +115,7 @@ class Trace:
     @classmethod
     def of(
         cls, seed: int, lesson: Lesson, plan: BagPlan, columns: ColumnDraws | None, *, follow: bool
-    ) -> "Trace":
+    ) -> "BagFitSignature":
         digest = hashlib.blake2b(lesson.contents.tobytes(), digest_size=16)
         digest.update(lesson.row_weight.tobytes())
         digest.update(repr((lesson.outline.names, lesson.outline.n_columns)).encode())
@@ -175,9 +175,9 @@ def check_together(estimator: Any, plan: BagPlan) -> None:
         )
 
 
-def check_continues(n_estimators: int, before: dict[str, Any], trace: Trace, bags: Bags) -> None:
+def check_continues(n_estimators: int, before: dict[str, Any], trace: BagFitSignature, bags: Bags) -> None:
     """Refuse to continue a fit that was about something else; `before` is what the estimator held then."""
-    earlier: Trace = before["_trace"]
+    earlier: BagFitSignature = before["_trace"]
     pairs = {
         "X, y or sample_weight": (earlier.data, trace.data),
         "bootstrap or max_samples": (earlier.plan, trace.plan),

@@ -11,7 +11,7 @@ from coterie.adaboost._training import Log, SettingsOf
 from coterie.bagging._bagged_trees import KnownOob
 from coterie.bagging._bags import Bags, ColumnDraws
 from coterie.bagging._out_of_bag import OobSums
-from coterie.bagging._plan import Trace as BaggingTrace
+from coterie.bagging._plan import BagFitSignature
 from coterie.combining._combine import RankScales
 from coterie.combining._final_estimator import FinalLesson
 from coterie.combining.output_code import _OneSide
@@ -35,7 +35,7 @@ from coterie.files.kinds import (
     tuple_of,
 )
 from coterie.files.spec import Spec, expect
-from coterie.fitting.warm_start import Trace
+from coterie.fitting.warm_start import FitSignature
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.out_of_bag import OutOfBag
 from coterie.forests.plan import BagPlan
@@ -112,7 +112,7 @@ MEMBER_CLASSES = [
     ),
     Spec(
         "BaggingTrace",
-        BaggingTrace,
+        BagFitSignature,
         {
             "seed": WHOLE,
             "data": TEXT,
@@ -123,7 +123,7 @@ MEMBER_CLASSES = [
     ),
     Spec(
         "Trace",
-        Trace,
+        FitSignature,
         {"seed": WHOLE, "settled": dict_of(TEXT, ANY), "digests": dict_of(TEXT, TEXT)},
     ),
     Spec(

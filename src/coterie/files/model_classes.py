@@ -12,7 +12,7 @@ from coterie.bagging import BaggingClassifier, BaggingRegressor
 from coterie.bagging._bagged_trees import KnownOob
 from coterie.bagging._bags import Bags
 from coterie.bagging._out_of_bag import OobSums
-from coterie.bagging._plan import Trace as BaggingTrace
+from coterie.bagging._plan import BagFitSignature
 from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.combining import (
     BlendingClassifier,
@@ -57,7 +57,7 @@ from coterie.files.model_checks import (
     check_tree,
 )
 from coterie.files.spec import Spec
-from coterie.fitting.warm_start import Trace
+from coterie.fitting.warm_start import FitSignature
 from coterie.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -111,7 +111,7 @@ _FOREST: _Attributes = {
     "_memories": list_of(instance(ForestMemory)) | NONE,
     "_oob": instance(OutOfBag) | NONE,
     "_saw_missing": array("b", 1),
-    "_trace": instance(Trace),
+    "_trace": instance(FitSignature),
     "_unit": NUMBER,
 }
 _BOOSTING: _Attributes = {
@@ -131,7 +131,7 @@ _BOOSTING: _Attributes = {
     "validation_scores_": FLOATS,
     "oob_prediction_": FLOATS,
     "oob_decision_function_": FLOATS,
-    "_trace": instance(Trace),
+    "_trace": instance(FitSignature),
 }
 _ADABOOST: _Attributes = {
     **_TABLE,
@@ -146,7 +146,7 @@ _ADABOOST: _Attributes = {
     "_log": instance(Log),
     "_settings": instance(SettingsOf),
     "_table": instance(StumpTable) | NONE,
-    "_trace": instance(Trace),
+    "_trace": instance(FitSignature),
     "edges_": _NUMBERS,
     "exponential_loss_": _NUMBERS,
     "method_": TEXT,
@@ -171,7 +171,7 @@ _ANYBOOST: _Attributes = {
     "train_losses_": FLOATS,
     "validation_losses_": FLOATS,
     "_first_loss": NUMBER,
-    "_trace": instance(Trace),
+    "_trace": instance(FitSignature),
     "_unit": NUMBER,
 }
 _BAGGING: _Attributes = {
@@ -192,7 +192,7 @@ _BAGGING: _Attributes = {
     "_question": instance(Question),
     "_schema": instance(Schema) | NONE,
     "_seeds": array("iu"),
-    "_trace": instance(BaggingTrace),
+    "_trace": instance(BagFitSignature),
     "_trees": instance(*FORESTS) | NONE,
 }
 _NAMED: _Attributes = {

@@ -14,7 +14,7 @@ from coterie.files.container import Container, chunks_of
 from coterie.files.json_text import canonical, parsed
 from coterie.files.notes import written_notes
 from coterie.files.reader import Reader
-from coterie.files.source import Source, opened
+from coterie.files.source import ByteSource, opened
 from coterie.files.storing import replace_file
 from coterie.files.summary import FileSummary, summary_of
 from coterie.files.upgrades import FORMAT, upgraded
@@ -154,7 +154,7 @@ def inspect_file(path: str | os.PathLike[str] | BinaryIO) -> FileSummary:
         return summary_of(container, nodes, source.name)
 
 
-def _opened_model(source: Source, mapped: bool = False) -> tuple[Container, Any]:
+def _opened_model(source: ByteSource, mapped: bool = False) -> tuple[Container, Any]:
     container = Container(source, mapped)
     written = _format_of(container, source.name)
     container.read_hashes()

@@ -20,7 +20,7 @@ from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
 __all__ = [
-    "Trace",
+    "FitSignature",
     "check_same",
     "check_same_data",
     "check_same_settings",
@@ -46,7 +46,7 @@ _ROWS_COMPARED = 250
 
 
 @dataclass(frozen=True)
-class Trace:
+class FitSignature:
     """What a fit was about: its seed, the parameters that its continuation must share, and digests of its data."""
 
     seed: int
@@ -78,7 +78,7 @@ def trace_of(
     offset: AnyArray | None = None,
     groups: AnyArray | None = None,
     has_eval_set: bool = False,
-) -> Trace:
+) -> FitSignature:
     """The trace of a fit; of X only some rows are looked at."""
     encoded = train.encoded
     step = max(1, encoded.n_rows // _ROWS_COMPARED)
@@ -92,10 +92,10 @@ def trace_of(
         "eval_set, which was given once only": str(has_eval_set),
     }
     settled = {name: getattr(estimator, name) for name in _SETTLED if hasattr(estimator, name)}
-    return Trace(seed, settled, digests)
+    return FitSignature(seed, settled, digests)
 
 
-def check_same(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any) -> None:
+def check_same(earlier: FitSignature, new: FitSignature, before: dict[str, Any], estimator: Any) -> None:
     """Refuse to continue a fit that was about something else; `before` is what the estimator held then."""
     if before["n_estimators_"] > estimator.n_estimators:
         raise InvalidParameter(
@@ -111,7 +111,7 @@ def check_same(earlier: Trace, new: Trace, before: dict[str, Any], estimator: An
     check_same_data(earlier, new, before, estimator, _INSTEAD)
 
 
-def check_same_settings(earlier: Trace, new: Trace, instead: str) -> None:
+def check_same_settings(earlier: FitSignature, new: FitSignature, instead: str) -> None:
     """Refuse to continue with other parameters of those that are settled; `instead` says what else to do."""
     for name, value in new.settled.items():
         if not _same(earlier.settled[name], value):
@@ -121,7 +121,9 @@ def check_same_settings(earlier: Trace, new: Trace, instead: str) -> None:
             )
 
 
-def check_same_data(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any, instead: str) -> None:
+def check_same_data(
+    earlier: FitSignature, new: FitSignature, before: dict[str, Any], estimator: Any, instead: str
+) -> None:
     """Refuse to continue on other columns, classes or rows; `instead` says what else to do."""
     if estimator.schema_ != before["schema_"]:
         raise SchemaMismatch(
