@@ -7,30 +7,30 @@ from typing import Any
 
 import pytest
 
-from coterie.files.registry import _specs, spec_of
+from coterie.files.registry import class_of, known_classes
 from tests.helpers.estimators import ESTIMATORS
 
 
 def test_names_and_classes_are_there_once() -> None:
-    names = [spec.name for spec in _specs()]
-    classes = [spec.cls for spec in _specs()]
+    names = [known.name for known in known_classes()]
+    classes = [known.cls for known in known_classes()]
     assert len(set(names)) == len(names)
     assert len(set(classes)) == len(classes)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_parameter_of_an_estimator_is_stored(estimator: type[Any]) -> None:
-    spec = next(each for each in _specs() if each.cls is estimator)
-    assert spec.name == estimator.__name__
-    assert spec.param_names == set(inspect.signature(estimator).parameters)
-    assert not spec.param_names & set(spec.state)
+    known = next(each for each in known_classes() if each.cls is estimator)
+    assert known.name == estimator.__name__
+    assert known.param_names == set(inspect.signature(estimator).parameters)
+    assert not known.param_names & set(known.attributes)
 
 
 def test_no_subclass_is_taken_for_its_parent() -> None:
     class Mine(ESTIMATORS[0]):  # type: ignore[misc]
         pass
 
-    assert spec_of(Mine()) is None
+    assert class_of(Mine()) is None
 
 
 def test_importing_coterie_reads_no_models_of_others() -> None:

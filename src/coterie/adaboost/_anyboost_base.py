@@ -26,7 +26,9 @@ from coterie._params import (
 )
 from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
+from coterie.adaboost._fitted import ANYBOOST_FITTED
 from coterie.adaboost._functional_descent import Descent, Rows, StepRule
 from coterie.data.holdout import holdout_rows
 from coterie.data.parts import rows_of
@@ -39,6 +41,7 @@ from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_jour
 from coterie.fitting.early_stopping import EarlyStopping
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.fitting.fitted_state import forget
 from coterie.fitting.warm_start import check_same_data, check_same_settings, left_as_it_was, trace_of
 from coterie.losses import BoostingLoss, Origin
 from coterie.losses.row_losses import RowLoss
@@ -71,23 +74,13 @@ ANYBOOST_PARAMS: Params = {
 }
 
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
-_LEARNED = (
-    "estimators_",
-    "estimator_weights_",
-    "n_estimators_",
-    "inner_products_",
-    "steps_",
-    "train_losses_",
-    "validation_losses_",
-    "stopped_because_",
-    "_trace",
-)
 
 
 class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
     """The rounds of `fit`, and the sum that `predict` starts from."""
 
     PARAMS: ClassVar[Params] = ANYBOOST_PARAMS
+    FITTED: ClassVar[Fitted] = ANYBOOST_FITTED
     _task: ClassVar[Task]
 
     estimator: Any
@@ -118,8 +111,7 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         if self.warm_start and hasattr(self, "_trace"):
             with left_as_it_was(self) as before:
                 return self._fit_from(before, X, y, sample_weight, eval_set)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
+        forget(self)
         return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
 
     def _fit_from(

@@ -9,7 +9,9 @@ from sklearn.callback import with_callbacks
 
 from coterie._params import Params, check_params, resolve_n_jobs
 from coterie._seeds import root_seed
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
+from coterie.adaboost._fitted import ADABOOST_CLASSIFIER_FITTED, verify_votes
 from coterie.adaboost._learner_tables import checked_rows, prepare_rows
 from coterie.adaboost._predictions import AnswersByVote
 from coterie.adaboost._rounds import scores_of_shares
@@ -31,25 +33,15 @@ from coterie.fitting.checkpoint_lists import KeptLists, check_numbers, kept_list
 from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.fitting.fitted_state import forget
 from coterie.fitting.warm_start import check_same_data, left_as_it_was, trace_of
 
 __all__ = ["AdaBoostClassifier"]
 
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
 
-# What a fit leaves behind, and what the next one must not find.
-_LEARNED = (
-    "estimators_",
-    "estimator_weights_",
-    "vote_history_",
-    "validation_errors_",
-    "_table",
-    "_log",
-    "_settings",
-    "_trace",
-)
 
-
+@storable_estimator(verify=verify_votes)
 class AdaBoostClassifier(AnswersByVote):
     """AdaBoost for classes.
 
@@ -136,6 +128,7 @@ class AdaBoostClassifier(AnswersByVote):
     """
 
     PARAMS: ClassVar[Params] = ADABOOST_PARAMS
+    FITTED: ClassVar[Fitted] = ADABOOST_CLASSIFIER_FITTED
 
     def __init__(
         self,
@@ -199,8 +192,7 @@ class AdaBoostClassifier(AnswersByVote):
         if self.warm_start and hasattr(self, "_trace"):
             with left_as_it_was(self) as before:
                 return self._fit_from(before, X, y, sample_weight, eval_set)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
+        forget(self)
         return self._fit_from(None, X, y, sample_weight, eval_set, resume=resume)
 
     def _fit_from(

@@ -21,7 +21,9 @@ from coterie._params import (
 from coterie._params import SeedLike as SeedRule
 from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import FloatArray, SeedLike
+from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.errors import InvalidParameter
@@ -29,6 +31,7 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
 from coterie.fitting.checkpoint_writer import check_resume, opened_journal
 from coterie.fitting.fingerprint import about_data, about_fit
+from coterie.fitting.fitted_state import forget
 from coterie.losses.base import power_of_two_above
 from coterie.members.base_learner import (
     BaseLearner,
@@ -57,6 +60,7 @@ class _Round(NamedTuple):
     log_weight: FloatArray
 
 
+@storable_estimator(verify=verify_votes)
 class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
     """AdaBoost for numbers, the method called R2.
 
@@ -128,6 +132,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         "n_jobs": [Whole(), None],
         "checkpoint": [CheckpointLike(), None],
     }
+    FITTED: ClassVar[Fitted] = ADABOOST_REGRESSOR_FITTED
 
     def __init__(
         self,
@@ -165,7 +170,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         check_params(self)
         check_resume(self, resume)
         resolve_n_jobs(self.n_jobs)
-        self.__dict__.pop("estimators_", None)
+        forget(self)
         train = prepare_training(self, X, y, sample_weight, task="regression")
         seed, journal = root_seed(self.random_state), None
         if self.checkpoint is not None:

@@ -9,11 +9,14 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import Tags
 
 from coterie._params import Instance, MappingLike, OneOf, Params, in_short
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
 from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
 from coterie.adaboost._anyboost_docs import documented
+from coterie.adaboost._fitted import ANYBOOST_CLASSIFIER_FITTED
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
+from coterie.fitting.fitted_state import verify_columns
 from coterie.losses import (
     CLASS_LOSS_NAMES,
     LOSS_NAMES,
@@ -36,6 +39,7 @@ from coterie.trees.growth_rules import unit_of
 __all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
 
 
+@storable_estimator(verify=verify_columns)
 @documented
 class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
     """Functional gradient descent for numbers, with any loss and any learner.
@@ -142,6 +146,7 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
         return self._loss().begin(y, weight, 1, origin)
 
 
+@storable_estimator(verify=verify_columns)
 @documented
 class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     """Functional gradient descent for classes, with any loss and any learner.
@@ -173,6 +178,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     """
 
     _task = "classification"
+    FITTED: ClassVar[Fitted] = ANYBOOST_CLASSIFIER_FITTED
     PARAMS: ClassVar[Params] = {
         **ANYBOOST_PARAMS,
         "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],

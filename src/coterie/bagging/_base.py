@@ -40,6 +40,7 @@ from coterie.explain import Explanation
 from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
 from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
 from coterie.fitting.fingerprint import about_fit, digest_of
+from coterie.fitting.fitted_state import forget
 from coterie.fitting.warm_start import left_as_it_was
 from coterie.forests.base import ForestBase
 from coterie.forests.growth import MOST, STEP, has_settled
@@ -150,7 +151,7 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
 
     def _begin(self, before: dict[str, Any] | None) -> None:
         """With no members, or with copies of the lists of those that are known."""
-        self.__dict__.pop("oob_score_", None)
+        forget(self)
         known = before or {}
         self.estimators_ = list(known.get("estimators_", []))
         self.estimators_features_ = list(known.get("estimators_features_", []))

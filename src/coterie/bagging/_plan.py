@@ -18,7 +18,9 @@ from coterie._params import (
     in_short,
     is_auto,
 )
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, SeedArray
+from coterie._value_types import BOOL, COUNT, NONE, TEXT, instance
 from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
 from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
 from coterie.data.parts import Outline
@@ -102,6 +104,16 @@ def contents_of(X: Any, outline: Outline, target: Target) -> SeedArray:
     return rows ^ hashes_of_objects([str(label) for label in target.classes])[target.values]
 
 
+@storable(
+    "BaggingTrace",
+    {
+        "seed": COUNT,
+        "data": TEXT,
+        "plan": instance(BagPlan),
+        "columns": instance(ColumnDraws) | NONE,
+        "follow": BOOL,
+    },
+)
 @dataclass(frozen=True)
 class BagFitSignature:
     """What a fit was about, to know whether another one continues it."""

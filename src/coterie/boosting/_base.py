@@ -34,11 +34,13 @@ from coterie._params import (
 )
 from coterie._reported import Reported
 from coterie._seeds import root_seed
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.boosting._booster import Booster, add_scores, units_of
 from coterie.boosting._checkpoint_rounds import KeptRounds, kept_rounds
 from coterie.boosting._dropout import DroppingBooster, check_dropout, check_staged
 from coterie.boosting._evaluators import EvalSetJudge, Judge, LeftOutJudge
+from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._holdouts import Part, all_rows, divide_rows
 from coterie.boosting._init_estimator import fitted_init
 from coterie.boosting._replay import KnownRounds
@@ -159,6 +161,7 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
+    FITTED: ClassVar[Fitted] = BOOSTING_FITTED
     _task: ClassVar[Any]
 
     def __init__(

@@ -9,6 +9,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import Tags
 
 from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real, is_auto
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie.boosting._base import (
     BOOSTING_PARAMS,
@@ -16,6 +17,7 @@ from coterie.boosting._base import (
     shared_parameters,
     training_weight,
 )
+from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
 from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import documented
 from coterie.data.prepare import TrainingData
@@ -38,6 +40,7 @@ from coterie.losses.base import Float32Array, NewtonLoss
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
+@storable_estimator(verify=verify_boosting)
 @documented(
     first="""
     loss : str or LossChoice
@@ -61,6 +64,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
     """
 
     _task = "regression"
+    FITTED: ClassVar[Fitted] = BOOSTING_REGRESSOR_FITTED
     PARAMS: ClassVar[Params] = {
         "loss": [OneOf(*LOSS_NAMES), Instance(LossChoice)],
         "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
@@ -201,6 +205,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
 
 
+@storable_estimator(verify=verify_boosting)
 @documented(
     first="""
     loss : {"log_loss", "exponential"} or CustomLoss
@@ -226,6 +231,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
     """
 
     _task = "classification"
+    FITTED: ClassVar[Fitted] = BOOSTING_CLASSIFIER_FITTED
     PARAMS: ClassVar[Params] = {
         "loss": [OneOf(*CLASS_LOSS_NAMES), Instance(CustomLoss)],
         **BOOSTING_PARAMS,

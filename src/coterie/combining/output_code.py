@@ -26,8 +26,10 @@ from coterie._params import (
 )
 from coterie._reported import Reported
 from coterie._seeds import root_seed, spawn_seeds
+from coterie._storage import Fitted, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._typing import SeedLike as Seed
+from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
 from coterie.combining._decoding import LOSSES, coupled, distances, logits
 from coterie.data.parts import cuttable, outline_of
@@ -36,6 +38,7 @@ from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.callbacks import watched
+from coterie.fitting.fitted_state import forget, verify_columns
 from coterie.fitting.warm_start import left_as_it_was
 from coterie.members.fit_members import Member, Task, fit_all, in_parallel, weight_params
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
@@ -64,6 +67,7 @@ def _when(condition: Callable[[str], bool], method: str) -> Any:
     return available_if(check)
 
 
+@storable_estimator(verify=verify_columns)
 class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier for many classes, made of members that each tell two groups of them apart.
 
@@ -135,6 +139,14 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         "random_state": [SeedLike()],
         "verbose": [Whole(0), Flag()],
     }
+    FITTED: ClassVar[Fitted] = {
+        "classes_": LABELS,
+        "code_book_": array("fi", 2),
+        "estimators_": list_of(MODEL | stored_as("OneSide")),
+        "separation_": NUMBER,
+        "_schema": instance(Schema) | NONE,
+        "_shares": FLOATS | NONE,
+    }
 
     classes_: AnyArray
     code_book_: Code
@@ -182,6 +194,7 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
         assert isinstance(target.classes, np.ndarray)
         with left_as_it_was(self):
+            forget(self)
             seed = root_seed(self.random_state)
             self.classes_, self.code_book_ = target.classes, self._code(target.classes, seed)
             self.separation_ = separation(self.code_book_)
@@ -310,6 +323,7 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         return tags
 
 
+@storable("OneSide", {"side": INTEGER})
 @dataclass(frozen=True)
 class _OneSide:
     """A member that saw one side only, or none: it is sure of that, or knows nothing."""

@@ -9,14 +9,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Flag, OneOf, Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie._value_types import COUNT, LABELS, instance
 from coterie.combining._combine import as_probabilities, majority
 from coterie.combining._simplex import least_log_loss, least_squares
-from coterie.combining._voting_base import VOTING_PARAMS, VotingBase
+from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, VotingBase
 from coterie.data.target import Target
 from coterie.errors import InvalidParameter
 from coterie.fitting.callbacks import watched
 from coterie.members.fit_members import Member
+from coterie.members.named_members import verify_members
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import documented
 from coterie.members.response import Question, method_of
@@ -30,6 +33,7 @@ def _gives_probabilities(ensemble: Any) -> bool:
     return True
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class VotingClassifier(ClassifierMixin, VotingBase):
     """Voting of classifiers.
@@ -56,6 +60,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
     array([0.25, 0.75])
     """
 
+    FITTED: ClassVar[Fitted] = {**VOTING_FITTED, "classes_": LABELS, "le_": instance(LabelEncoder)}
     PARAMS: ClassVar[Params] = {
         **VOTING_PARAMS,
         "voting": [OneOf("hard", "soft", "median", "rank")],
@@ -184,6 +189,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
         return False
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class VotingRegressor(RegressorMixin, VotingBase):
     """Voting of regressors: the mean of what members of any kind say.
@@ -206,6 +212,7 @@ class VotingRegressor(RegressorMixin, VotingBase):
     array([1., 0.])
     """
 
+    FITTED: ClassVar[Fitted] = {**VOTING_FITTED, "_n_outputs": COUNT}
     PARAMS: ClassVar[Params] = {**VOTING_PARAMS, "voting": [OneOf("mean", "median", "rank")]}
     _task: ClassVar[Task] = "regression"
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from coterie._storage import expect
 from coterie._typing import AnyArray
+from coterie._value_types import array
 from coterie.errors import ModelFileError
-from coterie.files.kinds import array
-from coterie.files.spec import expect
 
 __all__ = ["COUNTS", "accepted", "counts_of", "cuts_of", "typed"]
 

@@ -7,10 +7,10 @@ Nodes are three words each, as the engine has them in its memory, or streams tha
 from typing import Any
 
 from coterie._engine import ForestMemory, PackedForest, packed_arrays, packed_of_arrays
+from coterie._storage import StorableClass, expect
+from coterie._value_types import BOOL, COUNT, NUMBER, array
 from coterie.files.container import is_mapped
 from coterie.files.engine_arrays import COUNTS, accepted, typed
-from coterie.files.kinds import FLAG, NUMBER, WHOLE, array
-from coterie.files.spec import Spec, expect
 
 __all__ = ["FOREST_CLASSES"]
 
@@ -74,11 +74,11 @@ def _made_memory(parts: dict[str, Any]) -> Any:
 
 
 FOREST_CLASSES = [
-    Spec(
+    StorableClass(
         "engine.PackedForest",
         PackedForest,
         {
-            "n_columns": WHOLE,
+            "n_columns": COUNT,
             "n_grove_trees": COUNTS,
             "n_thresholds": COUNTS,
             "n_nodes": COUNTS,
@@ -87,11 +87,11 @@ FOREST_CLASSES = [
             "nodes": array("u", 2),
         },
         optional=frozenset({"nodes", *_STREAMS}),
-        parts=_packed_parts,
-        plain_parts=_packed_as_it_is,
+        state=_packed_parts,
+        mappable_state=_packed_as_it_is,
         build=_made_packed,
     ),
-    Spec(
+    StorableClass(
         "engine.ForestMemory",
         ForestMemory,
         {
@@ -107,12 +107,12 @@ FOREST_CLASSES = [
                     "seed",
                     "first_tree",
                 ),
-                WHOLE,
+                COUNT,
             ),
-            "weighted": FLAG,
+            "weighted": BOOL,
             "share": NUMBER,
         },
-        parts=_memory_parts,
+        state=_memory_parts,
         build=_made_memory,
     ),
 ]

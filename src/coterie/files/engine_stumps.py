@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from coterie._engine import StumpTable
+from coterie._storage import StorableClass, expect
+from coterie._value_types import COUNT, array
 from coterie.files.engine_arrays import COUNTS, accepted, counts_of, cuts_of, typed
-from coterie.files.kinds import WHOLE, array
-from coterie.files.spec import Spec, expect
 
 __all__ = ["STUMP_CLASSES"]
 
@@ -39,7 +39,7 @@ def _made_stumps(parts: dict[str, Any]) -> Any:
 
 
 STUMP_CLASSES = [
-    Spec(
+    StorableClass(
         "engine.StumpTable",
         StumpTable,
         {
@@ -47,9 +47,9 @@ STUMP_CLASSES = [
             "cuts": array("f", 1),
             "n_levels": array("i", 1),
             "votes": array("f", 1),
-            "n_scores": WHOLE,
+            "n_scores": COUNT,
         },
-        parts=_stump_parts,
+        state=_stump_parts,
         build=_made_stumps,
     ),
 ]

@@ -16,9 +16,9 @@ from coterie._engine import (
     forest_streams,
     usable_threads,
 )
+from coterie._storage import StorableClass, expect
+from coterie._value_types import COUNT, array
 from coterie.files.engine_arrays import COUNTS, accepted
-from coterie.files.kinds import WHOLE, array
-from coterie.files.spec import Spec, expect
 
 __all__ = ["TREE_CLASSES"]
 
@@ -157,26 +157,26 @@ _ARRAYS = {
     **{f"n_{name}": COUNTS for name in _COUNTED},
 }
 TREE_CLASSES = [
-    Spec(
+    StorableClass(
         "engine.Tree",
         Tree,
-        {"n_outputs": WHOLE, **_ARRAYS},
+        {"n_outputs": COUNT, **_ARRAYS},
         optional=frozenset(_ARRAYS),
-        parts=_tree_parts,
+        state=_tree_parts,
         build=_made_tree,
     ),
-    Spec(
+    StorableClass(
         "engine.Forest",
         Forest,
         {
-            "n_features": WHOLE,
-            "n_outputs": WHOLE,
+            "n_features": COUNT,
+            "n_outputs": COUNT,
             "first_output": COUNTS,
             "n_answers": COUNTS,
             **_ARRAYS,
         },
         optional=frozenset({"n_answers", *_ARRAYS}),
-        parts=_forest_parts,
+        state=_forest_parts,
         build=_made_forest,
     ),
 ]

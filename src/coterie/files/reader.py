@@ -12,6 +12,7 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from coterie._params import in_short
+from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import MissingPackage, ModelFileError
 from coterie.files.arrays import made_array
@@ -19,9 +20,8 @@ from coterie.files.coded import most_decoded
 from coterie.files.container import Container
 from coterie.files.foreign import Untrusted, made_foreign, untrusted_types
 from coterie.files.labels import UNPACKED
-from coterie.files.registry import spec_named
+from coterie.files.registry import class_named
 from coterie.files.requests import set_requests
-from coterie.files.spec import Spec
 
 __all__ = ["Reader"]
 
@@ -121,38 +121,40 @@ class Reader:
         return self._container.tensor(name)
 
     def _object(self, node: dict[str, Any]) -> Any:
-        spec = spec_named(node["class"])
-        if spec is None:
+        known = class_named(node["class"])
+        if known is None:
             raise ModelFileError(
                 "is of a class that this version of coterie does not know. It reads no others, whatever a file says."
             )
-        wanted = {"class", "state", "params"} if spec.has_params else {"class", "state"}
-        if set(node) - {"requests"} != wanted or not all(
-            isinstance(node[part], dict) for part in wanted - {"class"}
+        is_estimator = known.param_names is not None
+        parts = {"class", "state", "params"} if is_estimator else {"class", "state"}
+        if set(node) - {"requests"} != parts or not all(
+            isinstance(node[part], dict) for part in parts - {"class"}
         ):
-            raise ModelFileError(f"does not consist of {', '.join(sorted(wanted))}.")
+            raise ModelFileError(f"does not consist of {', '.join(sorted(parts))}.")
         state = {key: self._value(value) for key, value in node["state"].items()}
-        spec.check(state)
-        params = self._params(spec, node["params"]) if spec.has_params else {}
-        made = spec.made({**params, **state})
-        spec.verify(made)
+        known.check(state)
+        params = self._params(known, node["params"]) if is_estimator else {}
+        made = known.create({**params, **state})
+        known.verify(made)
         if "requests" in node:
-            if not spec.has_params:
+            if not is_estimator:
                 raise ModelFileError("asks for arguments, and is no estimator.")
             set_requests(made, node["requests"])
         return made
 
-    def _params(self, spec: Spec, given: dict[str, Any]) -> dict[str, Any]:
-        unknown = set(given) - spec.param_names
+    def _params(self, known: StorableClass, given: dict[str, Any]) -> dict[str, Any]:
+        names = known.param_names or frozenset()
+        unknown = set(given) - names
         if unknown:
             raise ModelFileError(
-                f"has a parameter {in_short(min(unknown))}, which a {spec.name} does not have."
+                f"has a parameter {in_short(min(unknown))}, which a {known.name} does not have."
             )
         params = {key: self._value(value) for key, value in given.items()}
-        missing = spec.param_names - set(params)
+        missing = names - set(params)
         if missing:  # a parameter that is younger than the file
-            known = _parameters(spec.cls)
-            params |= {name: known[name].default for name in missing}
+            signature_of = _parameters(known.cls)
+            params |= {name: signature_of[name].default for name in missing}
         return params
 
     def _value(self, value: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.arrays import array_node
@@ -22,9 +23,8 @@ from coterie.files.coded import most_decoded
 from coterie.files.container import DTYPES
 from coterie.files.foreign import foreign_bytes
 from coterie.files.labels import is_plain, packed
-from coterie.files.registry import spec_of
+from coterie.files.registry import class_of
 from coterie.files.requests import HELD_AS, requests_of
-from coterie.files.spec import Spec
 
 __all__ = ["Writer"]
 
@@ -123,39 +123,39 @@ class Writer:
         return node
 
     def _object(self, held: Any, path: str) -> dict[str, Any]:
-        spec = spec_of(held)
-        if spec is None:
+        known = class_of(held)
+        if known is None:
             return self._foreign(held, path)
         try:
-            parts = spec.parts_of(held, self._compact)
+            state = known.state_of(held, self._compact)
         except TypeError as error:
             raise ModelFileError(f"{path}: {error}.") from None
         requests = requests_of(held)
-        parts.pop(HELD_AS, None)
-        params = {name: parts.pop(name) for name in sorted(spec.param_names) if name in parts}
-        self._check_parts(spec, parts, path)
-        node: dict[str, Any] = {"class": spec.name}
-        if spec.has_params:  # first, so that an error names what the user gave
+        state.pop(HELD_AS, None)
+        params = {name: state.pop(name) for name in sorted(known.param_names or ()) if name in state}
+        self._check_state(known, state, path)
+        node: dict[str, Any] = {"class": known.name}
+        if known.param_names is not None:  # first, so that an error names what the user gave
             node["params"] = self._attributes(params, path)
-        node["state"] = self._attributes(parts, path)
+        node["state"] = self._attributes(state, path)
         return {**node, "requests": requests} if requests else node
 
-    def _attributes(self, parts: Mapping[str, Any], path: str) -> dict[str, Any]:
+    def _attributes(self, values: Mapping[str, Any], path: str) -> dict[str, Any]:
         dot = f"{path}." if path else ""
-        return {name: self._value(parts[name], f"{dot}{name}") for name in sorted(parts)}
+        return {name: self._value(values[name], f"{dot}{name}") for name in sorted(values)}
 
-    def _check_parts(self, spec: Spec, parts: Mapping[str, Any], path: str) -> None:
-        for name in parts:
-            if name not in spec.state:
+    def _check_state(self, known: StorableClass, state: Mapping[str, Any], path: str) -> None:
+        for name in state:
+            if name not in known.attributes:
                 dot = f"{path}." if path else ""
                 raise ModelFileError(
-                    f"{dot}{name} is not an attribute that coterie gives a {spec.name}, so it cannot be stored. Delete "
-                    "it, and keep what belongs to the model beside it."
+                    f"{dot}{name} is not an attribute that coterie gives a {known.name}, so it cannot be stored. "
+                    "Delete it, and keep what belongs to the model beside it."
                 )
         try:
-            spec.check(parts)
+            known.check(state)
         except ModelFileError as error:
-            raise ModelFileError(f"{path or 'The model'} (a {spec.name}) {error}") from None
+            raise ModelFileError(f"{path or 'The model'} (a {known.name}) {error}") from None
 
     def _foreign(self, held: Any, path: str) -> dict[str, Any]:
         kind = type(held)

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from coterie._params import in_short, is_auto
+from coterie._storage import storable
 from coterie._typing import AnyArray
+from coterie._value_types import ANY, COUNT, TEXT, dict_of
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
@@ -45,6 +47,7 @@ _SETTLED = (
 _ROWS_COMPARED = 250
 
 
+@storable("Trace", {"seed": COUNT, "settled": dict_of(TEXT, ANY), "digests": dict_of(TEXT, TEXT)})
 @dataclass(frozen=True)
 class FitSignature:
     """What a fit was about: its seed, the parameters that its continuation must share, and digests of its data."""

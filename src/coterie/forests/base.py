@@ -15,6 +15,7 @@ import coterie._engine as _engine
 from coterie._params import Params, check_params, is_auto, resolve_n_jobs
 from coterie._reported import Reported
 from coterie._seeds import root_seed
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
@@ -25,7 +26,9 @@ from coterie.explain.shap import TreeGame
 from coterie.fitting.checkpoint_writer import check_resume, opened_journal
 from coterie.fitting.fingerprint import about_data, about_fit
 from coterie.fitting.first_rounds import check_n_trees
+from coterie.fitting.fitted_state import forget
 from coterie.fitting.warm_start import check_same_data, left_as_it_was, trace_of
+from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import RememberedRows
 from coterie.forests.checkpoint_trees import KeptTrees
 from coterie.forests.growth import grow_trees
@@ -45,25 +48,12 @@ __all__ = ["ForestBase"]
 _BLOCK_VALUES = 2_000_000  # answers of single trees held at a time
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
 
-# What a fit leaves behind, and what the next one must not find.
-_LEARNED = (
-    "forest_",
-    "n_estimators_",
-    "oob_score_",
-    "_oob",
-    "_memories",
-    "_importance_sum",
-    "_oob_importance_sum",
-    "_trace",
-    "_bag",
-    "_leaf_targets",
-)
-
 
 class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """The loop of `fit`, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
+    FITTED: ClassVar[Fitted] = FOREST_FITTED
     _task: ClassVar[Task]
     _random_splits: ClassVar[bool]
 
@@ -86,8 +76,7 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         if self.warm_start and hasattr(self, "_trace"):
             with left_as_it_was(self) as before:
                 return self._fit_from(before, X, y, sample_weight)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
+        forget(self)
         return self._fit_from(None, X, y, sample_weight, resume=resume)
 
     def _fit_from(

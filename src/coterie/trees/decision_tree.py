@@ -1,18 +1,21 @@
 """Decision trees for classes and for numbers, with categories and missing values as they are."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._params import ArrayLike, MappingLike, OneOf, Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
 from coterie.explain.explained import class_outputs
-from coterie.trees.criterion_tree import CriterionTree
+from coterie.fitting.fitted_state import CLASSES_FITTED
+from coterie.trees.criterion_tree import TREE_FITTED, CriterionTree, verify_tree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 
+@storable_estimator(verify=verify_tree)
 class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     """A tree of questions that ends in the classes of the training rows.
 
@@ -86,6 +89,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         "criterion": [OneOf("gini", "entropy", "log_loss")],
         "class_weight": [OneOf("balanced"), MappingLike(), ArrayLike(), None],
     }
+    FITTED: ClassVar[Fitted] = {**TREE_FITTED, **CLASSES_FITTED}
     _task = "classification"
 
     def __init__(
@@ -178,6 +182,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         return tags
 
 
+@storable_estimator(verify=verify_tree)
 class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     """A tree of questions that ends in a number: the mean or the median of the training rows there.
 

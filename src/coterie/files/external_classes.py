@@ -1,13 +1,19 @@
-"""Random states that were given as parameters, and go on where they were."""
+"""Classes of other libraries that files hold as attributes: numpy's random states, and parts of scikit-learn.
+
+Random states were given as parameters, and continue where they were.
+"""
 
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import LabelEncoder
 
-from coterie.files.kinds import NUMBER, WHOLE, array
-from coterie.files.spec import Spec, expect
+from coterie._storage import StorableClass, expect
+from coterie._value_types import COUNT, LABELS, NUMBER, array
 
-__all__ = ["RANDOM_CLASSES"]
+__all__ = ["EXTERNAL_CLASSES"]
 
 _WORDS = 624
 
@@ -52,19 +58,27 @@ def _made_generator(parts: dict[str, Any]) -> Any:
     return np.random.Generator(bits)
 
 
-RANDOM_CLASSES = [
-    Spec(
+EXTERNAL_CLASSES = [
+    StorableClass(
         "numpy.RandomState",
         np.random.RandomState,
-        {"key": array("u", 1), "place": WHOLE, "has_gauss": WHOLE, "cached": NUMBER},
-        parts=_legacy_parts,
+        {"key": array("u", 1), "place": COUNT, "has_gauss": COUNT, "cached": NUMBER},
+        state=_legacy_parts,
         build=_made_legacy,
     ),
-    Spec(
+    StorableClass(
         "numpy.Generator",
         np.random.Generator,
-        {"state": WHOLE, "inc": WHOLE, "has_uint32": WHOLE, "uinteger": WHOLE},
-        parts=_generator_parts,
+        {"state": COUNT, "inc": COUNT, "has_uint32": COUNT, "uinteger": COUNT},
+        state=_generator_parts,
         build=_made_generator,
+    ),
+    StorableClass("sklearn.LabelEncoder", LabelEncoder, {"classes_": LABELS}),
+    StorableClass("sklearn.FrozenEstimator", FrozenEstimator, {}, param_names=frozenset({"estimator"})),
+    StorableClass(
+        "sklearn.Pipeline",
+        Pipeline,
+        {},
+        param_names=frozenset({"steps", "transform_input", "memory", "verbose"}),
     ),
 ]
