@@ -1,5 +1,6 @@
-"""The list of classes is complete and says of every attribute what it may be."""
+"""The registry of classes is complete and says of every attribute what it may be."""
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from coterie.files.registry import class_of, known_classes
 from tests.helpers.estimators import ESTIMATORS
+from tests.helpers.repository import ROOT
 
 
 def test_names_and_classes_are_there_once() -> None:
@@ -37,3 +39,25 @@ def test_importing_coterie_reads_no_models_of_others() -> None:
     program = "import sys, coterie; print('coterie.export' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
+
+
+def _modules_with_storable_classes() -> set[str]:
+    found = set()
+    for file in (ROOT / "src" / "coterie").rglob("*.py"):
+        classes = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)]
+        calls = [each.func for cls in classes for each in cls.decorator_list if isinstance(each, ast.Call)]
+        if any(isinstance(func, ast.Name) and func.id.startswith("storable") for func in calls):
+            found.add(".".join(file.relative_to(ROOT / "src").with_suffix("").parts))
+    return found
+
+
+def test_every_class_that_files_may_hold_is_found_by_its_name() -> None:
+    program = (
+        "import sys; from coterie.files.registry import class_named; class_named('no such class');"
+        "print(*[name for name in sys.modules if name.startswith('coterie.')])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    expected = _modules_with_storable_classes()
+    assert len(expected) > 20
+    assert expected <= set(run.stdout.split())

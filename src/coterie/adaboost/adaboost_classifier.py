@@ -107,6 +107,8 @@ class AdaBoostClassifier(AnswersByVote):
     n_classes_, n_features_in_ : int
     feature_names_in_ : array of str, if the columns had names
     feature_importances_ : array, the mean of those of the members, by vote
+    schema_ : Schema, names and kinds of the columns that fit saw
+    encoder_ : Encoder, the levels of categories, and the code of each
 
     Examples
     --------

@@ -107,6 +107,10 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         Why there are no more of them.
     feature_importances_ : array of shape (n_features_in_,)
         The mean over members that know theirs, by votes.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 
     Examples
     --------

@@ -63,6 +63,8 @@ _PARAMETERS = """
     dropped_ : dict
         Why members failed, by name; empty unless on_error="drop".
 {oof}        Each part of the rows is scored by a selection that was made without it.
+    pruning_path_ : Bunch
+        The order of the members and the loss after each, if `coterie.prune` chose from them.
 
     Examples
 """

@@ -156,7 +156,11 @@ class ImportedRegressor(RegressorMixin, _Imported):
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if the model knows names.
-    forest_ : the engine's trees.
+    forest_ : Forest
+        The trees on coterie's engine.
+    recipe_ : Recipe
+        How rows become features, and sums of trees raw predictions.
+    link_ : the link from raw predictions to predictions
 
     Examples
     --------
@@ -204,7 +208,11 @@ class ImportedClassifier(ClassifierMixin, _Imported):
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if the model knows names.
-    forest_ : the engine's trees.
+    forest_ : Forest
+        The trees on coterie's engine.
+    recipe_ : Recipe
+        How rows become features, and sums of trees raw predictions.
+    link_ : the link from raw predictions to predictions
 
     Examples
     --------

@@ -66,6 +66,10 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     feature_importances_ : array of shape (n_features,)
     tree_ : GrownTree
         The arrays of the tree under scikit-learn's names.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 
     Examples
     --------
@@ -212,6 +216,10 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     feature_importances_ : array of shape (n_features,)
     tree_ : GrownTree
         The arrays of the tree under scikit-learn's names.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 
     Examples
     --------
