@@ -1,7 +1,7 @@
 """Checkpoints as files: the parts of a fit that is not done, each in the container that models are in.
 
 A file is named after its fit and its number, `fit-1a2b3c4d-000001.part`. It is read as a model is: nothing in it is
-run, every byte is under a checksum, and its objects are of classes on our lists.
+run, every byte is under a checksum, and its objects are of registered classes.
 """
 
 import os

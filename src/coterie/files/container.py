@@ -11,8 +11,8 @@ Words
     ...        the tensors
     32 bytes   the tensor `checksum`
 
-Tensors are read when they are asked for, one by one, straight into the memory of their arrays. Large ones of a file
-that is mapped stay where they are, and nobody compares them with their hashes.
+Tensors are read when they are needed, one by one, straight into the memory of their arrays. Large ones of a file
+that is mapped stay where they are, and are not compared with their hashes.
 """
 
 import hashlib

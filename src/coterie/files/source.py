@@ -49,7 +49,7 @@ class ByteSource:
             raise ModelFileError(f"{self.name} became shorter while it was read.")
 
     def mapped(self) -> mmap.mmap:
-        """All bytes, which stay in the file until somebody looks at them. Whoever changes them changes a copy."""
+        """All bytes, which stay in the file until they are read. A write changes a copy."""
         if isinstance(self._file, bytes):
             raise InvalidType("mmap=True needs the path of a file, since only files can be mapped.")
         return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_COPY)
