@@ -15,6 +15,7 @@ files, and stays when the class moves or is called something else.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any, Never, TypeAlias, TypeVar
 
 from coterie._value_types import ANY, COUNT, RECOMPUTED, TEXT, ValueType, array, dict_of
@@ -59,7 +60,7 @@ class StorableClass:
     attributes : those that an object may have, and what each may be
     optional : those that need not be there; None means all of them
     omitted : those that are not stored
-    param_names : of an estimator, whose parameters are stored beside its state; None for other classes
+    is_estimator : whether parameters are stored beside the state
     verify : raises ModelFileError if attributes contradict each other
     state : the attributes of an object; by default those it has
     mappable_state : the same for files that are to be mapped, where arrays are what the engine has in its memory
@@ -71,11 +72,17 @@ class StorableClass:
     attributes: Mapping[str, ValueType]
     optional: frozenset[str] | None = frozenset()
     omitted: frozenset[str] = frozenset()
-    param_names: frozenset[str] | None = None
+    is_estimator: bool = False
     verify: Callable[[Any], None] = _is_consistent
     state: Callable[[Any], dict[str, Any]] | None = None
     mappable_state: Callable[[Any], dict[str, Any]] | None = None
     build: Callable[[dict[str, Any]], Any] | None = None
+
+    @cached_property
+    def param_names(self) -> frozenset[str]:
+        """Parameters of an estimator; found when a file is opened, since it takes a while."""
+        cls: Any = self.cls
+        return frozenset(cls._get_param_names() if self.is_estimator else ())
 
     def state_of(self, stored: Any, compact: bool = True) -> dict[str, Any]:
         """The attributes to store, and the parameters of an estimator."""
@@ -185,7 +192,7 @@ def storable_estimator(
             {**SET_BY_SKLEARN, **_OUTPUT_CONFIG, **stored},
             optional=None,
             omitted=_ABOUT_ONE_FIT | recomputed,
-            param_names=frozenset(declared._get_param_names()),
+            is_estimator=True,
             verify=verify,
         )
         _register(entry)

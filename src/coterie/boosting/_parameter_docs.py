@@ -131,13 +131,13 @@ _SHARED = """
     <oob> : array
         The prediction of each row by the boosters that did not see it, if there are several.
     pruning_path_ : Bunch
-        The loss after each round and how many were kept, if `coterie.prune` chose from them.
+        The loss after each round and how many were kept, if `coterie.prune` made this model.
 """
 
 _Estimator = TypeVar("_Estimator", bound=type)
 
 
-_LEARNED = {
+_OWN_ATTRIBUTES = {
     "oob_decision_function_": "    classes_ : array of the labels\n",
     "oob_prediction_": "    n_outputs_ : int\n        Targets of each row.\n",
 }
@@ -149,7 +149,7 @@ def documented(*, first: str, own: str, oob: str) -> Callable[[_Estimator], _Est
     def document(estimator: _Estimator) -> _Estimator:
         opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
         shared = _SHARED.replace("<own>", own.removeprefix("\n")).replace("<oob>", oob)
-        shared = shared.replace("<learned>", _LEARNED[oob])
+        shared = shared.replace("<learned>", _OWN_ATTRIBUTES[oob])
         heading = "\n    Parameters\n    ----------\n"
         estimator.__doc__ = opening + heading + first.strip("\n") + shared + "\n    Examples\n" + examples
         return estimator

@@ -76,11 +76,6 @@ EXTERNAL_CLASSES = [
         build=_build_generator,
     ),
     StorableClass("sklearn.LabelEncoder", LabelEncoder, {"classes_": LABELS}),
-    StorableClass("sklearn.FrozenEstimator", FrozenEstimator, {}, param_names=frozenset({"estimator"})),
-    StorableClass(
-        "sklearn.Pipeline",
-        Pipeline,
-        {},
-        param_names=frozenset({"steps", "transform_input", "memory", "verbose"}),
-    ),
+    StorableClass("sklearn.FrozenEstimator", FrozenEstimator, {}, is_estimator=True),
+    StorableClass("sklearn.Pipeline", Pipeline, {}, is_estimator=True),
 ]

@@ -126,32 +126,30 @@ class Reader:
             raise ModelFileError(
                 "is of a class that this version of coterie does not know. It reads no others."
             )
-        is_estimator = known.param_names is not None
-        parts = {"class", "state", "params"} if is_estimator else {"class", "state"}
+        parts = {"class", "state", "params"} if known.is_estimator else {"class", "state"}
         if set(node) - {"requests"} != parts or not all(
             isinstance(node[part], dict) for part in parts - {"class"}
         ):
             raise ModelFileError(f"does not consist of {', '.join(sorted(parts))}.")
         state = {key: self._value(value) for key, value in node["state"].items()}
         known.check(state)
-        params = self._params(known, node["params"]) if is_estimator else {}
+        params = self._params(known, node["params"]) if known.is_estimator else {}
         created = known.create({**params, **state})
         known.verify(created)
         if "requests" in node:
-            if not is_estimator:
+            if not known.is_estimator:
                 raise ModelFileError("requests arguments, and is no estimator.")
             set_requests(created, node["requests"])
         return created
 
     def _params(self, known: StorableClass, given: dict[str, Any]) -> dict[str, Any]:
-        names = known.param_names or frozenset()
-        unknown = set(given) - names
+        unknown = set(given) - known.param_names
         if unknown:
             raise ModelFileError(
                 f"has a parameter {in_short(min(unknown))}, which a {known.name} does not have."
             )
         params = {key: self._value(value) for key, value in given.items()}
-        missing = names - set(params)
+        missing = known.param_names - set(params)
         if missing:  # a parameter that is younger than the file
             parameters = _parameters(known.cls)
             params |= {name: parameters[name].default for name in missing}

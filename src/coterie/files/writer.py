@@ -132,10 +132,10 @@ class Writer:
             raise ModelFileError(f"{path}: {error}.") from None
         requests = requests_of(stored)
         state.pop(REQUEST_ATTRIBUTE, None)
-        params = {name: state.pop(name) for name in sorted(known.param_names or ()) if name in state}
+        params = {name: state.pop(name) for name in sorted(known.param_names) if name in state}
         self._check_state(known, state, path)
         node: dict[str, Any] = {"class": known.name}
-        if known.param_names is not None:  # first, so that an error names what the user gave
+        if known.is_estimator:  # first, so that an error names what the user gave
             node["params"] = self._attributes(params, path)
         node["state"] = self._attributes(state, path)
         return {**node, "requests": requests} if requests else node

@@ -121,7 +121,7 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         self._take_trees(before, training, follow=follow)
         self._saw_missing = features_with_missing(train.encoded)
         self._trace, self._bag = replace(trace, seed=seed), bag
-        self.__dict__.pop("oob_score_", None)
+        forget(self, ("oob_score_",))
         if self._oob is not None:
             score = oob_score(self, X, self._users_target(train.target.values), rows.weight, self._oob)
             if score is not None:
@@ -230,7 +230,7 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
             unbiased = training.oob_importances.sum(axis=0) * self._unit * self._unit
         self._importance_sum = shares.sum(axis=0) + (before["_importance_sum"] if before else 0.0)
         self._oob_importance_sum = unbiased + (before["_oob_importance_sum"] if before else 0.0)
-        self.__dict__.pop("_leaf_targets", None)
+        forget(self, ("_leaf_targets",))
 
     def _means_of(self, X: Any, n_trees: int | None = None) -> FloatArray:
         """The mean answer of the trees, or of the first of them, shape (n_rows, n_columns)."""
