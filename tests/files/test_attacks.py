@@ -262,7 +262,7 @@ def test_lengths_of_two_to_the_31(files: dict[str, bytes], length: int) -> None:
     )
     opened = Opened(files["forest"])
     opened.node("engine.PackedForest")["state"]["n_columns"] = length
-    assert_refused(opened.data(), "refused by the engine|other answers")
+    assert_refused(opened.data(), "refused by the engine|another number of outputs")
 
 
 def with_header(data: bytes, change: Callable[[Any], None]) -> bytes:
@@ -384,7 +384,7 @@ def test_parts_of_two_models(files: dict[str, bytes]) -> None:
     assert_refused(opened.data(), "has 3 features and a schema of 2")
     opened = Opened(files["forest"])
     opened.nodes[-1]["state"]["n_estimators_"] = 10**9
-    assert_refused(opened.data(), "says 1000000000 trees and has 3")
+    assert_refused(opened.data(), "has n_estimators_ = 1000000000 and 3 trees")
 
 
 def test_rows_that_do_not_fit_the_forest_that_remembers_them(files: dict[str, bytes]) -> None:
@@ -392,9 +392,9 @@ def test_rows_that_do_not_fit_the_forest_that_remembers_them(files: dict[str, by
     assert_refused(
         changed(files["forest"], memory, "codes", put(slice(None), 60_000)), "level that does not exist"
     )
-    assert_refused(changed(files["forest"], memory, "order", put(0, 10**6)), "refused|remembers")
+    assert_refused(changed(files["forest"], memory, "order", put(0, 10**6)), "refused|keeps rows")
     assert_refused(
-        changed(files["forest"], memory, "n_levels", put(1, 5)), "refused|remembers rows of other categories"
+        changed(files["forest"], memory, "n_levels", put(1, 5)), "refused|keeps rows of other categories"
     )
     assert_refused(
         changed(files["forest"], memory, "n_classes", put(0, 2**31)), "impossible number of classes"

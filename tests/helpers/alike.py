@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.files.registry import spec_of
+from coterie.files.registry import class_of
 
 
 def differences(one: Any, other: Any, where: str = "model") -> list[str]:
@@ -25,9 +25,9 @@ def differences(one: Any, other: Any, where: str = "model") -> list[str]:
         if list(one) != list(other):
             return [f"{where}: {list(one)} and {list(other)}"]
         return [found for key in one for found in differences(one[key], other[key], f"{where}[{key!r}]")]
-    spec = spec_of(one)
-    if spec is not None:
-        mine, others = (dict(sorted(spec.parts_of(each).items())) for each in (one, other))
+    known = class_of(one)
+    if known is not None:
+        mine, others = (dict(sorted(known.state_of(each).items())) for each in (one, other))
         return differences(mine, others, where)
     if hasattr(one, "get_params"):
         return [] if repr(one) == repr(other) else [f"{where}: {one} and {other}"]

@@ -13,7 +13,7 @@ import numpy as np
 import coterie
 from coterie.files.container import DTYPES, Container, chunks_of
 from coterie.files.json_text import canonical
-from coterie.files.source import Source
+from coterie.files.source import ByteSource
 
 NASTY_NUMBERS = (
     0,
@@ -69,7 +69,7 @@ def loaded(data: bytes, **options: Any) -> Any:
 
 @cache
 def _parts(data: bytes) -> tuple[dict[str, str], dict[str, Any]]:
-    container = Container(Source(data, "The file", len(data)))
+    container = Container(ByteSource(data, "The file", len(data)))
     container.read_hashes()
     metadata = {name: text for name, text in container.metadata.items() if name != "sha256"}
     return metadata, {name: container.tensor(name) for name in container.tensors}

@@ -21,7 +21,9 @@ from coterie._params import (
     in_short,
 )
 from coterie._seeds import spawn_seeds
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
+from coterie.adaboost._fitted import ANYBOOST_FITTED
 from coterie.adaboost._functional_descent import Descent, Rows, StepRule
 from coterie.data.holdout import holdout_rows
 from coterie.data.parts import rows_of
@@ -34,7 +36,13 @@ from coterie.fitting.estimator import Estimator
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import about_data
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, check_same_settings, trace_of
+from coterie.fitting.warm_start import (
+    FitSignature,
+    PreviousFit,
+    check_continues,
+    check_same_settings,
+    trace_of,
+)
 from coterie.losses import InitScore, Loss
 from coterie.members.base_learner import (
     BaseLearner,
@@ -79,6 +87,7 @@ class AnyBoostBase(Estimator):
     """The rounds of `fit`, and the sum that `predict` starts from."""
 
     PARAMS: ClassVar[Params] = ANYBOOST_PARAMS
+    FITTED: ClassVar[Fitted] = ANYBOOST_FITTED
     _task: ClassVar[Task]
 
     estimator: Any
@@ -128,7 +137,7 @@ class AnyBoostBase(Estimator):
         state = AnyBoostState(self.estimators_, self.estimator_weights_)
         return PreviousFit(self._trace, self.schema_, getattr(self, "classes_", None), state)
 
-    def _check_continued(self, previous: PreviousFit[AnyBoostState], signature: Trace) -> None:
+    def _check_continued(self, previous: PreviousFit[AnyBoostState], signature: FitSignature) -> None:
         n_known = len(previous.state.steps)
         if n_known > self.n_estimators:
             raise InvalidParameter(

@@ -42,14 +42,14 @@ _SHARED = """
 
     Attributes
     ----------
-    estimators_ : array of shape (n_estimators_, n_scores)
+<classes>    estimators_ : array of shape (n_estimators_, n_scores)
         The members: one in each round, or one for each <what> if there are more than two.
     estimator_weights_ : array of shape (n_estimators_,)
         Their steps, or votes; all members of a round share one.
     n_estimators_ : int
         Rounds that were kept.
     baseline_ : array
-        The score that every row starts from.
+        The raw prediction that every row starts from.
     stopped_because_ : str
         Why there are no more rounds.
     inner_products_ : array
@@ -59,6 +59,10 @@ _SHARED = """
         Of each round: its step, and the mean loss after it. Rounds are among them that early stopping did not keep.
     feature_importances_ : array of shape (n_features_in_,)
         The mean over members that know theirs, each as much as it lowered the training loss.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 """
 _NUMBERS = {
     "loss": """    loss : str or Loss
@@ -67,6 +71,7 @@ _NUMBERS = {
 """,
     "own": "",
     "what": "quantile",
+    "classes": "",
 }
 _CLASSES = {
     "loss": """    loss : {"log_loss", "exponential"} or CustomLoss
@@ -77,6 +82,7 @@ _CLASSES = {
         Weights of the classes, times the weights of the rows.
 """,
     "what": "class",
+    "classes": "    classes_ : array of the labels\n",
 }
 
 _Estimator = TypeVar("_Estimator", bound=type)

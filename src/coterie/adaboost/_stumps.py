@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 import coterie._engine as _engine
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._value_types import BOOL, COUNT, INTEGER, LABELS, NONE, NUMBER, array, instance
 from coterie.adaboost._learners import WeightedDraws
 from coterie.adaboost._votes import centred_logs, one_hot
-from coterie.data.encoding import Encoded
+from coterie.data.encoding import Encoded, Encoder
 from coterie.data.prepare import TrainingData, prepare_prediction
+from coterie.data.schema import Schema
 
 __all__ = ["Stump", "StumpFitter", "stump_shares", "table_of"]
 
@@ -22,6 +25,35 @@ def _score_of(algorithm: str, n_classes: int) -> Any:
     return _engine.StumpScore.exponential if real_of_two else _engine.StumpScore.gini
 
 
+def _verify_stump(stump: Any) -> None:
+    n_features = stump.n_features_in_
+    expect(-1 <= stump.feature < n_features, f"splits feature {stump.feature} of {n_features}")
+    expect(stump.proba.shape == (2, len(stump.classes_)), "has shares of other classes than its own")
+    expect(len(stump.encoder_.n_levels) == n_features, "has an encoder of another table")
+    if stump.right_codes is not None:
+        expect(
+            len(stump.right_codes) == stump.encoder_.n_levels[stump.feature],
+            "has sides of other levels than its feature's",
+        )
+
+
+@storable(
+    "Stump",
+    {
+        "feature": INTEGER,
+        "threshold": NUMBER,
+        "right_codes": array("b", 1) | NONE,
+        "missing_right": BOOL,
+        "proba": array("f", 2),
+        "classes_": LABELS,
+        "encoder_": instance(Encoder),
+        "schema_": instance(Schema),
+        "n_features_in_": COUNT,
+        "feature_names_in_": array("O", 1),
+    },
+    optional=("feature_names_in_",),
+    verify=_verify_stump,
+)
 class Stump:
     """One question about one feature, and the class shares on both sides of it.
 

@@ -20,7 +20,9 @@ from coterie._params import (
     in_short,
 )
 from coterie._seeds import spawn_seeds
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import ANY, FLOAT_VECTOR, MODEL, NONE, NUMBER, TEXT, dict_of, list_of
 from coterie.adaboost._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
 from coterie.adaboost._learner_tables import as_learners_take_it
 from coterie.adaboost._learners import Learner, WeightedDraws, check_learner, weight_parameter
@@ -103,6 +105,7 @@ def check_together(estimator: Any) -> None:
     check_learner(estimator.estimator, estimator.algorithm)
 
 
+@storable("AdaBoostSettings", {"_values": dict_of(TEXT, ANY)})
 class SettingsOf:
     """What a continued fit has to share with the one before."""
 
@@ -168,6 +171,17 @@ def method_of(estimator: Any) -> str:
     return "resample" if takes_none else str(estimator.method)
 
 
+@storable(
+    "AdaBoostLog",
+    {
+        "members": list_of(MODEL | list_of(MODEL)),
+        "vote_rows": list_of(FLOAT_VECTOR),
+        "ended": TEXT | NONE,
+        **dict.fromkeys(
+            ("votes", "errors", "normalizers", "losses", "train_errors", "validation_errors"), list_of(NUMBER)
+        ),
+    },
+)
 @dataclass
 class Log:
     """What a fit has found, round by round."""

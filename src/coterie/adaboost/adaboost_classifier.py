@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from coterie._params import Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
+from coterie.adaboost._fitted import ADABOOST_CLASSIFIER_FITTED, verify_votes
 from coterie.adaboost._learner_tables import checked_rows, prepare_rows
 from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.adaboost._rounds import scores_of_shares
@@ -30,7 +32,7 @@ from coterie.fitting.checkpoint_writer import Journal
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import about_data
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, trace_of
+from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, trace_of
 
 __all__ = ["AdaBoostClassifier"]
 
@@ -45,6 +47,7 @@ class AdaBoostState:
     settings: SettingsOf
 
 
+@storable_estimator(verify=verify_votes)
 class AdaBoostClassifier(BaseAdaBoost):
     """AdaBoost for classes.
 
@@ -110,6 +113,8 @@ class AdaBoostClassifier(BaseAdaBoost):
     n_classes_, n_features_in_ : int
     feature_names_in_ : array of str, if the columns had names
     feature_importances_ : array, the mean of those of the members, by vote
+    schema_ : Schema, names and kinds of the columns that fit saw
+    encoder_ : Encoder, the levels of categories, and the code of each
 
     Examples
     --------
@@ -131,6 +136,7 @@ class AdaBoostClassifier(BaseAdaBoost):
     """
 
     PARAMS: ClassVar[Params] = ADABOOST_PARAMS
+    FITTED: ClassVar[Fitted] = ADABOOST_CLASSIFIER_FITTED
 
     def __init__(
         self,
@@ -270,7 +276,7 @@ class AdaBoostClassifier(BaseAdaBoost):
         return len(() if member.right_codes is None else member.right_codes) == n_levels
 
     def _continued_log(
-        self, previous: PreviousFit[AdaBoostState], signature: Trace, settings: SettingsOf
+        self, previous: PreviousFit[AdaBoostState], signature: FitSignature, settings: SettingsOf
     ) -> Log:
         """The rounds of the last fit, if this one continues it."""
         n_known = len(previous.state.log.members)

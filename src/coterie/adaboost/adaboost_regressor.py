@@ -18,7 +18,9 @@ from coterie._params import (
 )
 from coterie._params import SeedLike as SeedRule
 from coterie._seeds import spawn_seeds
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import FloatArray, SeedLike
+from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.errors import InvalidParameter
@@ -55,6 +57,7 @@ class _Round(NamedTuple):
     log_weight: FloatArray
 
 
+@storable_estimator(verify=verify_votes)
 class AdaBoostRegressor(RegressorMixin, Estimator):
     """AdaBoost for numbers, the method called R2.
 
@@ -101,6 +104,10 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         Why there are no more of them.
     feature_importances_ : array of shape (n_features_in_,)
         The mean over members that know theirs, by votes.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 
     Examples
     --------
@@ -126,6 +133,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         "n_jobs": [Whole(), None],
         "checkpoint": [CheckpointLike(), None],
     }
+    FITTED: ClassVar[Fitted] = ADABOOST_REGRESSOR_FITTED
 
     def __init__(
         self,

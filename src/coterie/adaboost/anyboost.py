@@ -8,11 +8,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from coterie._params import MappingLike, OneOf, Params, in_short
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
 from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
 from coterie.adaboost._anyboost_docs import documented
+from coterie.adaboost._fitted import ANYBOOST_CLASSIFIER_FITTED
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
+from coterie.fitting.fitted_state import verify_columns
 from coterie.losses import (
     ClassificationLoss,
     Loss,
@@ -26,6 +29,7 @@ from coterie.trees.growth_rules import unit_of
 __all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
 
 
+@storable_estimator(verify=verify_columns)
 @documented
 class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
     """Functional gradient descent for numbers, with any loss and any learner.
@@ -111,6 +115,7 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
         self._unit = unit_of(train.target.values) if self._loss().is_in_units_of_the_target else 1.0
 
 
+@storable_estimator(verify=verify_columns)
 @documented
 class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     """Functional gradient descent for classes, with any loss and any learner.
@@ -142,6 +147,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     """
 
     _task = "classification"
+    FITTED: ClassVar[Fitted] = ANYBOOST_CLASSIFIER_FITTED
     PARAMS: ClassVar[Params] = {
         **ANYBOOST_PARAMS,
         "loss": [LossFor("binary")],

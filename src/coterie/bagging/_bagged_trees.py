@@ -13,7 +13,9 @@ import numpy as np
 
 from coterie import _engine
 from coterie._params import check_params, is_auto
+from coterie._storage import storable
 from coterie._typing import FloatArray
+from coterie._value_types import instance
 from coterie.bagging._bags import Bags
 from coterie.bagging._plan import Lesson
 from coterie.data.table import Table
@@ -48,6 +50,7 @@ _SHARED = (
 )
 
 
+@storable("KnownOob", {"known": instance(OutOfBag)})
 class KnownOob:
     """What the forest learned out of bag, in the shape in which other members tell it."""
 

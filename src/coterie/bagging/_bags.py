@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from coterie._params import in_short
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray
+from coterie._value_types import BOOL, COUNT, FLOATS, INTEGERS, NONE, TEXT, instance, list_of, tuple_of
 from coterie.data.parts import Columns, Outline
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.plan import BagPlan, copies_of
@@ -45,6 +47,25 @@ class Bag:
         return np.repeat(self.rows, self.counts)
 
 
+def _verify_bags(bags: Any) -> None:
+    expect(len(bags.rows) == len(bags.weight), "has rows and weights of different numbers")
+    expect(
+        (bags.given is None) == (bags.plan.kind != "given"), "has bags that are given and bags that are drawn"
+    )
+
+
+@storable(
+    "Bags",
+    {
+        "plan": instance(BagPlan),
+        "rows": INTEGERS,
+        "weight": FLOATS,
+        "strata": INTEGERS,
+        "takes_weight": BOOL,
+        "given": list_of(INTEGERS) | NONE,
+    },
+    verify=_verify_bags,
+)
 @dataclass(frozen=True)
 class Bags:
     """Draws the bag of one member after the other; any of them again, from its number alone.
@@ -189,6 +210,10 @@ def as_given_bags(bags: Any, weight: FloatArray, n_estimators: Any) -> list[RowA
     return found
 
 
+@storable(
+    "ColumnDraws",
+    {"n_columns": COUNT, "n_draws": COUNT, "names": tuple_of(TEXT) | NONE, "replace": BOOL},
+)
 @dataclass(frozen=True)
 class ColumnDraws:
     """Draws the columns of one member after the other; None where all see all.

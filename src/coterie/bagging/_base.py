@@ -21,8 +21,8 @@ from coterie.bagging._bags import Bag, Bags, ColumnDraws
 from coterie.bagging._out_of_bag import OobSums
 from coterie.bagging._plan import (
     BAGGING_PARAMS,
+    BagFitSignature,
     Lesson,
-    Trace,
     bags_for,
     check_continues,
     check_together,
@@ -117,7 +117,7 @@ class BaggingBase(Estimator):
             columns = ColumnDraws.of(self.max_features, data.outline, replace=bool(self.bootstrap_features))
             check_together(self, bags.plan)
             follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
-            signature = Trace.of(run.seed, data, bags.plan, columns, follow=follow)
+            signature = BagFitSignature.of(run.seed, data, bags.plan, columns, follow=follow)
             state = None if run.previous is None else run.previous.state
             if run.previous is not None:
                 check_continues(self.n_estimators, run.previous, signature, bags)

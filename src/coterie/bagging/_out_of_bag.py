@@ -1,13 +1,35 @@
 """Out of bag, for members of any kind: answers to rows that they did not draw, added up member by member."""
 
+from typing import Any
+
 import numpy as np
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie._value_types import FLOAT_VECTOR, INTEGERS, NUMBER, array, list_of
 from coterie.forests.out_of_bag import OutOfBag
 
 __all__ = ["OobSums"]
 
 
+def _verify_sums(sums: Any) -> None:
+    n_rows = len(sums.sums)
+    same = all(len(own) == n_rows for own in (sums.counts, sums._truth, sums._weight, sums._losses))
+    expect(same, "has arrays of different rows")
+
+
+@storable(
+    "OobSums",
+    {
+        "sums": array("f", 2),
+        "counts": INTEGERS,
+        "errors": list_of(NUMBER),
+        "_truth": array("fiu", 1, 2),
+        "_weight": FLOAT_VECTOR,
+        "_losses": FLOAT_VECTOR,
+    },
+    verify=_verify_sums,
+)
 class OobSums:
     """Sums of answers to each row, by the members that did not draw it, and the error after each member.
 

@@ -57,10 +57,12 @@ _PARAMETERS = """
         The mean of the members' importances, if they have them.
     oob_score_ : float
     {oob} : array
-        What the members that did not draw a row say of it; NaN where there are none.
+        The mean prediction of the members that did not draw a row; NaN where there are none.
     oob_coverage_ : array of ints, how many members these are
     oob_errors_ : array of shape (n_estimators_,)
         After each member, {error} out of bag.
+    pruning_path_ : Bunch
+        The order of the members and the loss after each, if `coterie.prune` chose from them.
 
     Examples
 """
@@ -90,7 +92,7 @@ def documented(estimator: _Class) -> _Class:
         balanced=_BALANCED if of_classes else "",
         metric="accuracy" if of_classes else "R2",
         voting=_VOTING if of_classes else "",
-        classes=_CLASSES if of_classes else "",
+        classes=_CLASSES if of_classes else "    n_outputs_ : int\n",
         oob="oob_decision_function_" if of_classes else "oob_prediction_",
         error="the share of wrong classes" if of_classes else "the mean squared error",
     )

@@ -18,7 +18,9 @@ from coterie._params import (
     in_short,
     is_auto,
 )
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, SeedArray
+from coterie._value_types import BOOL, COUNT, NONE, TEXT, instance
 from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
 from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
 from coterie.data.parts import Outline
@@ -33,8 +35,8 @@ from coterie.trees.limits import Share
 
 __all__ = [
     "BAGGING_PARAMS",
+    "BagFitSignature",
     "Lesson",
-    "Trace",
     "bags_for",
     "check_continues",
     "check_together",
@@ -103,8 +105,18 @@ def contents_of(X: Any, outline: Outline, target: Target) -> SeedArray:
     return rows ^ hashes_of_objects([str(label) for label in target.classes])[target.values]
 
 
+@storable(
+    "BaggingTrace",
+    {
+        "seed": COUNT,
+        "data": TEXT,
+        "plan": instance(BagPlan),
+        "columns": instance(ColumnDraws) | NONE,
+        "follow": BOOL,
+    },
+)
 @dataclass(frozen=True)
-class Trace:
+class BagFitSignature:
     """What a fit was about, to know whether another one continues it."""
 
     seed: int
@@ -116,7 +128,7 @@ class Trace:
     @classmethod
     def of(
         cls, seed: int, lesson: Lesson, plan: BagPlan, columns: ColumnDraws | None, *, follow: bool
-    ) -> "Trace":
+    ) -> "BagFitSignature":
         digest = hashlib.blake2b(lesson.contents.tobytes(), digest_size=16)
         digest.update(lesson.row_weight.tobytes())
         digest.update(repr((lesson.outline.names, lesson.outline.n_columns)).encode())
@@ -176,9 +188,11 @@ def check_together(estimator: Any, plan: BagPlan) -> None:
         )
 
 
-def check_continues(n_estimators: int, previous: PreviousFit[Any], trace: Trace, bags: Bags) -> None:
+def check_continues(
+    n_estimators: int, previous: PreviousFit[Any], trace: BagFitSignature, bags: Bags
+) -> None:
     """Refuse to continue a fit that was about something else."""
-    earlier: Trace = previous.signature
+    earlier: BagFitSignature = previous.signature
     pairs = {
         "X, y or sample_weight": (earlier.data, trace.data),
         "bootstrap or max_samples": (earlier.plan, trace.plan),

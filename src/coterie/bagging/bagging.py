@@ -7,11 +7,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from coterie._params import ArrayLike, Flag, OneOf, Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 from coterie.bagging._base import BaggingBase
+from coterie.bagging._fitted import BAGGING_CLASSIFIER_FITTED, BAGGING_REGRESSOR_FITTED
 from coterie.bagging._parameter_docs import documented
 from coterie.bagging._plan import BAGGING_PARAMS
 from coterie.data.target import Target
+from coterie.members.named_members import verify_members
 from coterie.members.response import Question, method_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -28,6 +31,7 @@ def _has_scores(ensemble: Any) -> bool:
     return True
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class BaggingClassifier(ClassifierMixin, BaggingBase):
     """Bagging of a classifier.
@@ -56,6 +60,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     for both.
     """
 
+    FITTED: ClassVar[Fitted] = BAGGING_CLASSIFIER_FITTED
     PARAMS: ClassVar[Params] = {
         **BAGGING_PARAMS,
         "bootstrap": [Flag(), OneOf("balanced", "partition"), ArrayLike()],
@@ -164,6 +169,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
         return self.n_classes_
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class BaggingRegressor(RegressorMixin, BaggingBase):
     """Bagging of a regressor.
@@ -192,6 +198,7 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
     for both.
     """
 
+    FITTED: ClassVar[Fitted] = BAGGING_REGRESSOR_FITTED
     _task: ClassVar[Task] = "regression"
 
     n_outputs_: int

@@ -21,10 +21,12 @@ from coterie._params import (
     Whole,
     is_auto,
 )
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.boosting._booster import add_scores
 from coterie.boosting._data import BoostingData
 from coterie.boosting._dropout import check_dropout, check_staged
+from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._init_estimator import InitEstimator
 from coterie.boosting._previous import BoostingState
 from coterie.boosting._staged import staged_scores
@@ -46,7 +48,13 @@ from coterie.fitting.fingerprint import about_data
 from coterie.fitting.first_rounds import check_n_trees
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.scoring import RoundScorer, ScorerName
-from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, check_same_settings, trace_of
+from coterie.fitting.warm_start import (
+    FitSignature,
+    PreviousFit,
+    check_continues,
+    check_same_settings,
+    trace_of,
+)
 
 __all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
 
@@ -108,6 +116,7 @@ class BaseGradientBoosting(Explained, Estimator):
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
     _takes_any_table = True
     _task: ClassVar[Task]
+    FITTED: ClassVar[Fitted] = BOOSTING_FITTED
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, eval_set: Any, groups: Any, resume: bool
@@ -175,7 +184,7 @@ class BaseGradientBoosting(Explained, Estimator):
         own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
         return replace(data, statistics=self.statistics_, eval_set=own)
 
-    def _begin(self, run: FitRun, data: BoostingData, plan: Plan) -> Trace:
+    def _begin(self, run: FitRun, data: BoostingData, plan: Plan) -> FitSignature:
         """Check that the fit continues the last one, if it is to, and open the checkpoint, if there is one."""
         others = {"offset": data.offset, "groups": data.groups}
         signature = trace_of(self, data.train, run.seed, **others, has_eval_set=data.eval_set is not None)
@@ -218,7 +227,7 @@ class BaseGradientBoosting(Explained, Estimator):
             return None
         return lambda done, fitted: run.emit("round", done, fitted=fitted)
 
-    def _conclude(self, trained: TrainedBoosting, signature: Trace) -> None:
+    def _conclude(self, trained: TrainedBoosting, signature: FitSignature) -> None:
         """Set the fitted attributes."""
         self.forest_ = trained.forest
         self.baseline_ = trained.baseline

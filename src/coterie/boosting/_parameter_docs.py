@@ -102,22 +102,45 @@ _SHARED = """
 
     Attributes
     ----------
-    n_estimators_ : int
+<learned>    n_estimators_ : int
         Rounds that were kept, the most of any booster.
     n_bags_ : int
+        Boosters, whose mean is the prediction.
+    rounds_ : array of shape (n_bags_,)
+        Rounds of each booster.
+    bag_weights_ : array of shape (n_bags_,)
+        Weight of each booster in the mean.
     forest_ : Forest
         The trees, round by round.
     baseline_ : array
-        The score that every row starts from.
+        The raw prediction that every row starts from.
+    init_ : list of estimators
+        The models of `init`, one for each booster; empty without `init`.
+    statistics_ : TargetStatistics or None
+        Target statistics of categories, if there are any.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
     feature_importances_ : array of shape (n_features_in_,)
         Share of the total gain.
     validation_losses_ : array
-        After each round, if rows were left out or given.
+        Mean loss after each round, if rows were left out or given.
+    validation_scores_ : array
+        The same by `scoring`, if that is given.
     <oob> : array
-        What each row is told by the booster that did not see it, if there are several.
+        The prediction of each row by the boosters that did not see it, if there are several.
+    pruning_path_ : Bunch
+        The loss after each round and how many were kept, if `coterie.prune` made this model.
 """
 
 _Estimator = TypeVar("_Estimator", bound=type)
+
+
+_OWN_ATTRIBUTES = {
+    "oob_decision_function_": "    classes_ : array of the labels\n",
+    "oob_prediction_": "    n_outputs_ : int\n        Targets of each row.\n",
+}
 
 
 def documented(*, first: str, own: str, oob: str) -> Callable[[_Estimator], _Estimator]:
@@ -126,6 +149,7 @@ def documented(*, first: str, own: str, oob: str) -> Callable[[_Estimator], _Est
     def document(estimator: _Estimator) -> _Estimator:
         opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
         shared = _SHARED.replace("<own>", own.removeprefix("\n")).replace("<oob>", oob)
+        shared = shared.replace("<learned>", _OWN_ATTRIBUTES[oob])
         heading = "\n    Parameters\n    ----------\n"
         estimator.__doc__ = opening + heading + first.strip("\n") + shared + "\n    Examples\n" + examples
         return estimator

@@ -8,8 +8,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, is_auto
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
+from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
 from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import documented
 from coterie.data.prepare import TrainingData
@@ -28,6 +30,7 @@ from coterie.losses.quantile import Quantile
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
+@storable_estimator(verify=verify_boosting)
 @documented(
     first="""
     loss : str or Loss
@@ -51,6 +54,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """
 
     _task = "regression"
+    FITTED: ClassVar[Fitted] = BOOSTING_REGRESSOR_FITTED
     PARAMS: ClassVar[Params] = {
         "loss": [LossFor("regression")],
         "quantile": [Real(0, 1, closed="neither"), ArrayLike(), None],
@@ -185,6 +189,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return Quantile(float(level) if np.ndim(level) == 0 else tuple(float(each) for each in level))
 
 
+@storable_estimator(verify=verify_boosting)
 @documented(
     first="""
     loss : str or Loss
@@ -210,6 +215,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """
 
     _task = "classification"
+    FITTED: ClassVar[Fitted] = BOOSTING_CLASSIFIER_FITTED
     PARAMS: ClassVar[Params] = {
         "loss": [LossFor("binary")],
         **BOOSTING_PARAMS,

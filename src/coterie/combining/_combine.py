@@ -14,7 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coterie._storage import storable
 from coterie._typing import FloatArray, RowArray
+from coterie._value_types import array
 
 __all__ = ["RankScales", "as_probabilities", "majority", "mean", "median"]
 
@@ -76,6 +78,7 @@ def as_probabilities(answers: FloatArray) -> FloatArray:
     return np.where(total > 0, answers / np.where(total > 0, total, 1.0), 1 / answers.shape[1])
 
 
+@storable("RankScales", {"usual": array("f", 3)})
 @dataclass(frozen=True)
 class RankScales:
     """What each member's answers usually are, so that an answer has a rank among them.

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
+from coterie._storage import storable
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
+from coterie._value_types import ANY, COUNT, FLOATS, NONE, TEXT, array, dict_of, tuple_of
 from coterie.members.fit_members import Member, Task, fit_all
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.out_of_fold import Fold
@@ -16,6 +18,20 @@ from coterie.members.response import Question
 __all__ = ["FinalLesson", "final_score", "fitted_final", "score_of"]
 
 
+@storable(
+    "FinalLesson",
+    {
+        "table": ANY,
+        "truth": array("fiub", 1, 2),
+        "n_classes": tuple_of(COUNT),
+        "known": array("b", 1),
+        "weight": FLOATS | NONE,
+        "groups": ANY,
+        "params": dict_of(TEXT, ANY),
+        "n_jobs": ANY,
+        "seed": COUNT | NONE,
+    },
+)
 @dataclass(frozen=True)
 class FinalLesson:
     """What a final estimator learns from.

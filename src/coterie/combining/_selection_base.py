@@ -13,16 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Function, OneOf, Params, Real, Whole, in_short
 from coterie._seeds import root_seed, spawn_seeds
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
+from coterie._value_types import ANY, COUNT, FLOATS, NONE, TEXT, dict_of, list_of
 from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
 from coterie.data.parts import Outline, cuttable, outline_of
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import ScorerName, parameters_of
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldModels
-from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, NamedMembers
+from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
@@ -36,7 +39,7 @@ from coterie.members.out_of_fold import (
 from coterie.members.response import Question
 from coterie.trees.limits import Share
 
-__all__ = ["SELECTION_PARAMS", "SelectionBase"]
+__all__ = ["SELECTION_FITTED", "SELECTION_PARAMS", "SelectionBase"]
 
 SELECTION_PARAMS: Params = {
     **MEMBER_PARAMS,
@@ -50,12 +53,23 @@ SELECTION_PARAMS: Params = {
     "max_candidates": [Whole(1), Share(with_one=True)],
     "members": [OneOf("refit", "folds")],
 }
+SELECTION_FITTED: Fitted = {
+    **MEMBERS_FITTED,
+    **PRUNED_FITTED,
+    "candidates_": list_of(TEXT),
+    "n_iter_": COUNT,
+    "selection_path_": list_of(dict_of(TEXT, ANY)),
+    "weights_": FLOATS,
+    "_seed": COUNT | NONE,
+    "_shares": FLOATS,
+}
 
 
 class SelectionBase(NamedMembers):
     """The way of `fit`, and the weighted mean of what the chosen members say."""
 
     PARAMS: ClassVar[Params] = SELECTION_PARAMS
+    FITTED: ClassVar[Fitted] = SELECTION_FITTED
     _task: ClassVar[Task]
 
     weights_: FloatArray

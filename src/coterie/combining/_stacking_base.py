@@ -21,7 +21,9 @@ from coterie._params import (
     check_params,
 )
 from coterie._seeds import spawn_seeds
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
+from coterie._value_types import ANY, COUNT, MODEL, TEXT, instance, list_of
 from coterie.combining._final_estimator import FinalLesson, final_score, fitted_final, score_of
 from coterie.combining._leak_guard import guard_against_leaks
 from coterie.combining._meta_features import features_of, joined
@@ -30,14 +32,15 @@ from coterie.data.parts import Columns, Outline, chosen_columns, cuttable, outli
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.fitting.fitted_state import forget
 from coterie.members.fit_members import Member, in_parallel, weight_params
 from coterie.members.fold_ensemble import FoldModels
-from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, target_of
+from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, target_of
 from coterie.members.oof_score import Score, spoken_codes
 from coterie.members.out_of_fold import CrossFit, Fold, Plan, cross_fit, prefit_members
 from coterie.members.response import Question, method_of
 
-__all__ = ["STACKING_PARAMS", "Lesson", "StackingBase"]
+__all__ = ["STACKING_FITTED", "STACKING_PARAMS", "Lesson", "StackingBase"]
 
 STACKING_PARAMS: Params = {
     **MEMBER_PARAMS,
@@ -46,6 +49,17 @@ STACKING_PARAMS: Params = {
     "members": [OneOf("refit", "folds")],
     "oof_score": [Flag()],
     "leak_guard": [Flag()],
+}
+STACKING_FITTED: Fitted = {
+    **MEMBERS_FITTED,
+    "final_estimator_": MODEL,
+    "stack_method_": list_of(TEXT),
+    "leak_guard_": ANY,
+    "_features": ANY,
+    "_folds_used": list_of(instance(Fold)),
+    "_lesson": instance(FinalLesson),
+    "_passed": ANY,
+    "_widths": list_of(COUNT),
 }
 
 
@@ -71,6 +85,7 @@ class StackingBase(StackFace):
     """The way of `fit`, and what the final estimator is shown."""
 
     PARAMS: ClassVar[Params] = STACKING_PARAMS
+    FITTED: ClassVar[Fitted] = STACKING_FITTED
     _task: ClassVar[Task]
 
     final_estimator_: Any
@@ -216,8 +231,7 @@ class StackingBase(StackFace):
         )
         self._lesson = replace(task, table=None, params={})
         self.final_estimator_ = fitted_final(final, task)
-        for name in ("oof_score_", "oof_score_error_"):
-            self.__dict__.pop(name, None)
+        forget(self, ("oof_score_", "oof_score_error_"))
         if not self.oof_score:
             return
         if hasattr(self.final_estimator_, "oof_score_"):  # a second layer has scored itself

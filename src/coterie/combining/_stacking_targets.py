@@ -10,8 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import OneOf, Params
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
-from coterie.combining._stacking_base import STACKING_PARAMS, StackingBase
+from coterie._value_types import LABELS, list_of
+from coterie.combining._stacking_base import STACKING_FITTED, STACKING_PARAMS, StackingBase
 from coterie.data.target import Target
 from coterie.members.response import Question
 
@@ -41,6 +43,7 @@ def _final_can(method: str) -> Any:
 class StackOfClasses(ClassifierMixin, StackingBase):
     """A stack whose final estimator names classes."""
 
+    FITTED: ClassVar[Fitted] = {**STACKING_FITTED, "classes_": LABELS | list_of(LABELS)}
     PARAMS: ClassVar[Params] = STACK_OF_CLASSES_PARAMS
     _task: ClassVar[Task] = "classification"
     _regressors_too: ClassVar[bool] = True

@@ -11,14 +11,24 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
+from coterie._value_types import FLOATS, NONE, array, instance
 from coterie.combining._combine import RankScales, mean, median
 from coterie.data.parts import cuttable, outline_of
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.fitting.fitted_state import PRUNED_FITTED, forget
 from coterie.members.fit_members import Member, in_parallel
-from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, NamedMembers, member_weights
+from coterie.members.named_members import (
+    MEMBER_PARAMS,
+    MEMBERS_FITTED,
+    OUT_OF_FOLD_FITTED,
+    GivenAtFit,
+    NamedMembers,
+    member_weights,
+)
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
@@ -32,12 +42,22 @@ from coterie.members.out_of_fold import (
 )
 from coterie.members.response import Question
 
-__all__ = ["VOTING_PARAMS", "VotingBase"]
+__all__ = ["VOTING_FITTED", "VOTING_PARAMS", "VotingBase"]
 
 VOTING_PARAMS: Params = {
     **MEMBER_PARAMS,
     "weights": [ArrayLike(), OneOf("learned"), None],
     "cv": [Whole(2), Splitter(), OneOf("prefit"), None],
+}
+VOTING_FITTED: Fitted = {
+    **MEMBERS_FITTED,
+    **PRUNED_FITTED,
+    "weights_": FLOATS | NONE,
+    "_crossed": instance(CrossFit) | NONE,
+    "_row_weight": FLOATS | NONE,
+    "_scales": instance(RankScales) | NONE,
+    "_truth": array("fiub"),
+    "_weights": FLOATS | NONE,
 }
 
 
@@ -45,6 +65,7 @@ class VotingBase(TransformerMixin, NamedMembers):
     """The way of `fit`, and what members say of rows."""
 
     PARAMS: ClassVar[Params] = VOTING_PARAMS
+    FITTED: ClassVar[Fitted] = VOTING_FITTED
     _task: ClassVar[Task]
 
     weights_: FloatArray
@@ -150,8 +171,7 @@ class VotingBase(TransformerMixin, NamedMembers):
         shares = np.ones(n_members) if self._weights is None else self._weights
         self.weights_ = shares / shares.sum()
         self._scales = self._scales_now(answers_of_fit)
-        for name in ("oof_predictions_", "oof_coverage_", "member_scores_", "oof_score_", "oof_score_error_"):
-            self.__dict__.pop(name, None)
+        forget(self, OUT_OF_FOLD_FITTED)
         if self._crossed is not None:
             self._take_scores()
 

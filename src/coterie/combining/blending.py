@@ -8,6 +8,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._params import ArrayLike, OneOf, Params, Real, in_short
 from coterie._seeds import root_seed
+from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._leak_guard import folds_within
 from coterie.combining._parameter_docs import documented
@@ -16,7 +17,7 @@ from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOf
 from coterie.data.groups import read_groups
 from coterie.data.holdout import holdout_rows, last_rows
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.members.named_members import GivenAtFit
+from coterie.members.named_members import GivenAtFit, verify_members
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
 __all__ = ["BlendingClassifier", "BlendingRegressor"]
@@ -27,6 +28,7 @@ _HOLDOUT: Params = {
 }
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class BlendingClassifier(StackOfClasses):
     """A blend of members under a final classifier: stacking with one hold-out.
@@ -98,6 +100,7 @@ class BlendingClassifier(StackOfClasses):
         return not Splitter().accepts(self.cv)
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class BlendingRegressor(StackOfNumbers):
     """A blend of members under a final regressor: stacking with one hold-out.

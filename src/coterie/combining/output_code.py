@@ -22,8 +22,10 @@ from coterie._params import (
     in_short,
 )
 from coterie._seeds import spawn_seeds
+from coterie._storage import Fitted, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._typing import SeedLike as Seed
+from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
 from coterie.combining._decoding import LOSSES, coupled, distances, logits
 from coterie.data.parts import cuttable, outline_of
@@ -32,6 +34,7 @@ from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
+from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import Member, Task, fit_all, in_parallel, weight_params
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
 from coterie.trees.decision_tree import DecisionTreeClassifier
@@ -59,6 +62,7 @@ def _when(condition: Callable[[str], bool], method: str) -> Any:
     return available_if(check)
 
 
+@storable_estimator(verify=verify_columns)
 class OutputCodeClassifier(ClassifierMixin, Estimator):
     """A classifier for many classes, made of members that each tell two groups of them apart.
 
@@ -129,6 +133,14 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         "n_jobs": [Whole(), None],
         "random_state": [SeedLike()],
         "verbose": [Whole(0), Flag()],
+    }
+    FITTED: ClassVar[Fitted] = {
+        "classes_": LABELS,
+        "code_book_": array("fi", 2),
+        "estimators_": list_of(MODEL | stored_as("OneSide")),
+        "separation_": NUMBER,
+        "_schema": instance(Schema) | NONE,
+        "_shares": FLOATS | NONE,
     }
 
     _has_members = True
@@ -297,6 +309,7 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         return tags
 
 
+@storable("OneSide", {"side": INTEGER})
 @dataclass(frozen=True)
 class _OneSide:
     """A member that saw one side only, or none: it is sure of that, or knows nothing."""

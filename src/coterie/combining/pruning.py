@@ -1,7 +1,7 @@
 """Pruning: a fitted ensemble with fewer members, the most useful of them, that are not fitted again."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,9 @@ from coterie.combining._voting_base import VotingBase
 from coterie.data.target import check_lengths, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from coterie.fitting.fitted_state import forget
 from coterie.forests.base import ForestBase
+from coterie.members.named_members import OUT_OF_FOLD_FITTED
 from coterie.trees.limits import Share
 
 __all__ = ["prune"]
@@ -173,10 +175,9 @@ def _ensemble_of(model: Any) -> _Ensemble:
     )
 
 
-def _copy_without(model: Any, names: Sequence[str]) -> Any:
+def _copy_without(model: Any, names: Iterable[str]) -> Any:
     pruned = copy.copy(model)
-    for name in names:
-        pruned.__dict__.pop(name, None)
+    forget(pruned, names)
     return pruned
 
 
@@ -211,11 +212,8 @@ def _fewer_copies(bagging: Any, places: RowArray) -> Any:
     return pruned
 
 
-_OUT_OF_FOLD = ("oof_predictions_", "oof_coverage_", "member_scores_", "oof_score_", "oof_score_error_")
-
-
 def _fewer_named(model: Any, places: RowArray) -> Any:
-    pruned = _copy_without(model, _OUT_OF_FOLD)
+    pruned = _copy_without(model, OUT_OF_FOLD_FITTED)
     pruned.estimators_ = [model.estimators_[place] for place in places]
     pruned._asked = [model._asked[place] for place in places]
     names = {member.name for member, _ in pruned._asked}

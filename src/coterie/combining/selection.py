@@ -5,11 +5,14 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
-from coterie.combining._selection_base import SelectionBase
+from coterie._value_types import COUNT, LABELS
+from coterie.combining._selection_base import SELECTION_FITTED, SelectionBase
 from coterie.combining.greedy import Judge, LogLoss, SquaredError
 from coterie.data.target import Target
 from coterie.members.fit_members import Member
+from coterie.members.named_members import verify_members
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
 from coterie.members.response import Question, method_of
@@ -59,6 +62,8 @@ _PARAMETERS = """
     dropped_ : dict
         Why members failed, by name; empty unless on_error="drop".
 {oof}        Each part of the rows is scored by a selection that was made without it.
+    pruning_path_ : Bunch
+        The order of the members and the loss after each, if `coterie.prune` chose from them.
 
     Examples
 """
@@ -78,6 +83,7 @@ def _documented(estimator: _Class) -> _Class:
     return estimator
 
 
+@storable_estimator(verify=verify_members)
 @_documented
 class SelectionClassifier(ClassifierMixin, SelectionBase):
     """Selection of classifiers from a library.
@@ -105,6 +111,7 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
     Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models (2004).
     """
 
+    FITTED: ClassVar[Fitted] = {**SELECTION_FITTED, "classes_": LABELS}
     _task: ClassVar[Task] = "classification"
 
     classes_: AnyArray
@@ -183,6 +190,7 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
         return False
 
 
+@storable_estimator(verify=verify_members)
 @_documented
 class SelectionRegressor(RegressorMixin, SelectionBase):
     """Selection of regressors from a library.
@@ -212,6 +220,7 @@ class SelectionRegressor(RegressorMixin, SelectionBase):
     Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models (2004).
     """
 
+    FITTED: ClassVar[Fitted] = {**SELECTION_FITTED, "_n_outputs": COUNT}
     _task: ClassVar[Task] = "regression"
 
     def __init__(

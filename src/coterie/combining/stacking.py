@@ -6,13 +6,14 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._params import OneOf, Params, Whole
+from coterie._storage import storable_estimator
 from coterie._typing import SeedLike
 from coterie.combining._leak_guard import folds_within
 from coterie.combining._parameter_docs import documented
 from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
 from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
 from coterie.errors import InvalidParameter
-from coterie.members.named_members import GivenAtFit
+from coterie.members.named_members import GivenAtFit, verify_members
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
@@ -20,6 +21,7 @@ __all__ = ["StackingClassifier", "StackingRegressor"]
 _CV: Params = {"cv": [Whole(2), Splitter(), OneOf("prefit"), None]}
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class StackingClassifier(StackOfClasses):
     """A stack of members under a final classifier.
@@ -92,6 +94,7 @@ class StackingClassifier(StackOfClasses):
             route_cv(self, router)
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class StackingRegressor(StackOfNumbers):
     """A stack of members under a final regressor.

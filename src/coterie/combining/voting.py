@@ -9,13 +9,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Flag, OneOf, Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie._value_types import COUNT, LABELS, instance
 from coterie.combining._combine import as_probabilities, majority
 from coterie.combining._simplex import least_log_loss, least_squares
-from coterie.combining._voting_base import VOTING_PARAMS, VotingBase
+from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, VotingBase
 from coterie.data.target import Target
 from coterie.errors import InvalidParameter
 from coterie.members.fit_members import Member
+from coterie.members.named_members import verify_members
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import documented
 from coterie.members.response import Question, method_of
@@ -29,6 +32,7 @@ def _gives_probabilities(ensemble: Any) -> bool:
     return True
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class VotingClassifier(ClassifierMixin, VotingBase):
     """Voting of classifiers.
@@ -55,6 +59,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
     array([0.25, 0.75])
     """
 
+    FITTED: ClassVar[Fitted] = {**VOTING_FITTED, "classes_": LABELS, "le_": instance(LabelEncoder)}
     PARAMS: ClassVar[Params] = {
         **VOTING_PARAMS,
         "voting": [OneOf("hard", "soft", "median", "rank")],
@@ -182,6 +187,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
         return False
 
 
+@storable_estimator(verify=verify_members)
 @documented
 class VotingRegressor(RegressorMixin, VotingBase):
     """Voting of regressors: the mean of what members of any kind say.
@@ -204,6 +210,7 @@ class VotingRegressor(RegressorMixin, VotingBase):
     array([1., 0.])
     """
 
+    FITTED: ClassVar[Fitted] = {**VOTING_FITTED, "_n_outputs": COUNT}
     PARAMS: ClassVar[Params] = {**VOTING_PARAMS, "voting": [OneOf("mean", "median", "rank")]}
     _task: ClassVar[Task] = "regression"
 

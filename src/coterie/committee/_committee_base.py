@@ -36,6 +36,7 @@ from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal, taken_up
 from coterie.fitting.fingerprint import about_fit, digest_of
+from coterie.fitting.fitted_state import forget
 from coterie.fitting.scoring import ScorerName
 from coterie.members.fit_members import in_parallel
 from coterie.members.fold_ensemble import FoldModels
@@ -93,6 +94,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
             with taken_up():
                 spent = max((float(part["elapsed"]) for part in journal.known), default=0.0)
             seed, clock = journal.seed, Clock(self._now, clock.begun - spent, self.time_limit)
+        forget(self)
         training, target = self._training(X, y, sample_weight, groups, seed)
         self._take_target(target)
         truth = Rows(

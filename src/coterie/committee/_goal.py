@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.metrics import get_scorer
 
 from coterie._params import in_short
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import FLOATS, INTEGERS, NONE, array
 from coterie.combining.greedy import AnyScore, Judge, LogLoss, SquaredError
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.fitting.scoring import parameters_of
@@ -25,6 +27,7 @@ _PARTS = 20
 _LEAST = float(np.finfo(np.float64).eps)
 
 
+@storable("committee.Rows", {"truth": array("fiu", 1), "weight": FLOATS, "groups": INTEGERS | NONE})
 @dataclass(frozen=True)
 class Rows:
     """What is true of some rows: the target, their weights, and their groups if there are any."""

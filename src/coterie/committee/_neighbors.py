@@ -1,17 +1,40 @@
 """Nearest neighbours for which a weight of 2 is the row twice; scikit-learn's take no weights."""
 
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import NearestNeighbors
 
+from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import FLOATS, LABELS, NUMBER, RECOMPUTED, array
+from coterie.fitting.fitted_state import forget
 
 __all__ = ["NeighborsClassifier", "NeighborsRegressor"]
 
 _MOST = 20  # neighbours, and at most a fifth of all
 _LOOKED_AT = 10  # times as many rows, if some count for less than one
+
+
+_FITTED: Fitted = {
+    "rows_": array("f", 2),
+    "weights_": FLOATS,
+    "n_neighbors_": NUMBER,
+    "targets_": array("f", 2),
+    "_index": RECOMPUTED,
+}
+
+
+def _verify_neighbors(model: Any) -> None:
+    if "rows_" not in vars(model):
+        return
+    same = len(model.rows_) == len(model.weights_) == len(model.targets_) > 0
+    expect(same, "has neighbours without a target or a weight")
+    expect(bool(np.isfinite(model.rows_).all()), "has neighbours that are nowhere")
+    expect(bool((model.weights_ > 0).all()), "has neighbours without weight")
+    if "classes_" in vars(model):
+        expect(model.targets_.shape[1] == len(model.classes_), "has targets of other classes than its own")
 
 
 class _Neighbors(BaseEstimator):
@@ -21,11 +44,11 @@ class _Neighbors(BaseEstimator):
     """
 
     def fit(self, X: FloatArray, y: AnyArray, sample_weight: FloatArray | None = None) -> Self:
+        forget(self)
         self.rows_ = np.asarray(X, dtype=np.float64)
         self.weights_ = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.n_neighbors_ = float(np.clip(np.floor(self.weights_.sum() / 5), 1, _MOST))
         self.targets_ = self._targets(np.asarray(y))
-        self.__dict__.pop("_index", None)
         return self
 
     def _means(self, X: FloatArray) -> FloatArray:
@@ -51,8 +74,11 @@ class _Neighbors(BaseEstimator):
         raise AssertionError("classes and numbers each say what a mean is taken of")
 
 
+@storable_estimator("committee.NeighborsClassifier", verify=_verify_neighbors)
 class NeighborsClassifier(ClassifierMixin, _Neighbors):
     """Shares of the classes among the neighbours."""
+
+    FITTED: ClassVar[Fitted] = {**_FITTED, "classes_": LABELS}
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         return self._means(X)
@@ -65,8 +91,11 @@ class NeighborsClassifier(ClassifierMixin, _Neighbors):
         return np.asarray(np.eye(len(self.classes_))[codes])
 
 
+@storable_estimator("committee.NeighborsRegressor", verify=_verify_neighbors)
 class NeighborsRegressor(RegressorMixin, _Neighbors):
     """The mean target of the neighbours."""
+
+    FITTED: ClassVar[Fitted] = _FITTED
 
     def predict(self, X: FloatArray) -> FloatArray:
         return self._means(X)[:, 0]

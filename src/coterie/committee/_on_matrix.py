@@ -1,14 +1,16 @@
 """Any table for learners that take a matrix of numbers: scaled, without gaps, levels as columns of zeros and ones."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._value_types import BOOL, INTEGERS, MODEL, NUMBER, instance, list_of
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded, Encoder
 from coterie.data.parts import cuttable, rows_of
@@ -21,6 +23,19 @@ _MOST_LEVELS = 20
 _FURTHEST = 8.0  # standard deviations; further out, values count as if they were there
 
 
+def _verify_matrix(matrix: Any) -> None:
+    expect(len(matrix._parts) == matrix._schema.n_features, "has parts of other columns than its schema")
+
+
+@storable(
+    "committee.DesignMatrix",
+    {
+        "_schema": instance(Schema),
+        "_encoder": instance(Encoder),
+        "_parts": list_of(stored_as("committee.Numbers", "committee.Levels")),
+    },
+    verify=_verify_matrix,
+)
 class DesignMatrix:
     """Learns from a table how its rows become rows of a matrix.
 
@@ -65,6 +80,9 @@ def _columns(encoded: Encoded) -> list[AnyArray]:
     return list(values.T) if isinstance(values, np.ndarray) else values
 
 
+@storable(
+    "committee.Numbers", {"_largest": NUMBER, "_centre": NUMBER, "_spread": NUMBER, "_shows_gaps": BOOL}
+)
 class _Numbers:
     """A column of numbers, scaled. Division by the largest first: squares of large floats are not finite."""
 
@@ -90,6 +108,7 @@ class _Numbers:
         return np.asarray(np.column_stack([scaled, gaps]) if self._shows_gaps else scaled[:, None])
 
 
+@storable("committee.Levels", {"_shown": INTEGERS})
 class _Levels:
     """A column of codes: those that are seen most, each as a column."""
 
@@ -103,6 +122,8 @@ class _Levels:
 
 class _OnMatrix(TakesAnyTable, BaseEstimator):
     """A learner of scikit-learn that sees a design matrix; rows without weight are not there."""
+
+    FITTED: ClassVar[Fitted] = {"matrix_": instance(DesignMatrix), "model_": MODEL}
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -130,6 +151,7 @@ class _OnMatrix(TakesAnyTable, BaseEstimator):
         return self.matrix_.transform(read_table(X), type(self.model_).__name__)
 
 
+@storable_estimator("committee.OnMatrixClassifier")
 class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
     """A classifier of scikit-learn on any table."""
 
@@ -141,5 +163,6 @@ class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
         return np.asarray(self.model_.predict_proba(self._rows(X)))
 
 
+@storable_estimator("committee.OnMatrixRegressor")
 class OnMatrixRegressor(RegressorMixin, _OnMatrix):
     """A regressor of scikit-learn on any table."""

@@ -8,11 +8,14 @@ row out of fold is answered by one model of each member, and a new row by the me
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._value_types import array, instance, list_of
 from coterie.combining.greedy import GreedyOptions, Path, greedy_path, shares
 from coterie.committee._goal import Goal, LogLossGoal, Rows, mean_with_error
 from coterie.members.out_of_fold import Fold
@@ -24,6 +27,28 @@ _ROWS_OF_TRUST = 100.0
 _LEAST = float(np.finfo(np.float64).eps)
 
 
+def _verify_predictions(answers: Any) -> None:
+    n_rows = len(answers.known)
+    same = answers.said.shape[1] == n_rows == len(answers.rows.truth) == len(answers.rows.weight)
+    expect(same, "has predictions of other rows than those that are known")
+    inside = all(
+        len(rows) == 0 or 0 <= rows.min() <= rows.max() < n_rows
+        for fold in answers.folds
+        for rows in (fold.train, fold.test)
+    )
+    expect(inside, "has folds of rows that do not exist")
+
+
+@storable(
+    "committee.Answers",
+    {
+        "said": array("f", 3),
+        "rows": instance(Rows),
+        "known": array("b", 1),
+        "folds": list_of(instance(Fold)),
+    },
+    verify=_verify_predictions,
+)
 @dataclass(frozen=True)
 class Answers:
     """What all members say out of fold, shape (n_members, n_rows, n_columns), and what is true.

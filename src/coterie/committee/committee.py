@@ -6,11 +6,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from coterie._params import OneOf, Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, CommitteeBase
 from coterie.committee._committee_docs import documented
 from coterie.committee._conformal import calibration_rows, held_out
+from coterie.committee._fitted import (
+    COMMITTEE_CLASSIFIER_FITTED,
+    COMMITTEE_REGRESSOR_FITTED,
+    verify_committee,
+)
 from coterie.committee._goal import Goal, LogLossGoal, SquaredErrorGoal
 from coterie.committee._weights import cooled
 from coterie.data.parts import cuttable, rows_of
@@ -39,6 +45,7 @@ _STUDENT: dict[str, Any] = {
 _LEAST_SHARE = 0.01  # of a class that a student is told of
 
 
+@storable_estimator(verify=verify_committee)
 @documented
 class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     """The best committee of classifiers for a table within a time limit.
@@ -67,6 +74,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     AutoGluon-Tabular (2020).
     """
 
+    FITTED: ClassVar[Fitted] = COMMITTEE_CLASSIFIER_FITTED
     _task: ClassVar[Task] = "classification"
     PARAMS: ClassVar[Params] = {**COMMITTEE_PARAMS, "calibration": [OneOf("temperature"), None]}
 
@@ -174,7 +182,6 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     def _take_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
-        self.__dict__.pop("temperature_", None)  # of an earlier fit
 
     def _take_honest(self, honest: FloatArray, temperature: float) -> None:
         self.oof_proba_ = honest
@@ -190,6 +197,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         return answers
 
 
+@storable_estimator(verify=verify_committee)
 @documented
 class CommitteeRegressor(RegressorMixin, CommitteeBase):
     """The best committee of regressors for a table within a time limit.
@@ -222,6 +230,7 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
     AutoGluon-Tabular (2020).
     """
 
+    FITTED: ClassVar[Fitted] = COMMITTEE_REGRESSOR_FITTED
     _task: ClassVar[Task] = "regression"
 
     def __init__(

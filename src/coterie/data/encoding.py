@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from coterie._params import in_short
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray, FloatArray, Kind, UnknownCategory
+from coterie._value_types import ANY, COUNT, LABELS, RECOMPUTED, TEXT, array, dict_of, instance, one_of
 from coterie.data.categorical import nominal_columns
 from coterie.data.column import Column
 from coterie.data.grouping import MAX_GROUPS, group_levels
@@ -22,6 +24,7 @@ from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 __all__ = ["Encoded", "Encoder", "Lookup", "take_rows"]
 
 _Raw = tuple[CodeArray, AnyArray]
+_MOST_CODES = 255
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,33 @@ def take_rows(encoded: Encoded, rows: AnyArray) -> Encoded:
     return Encoded(taken, len(rows), encoded.n_features, encoded.n_levels)
 
 
+def _verify_coding(coding: Any) -> None:
+    n_levels = len(coding.levels)
+    expect(len(coding.code) == n_levels, f"has {len(coding.code)} codes for {n_levels} levels")
+    if coding.kind == "nominal":
+        expect(1 <= coding.n_codes <= _MOST_CODES, f"has {coding.n_codes} codes; expected 1 to {_MOST_CODES}")
+        outside = (coding.code < 0) | (coding.code >= coding.n_codes)
+    else:
+        outside = coding.code != np.arange(n_levels)
+    expect(not outside.any(), "has a level whose code does not exist")
+    try:
+        different = len({*coding.levels.tolist()}) == n_levels
+    except TypeError:
+        different = False
+    expect(different, "has levels that are no different labels")
+
+
+@storable(
+    "Coding",
+    {
+        "name": TEXT,
+        "kind": one_of("nominal", "ordered"),
+        "levels": LABELS,
+        "code": array("i", 1),
+        "n_codes": COUNT,
+    },
+    verify=_verify_coding,
+)
 @dataclass(frozen=True)
 class _Coding:
     """How the labels of one column become numbers: `code[i]` belongs to `levels[i]`."""
@@ -91,6 +121,38 @@ class Lookup:
         return cls(places, codes, float("nan") if coding.kind == "ordered" else -1.0)
 
 
+def _verify_encoder(encoder: Any) -> None:
+    n_features = len(encoder.n_levels)
+    n_levels = np.zeros(n_features, dtype=np.int32)
+    for feature, coding in encoder._codings.items():
+        expect(0 <= feature < n_features, f"has levels of feature {feature}; there are {n_features}")
+        if coding.kind == "nominal":
+            n_levels[feature] = coding.n_codes
+    expect(
+        encoder.n_levels.dtype == np.int32 and np.array_equal(encoder.n_levels, n_levels),
+        "has other numbers of levels than its features",
+    )
+
+
+def _stored_encoder(state: dict[str, Any]) -> "Encoder":
+    encoder = Encoder()  # with empty lookups
+    vars(encoder).update(state)
+    return encoder
+
+
+@storable(
+    "Encoder",
+    {
+        "categorical_features": ANY,
+        "unknown_category": one_of("missing", "error"),
+        "n_levels": array("i", 1),
+        "_codings": dict_of(COUNT, instance(_Coding)),
+        "_positions": RECOMPUTED,
+        "_lookups": RECOMPUTED,
+    },
+    verify=_verify_encoder,
+    build=_stored_encoder,
+)
 class Encoder:
     """Learns the levels of nominal and ordered columns in `fit`, applies them in `transform`.
 

@@ -14,7 +14,9 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from coterie._params import in_short
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray
+from coterie._value_types import COUNT, NONE, TEXT, tuple_of
 from coterie.data.frames import eager_frame, is_frame, is_series, series_values
 from coterie.data.table import Table, read_table
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
@@ -22,6 +24,10 @@ from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
 __all__ = ["Columns", "Outline", "chosen_columns", "cuttable", "outline_of", "rows_of"]
 
 
+_NAMES = tuple_of(TEXT) | NONE
+
+
+@storable("Outline", {"n_rows": COUNT, "n_columns": COUNT | NONE, "names": _NAMES, "table": NONE})
 @dataclass(frozen=True)
 class Outline:
     """How large a table is, and what its columns are called.
@@ -89,6 +95,12 @@ def rows_of(X: Any, rows: AnyArray) -> Any:
     return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
 
 
+def _verify_columns(columns: Any) -> None:
+    inside = all(0 <= place < columns.n_columns for place in columns.places)
+    expect(inside, "names a column that does not exist")
+
+
+@storable("Columns", {"places": tuple_of(COUNT), "names": _NAMES, "n_columns": COUNT}, verify=_verify_columns)
 @dataclass(frozen=True)
 class Columns:
     """Certain columns, by place and, where the table had names, by name."""

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie._storage import expect, storable
 from coterie._typing import Kind
+from coterie._value_types import NONE, TEXT, one_of, tuple_of
 from coterie.data.table import Table
 from coterie.errors import SchemaMismatch
 
@@ -21,6 +23,17 @@ __all__ = ["ColumnOrder", "Schema"]
 ColumnOrder = Literal["same", "any"]
 
 
+def _verify_schema(schema: Any) -> None:
+    if schema.names is not None:
+        expect(len(schema.names) == len(schema.kinds), "has names and kinds of different columns")
+        expect(len(set(schema.names)) == len(schema.names), "has two columns of the same name")
+
+
+@storable(
+    "Schema",
+    {"names": tuple_of(TEXT) | NONE, "kinds": tuple_of(one_of("numeric", "nominal", "ordered"))},
+    verify=_verify_schema,
+)
 @dataclass(frozen=True)
 class Schema:
     """Names (None if the table had none), kinds and number of the columns that fit saw."""

@@ -15,10 +15,13 @@ Every mean is drawn towards the overall mean, as if one more row of each level h
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CodeArray, FloatArray
+from coterie._value_types import COUNT, FLOAT_VECTOR, NONE, array, instance, list_of, tuple_of
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData
 
@@ -29,6 +32,21 @@ _FEW_LEVELS = 10
 _MOST_COMPONENTS = 8
 
 
+def _verify_source(source: Any) -> None:
+    expect(1 <= len(source.features) <= 2, "is about one feature or two")
+    expect(
+        (source.pairs is None) == (len(source.features) == 1), "has pairs and one feature, or none and two"
+    )
+    if source.pairs is not None:
+        expect(len(source.pairs) == source.n_levels, "has another number of pairs than of levels")
+        expect(source.n_levels > 0 and (np.diff(source.pairs) > 0).all(), "has pairs that are not in order")
+
+
+@storable(
+    "Source",
+    {"features": tuple_of(COUNT), "n_levels": COUNT, "pairs": array("i", 1) | NONE},
+    verify=_verify_source,
+)
 @dataclass(frozen=True)
 class Source:
     """A nominal feature or a pair of them, and how many levels it had in fit."""
@@ -46,6 +64,22 @@ class Source:
         return np.where(self.pairs[place] == combined, place, -1).astype(np.int32)
 
 
+def _verify_statistics(statistics: Any) -> None:
+    expect(len(statistics._means) == len(statistics.sources), "has means of other sources than its own")
+    for source, means in zip(statistics.sources, statistics._means, strict=True):
+        for mean in means:
+            expect(len(mean) == source.n_levels + 1, "has another number of means than of levels")
+
+
+@storable(
+    "TargetStatistics",
+    {
+        "sources": tuple_of(instance(Source)),
+        "_n_classes": COUNT,
+        "_means": list_of(list_of(FLOAT_VECTOR)),
+    },
+    verify=_verify_statistics,
+)
 class TargetStatistics:
     """The means of every source and component over the rows that fit saw.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any, ClassVar, Never
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -10,19 +10,31 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._engine import usable_threads
+from coterie._engine import Forest, usable_threads
 from coterie._params import resolve_n_jobs
 from coterie._reported import Reported
+from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import FLOATS, INTEGERS, LABELS, NUMBER, TEXT, instance
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput
-from coterie.export.links import ClassLink, NumberLink
+from coterie.export.links import ClassLink, Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 from coterie.export.readers.table_reader import TableReader
 
 __all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
 
 
+@storable(
+    "import.Recipe",
+    {
+        "reader": instance(TableReader),
+        "start": FLOATS | stored_as("import.InitModel"),
+        "divisor": NUMBER,
+        "leaf_ids": INTEGERS,
+        "first_id": INTEGERS,
+    },
+)
 @dataclass(frozen=True)
 class Recipe:
     """Everything between a table and the answers, except the trees.
@@ -41,6 +53,30 @@ class Recipe:
     divisor: float
     leaf_ids: AnyArray
     first_id: AnyArray
+
+
+_IMPORTED: Fitted = {
+    "forest_": instance(Forest),
+    "recipe_": instance(Recipe),
+    "objective_": TEXT,
+    "source_": TEXT,
+}
+
+
+def _verify_imported(model: Any) -> None:
+    if "forest_" not in vars(model):
+        return
+    for name in ("recipe_", "link_"):
+        expect(name in vars(model), f"has no {name!r}")
+    recipe = model.recipe_
+    expect(model.forest_.n_features == len(recipe.reader.features), "has trees of another table")
+    if isinstance(recipe.start, np.ndarray):
+        expect(
+            recipe.start.size in (1, model.forest_.n_outputs), "starts from other scores than its trees have"
+        )
+    expect(len(recipe.first_id) == len(model.forest_), "numbers the leaves of other trees")
+    if "n_features_in_" in vars(model):
+        expect(model.n_features_in_ == recipe.reader.schema.n_features, "has columns of another table")
 
 
 class _Imported(Reported, TakesAnyTable, BaseEstimator):
@@ -100,6 +136,7 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         return tags
 
 
+@storable_estimator(verify=_verify_imported)
 class ImportedRegressor(RegressorMixin, _Imported):
     """A regressor that another library trained, or a ranker, or any model whose answer is a number.
 
@@ -119,7 +156,11 @@ class ImportedRegressor(RegressorMixin, _Imported):
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if the model knows names.
-    forest_ : the engine's trees.
+    forest_ : Forest
+        The trees on coterie's engine.
+    recipe_ : Recipe
+        How rows become features, and sums of trees raw predictions.
+    link_ : the link from raw predictions to predictions
 
     Examples
     --------
@@ -130,6 +171,8 @@ class ImportedRegressor(RegressorMixin, _Imported):
     >>> import_model(tree).predict([[1.2], [2.9]])
     array([10., 30.])
     """
+
+    FITTED: ClassVar[Fitted] = {**_IMPORTED, "link_": instance(NumberLink)}
 
     link_: NumberLink
 
@@ -143,6 +186,7 @@ def _has_scores(model: Any) -> bool:
     return hasattr(model, "link_") and model.link_.has_scores
 
 
+@storable_estimator(verify=_verify_imported)
 class ImportedClassifier(ClassifierMixin, _Imported):
     """A classifier that another library trained.
 
@@ -164,7 +208,11 @@ class ImportedClassifier(ClassifierMixin, _Imported):
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if the model knows names.
-    forest_ : the engine's trees.
+    forest_ : Forest
+        The trees on coterie's engine.
+    recipe_ : Recipe
+        How rows become features, and sums of trees raw predictions.
+    link_ : the link from raw predictions to predictions
 
     Examples
     --------
@@ -174,6 +222,12 @@ class ImportedClassifier(ClassifierMixin, _Imported):
     >>> import_model(forest).predict([[1.5], [7.5]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    FITTED: ClassVar[Fitted] = {
+        **_IMPORTED,
+        "classes_": LABELS,
+        "link_": instance(Logistic, Hinge, Softmax, OneVersusRest, Shares),
+    }
 
     link_: ClassLink
     classes_: AnyArray

@@ -7,7 +7,9 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.special import expit, softmax
 
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import BOOL, NUMBER, one_of
 
 __all__ = ["ClassLink", "Hinge", "Logistic", "NumberLink", "OneVersusRest", "Shares", "Softmax"]
 
@@ -20,6 +22,7 @@ _NUMBERS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
+@storable("import.NumberLink", {"name": one_of("identity", "exp", "logistic", "log1p_exp", "signed_square")})
 @dataclass(frozen=True)
 class NumberLink:
     """A number of each score."""
@@ -43,6 +46,14 @@ class ClassLink(Protocol):
     def chosen(self, scores: FloatArray) -> AnyArray: ...
 
 
+@storable(
+    "import.Logistic",
+    {
+        "scale": NUMBER,
+        "second": one_of("score > 0", "score >= 0", "probability > 1/2"),
+        "has_scores": BOOL,
+    },
+)
 @dataclass(frozen=True)
 class Logistic:
     """Two classes, one score: the log odds of the second, divided by `scale`.
@@ -65,6 +76,7 @@ class Logistic:
         return (score > 0 if self.second == "score > 0" else score >= 0).astype(np.intp)
 
 
+@storable("import.Hinge", {"has_scores": BOOL})
 @dataclass(frozen=True)
 class Hinge:
     """Two classes, one score, and no doubt: the second class where the score is positive."""
@@ -79,6 +91,7 @@ class Hinge:
         return (scores[:, 0] > 0).astype(np.intp)
 
 
+@storable("import.Softmax", {"has_scores": BOOL})
 @dataclass(frozen=True)
 class Softmax:
     """A score for each class."""
@@ -92,6 +105,7 @@ class Softmax:
         return np.asarray(scores.argmax(axis=1))
 
 
+@storable("import.OneVersusRest", {"scale": NUMBER, "has_scores": BOOL})
 @dataclass(frozen=True)
 class OneVersusRest:
     """A score for each class against the rest. The probabilities are LightGBM's, whose sum need not be 1."""
@@ -106,6 +120,7 @@ class OneVersusRest:
         return np.asarray(scores.argmax(axis=1))
 
 
+@storable("import.Shares", {"has_scores": BOOL})
 @dataclass(frozen=True)
 class Shares:
     """The scores are probabilities already, as in a forest."""

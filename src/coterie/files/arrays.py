@@ -17,7 +17,7 @@ from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.coded import coded_array, decoded_array
 
-__all__ = ["array_node", "made_array"]
+__all__ = ["array_node", "array_of_node"]
 
 _FEW = 256
 _NARROW = 1000
@@ -78,7 +78,7 @@ def _of_objects(array: AnyArray, keep: Keep, pack: Callable[[Any, str], Any]) ->
     return {"items": packed, "shape": list(array.shape), "as": "O"}
 
 
-def made_array(
+def array_of_node(
     node: dict[str, Any],
     tensor: Callable[[Any], AnyArray],
     unpack: Callable[[Any, str], Any],

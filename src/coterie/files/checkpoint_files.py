@@ -1,7 +1,7 @@
 """Checkpoints as files: the parts of a fit that is not done, each in the container that models are in.
 
 A file is named after its fit and its number, `fit-1a2b3c4d-000001.part`. It is read as a model is: nothing in it is
-run, every byte is under a checksum, and its objects are of classes on our lists.
+run, every byte is under a checksum, and its objects are of registered classes.
 """
 
 import os
@@ -11,32 +11,30 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from coterie._storage import storable
+from coterie._value_types import ANY, TEXT, dict_of
 from coterie.errors import InvalidParameter, MissingPackage, ModelFileError
 from coterie.files.container import Container, chunks_of
 from coterie.files.foreign import Untrusted, untrusted_types
 from coterie.files.json_text import canonical, parsed
-from coterie.files.kinds import ANY, TEXT, dict_of
 from coterie.files.reader import Reader
 from coterie.files.source import opened
-from coterie.files.spec import Spec
 from coterie.files.storing import replace_file
 from coterie.files.upgrades import FORMAT
 from coterie.files.writer import Writer
 from coterie.fitting.checkpoint import FoundPart
 
-__all__ = ["CHECKPOINT_CLASSES", "CheckpointFolder"]
+__all__ = ["CheckpointFolder"]
 
 _NAME = re.compile(r"fit-([0-9a-f]{8})-([0-9]{6,12})\.(part|state)")
 
 
+@storable("checkpoint.Held", {"held": dict_of(TEXT, ANY)})
 class Held:
     """What one file holds, by name."""
 
     def __init__(self, held: dict[str, Any]) -> None:
         self.held = held
-
-
-CHECKPOINT_CLASSES = [Spec("checkpoint.Held", Held, {"held": dict_of(TEXT, ANY)})]
 
 
 class CheckpointFolder:

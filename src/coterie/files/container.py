@@ -11,8 +11,8 @@ Words
     ...        the tensors
     32 bytes   the tensor `checksum`
 
-Tensors are read when they are asked for, one by one, straight into the memory of their arrays. Large ones of a file
-that is mapped stay where they are, and nobody compares them with their hashes.
+Tensors are read when they are needed, one by one, straight into the memory of their arrays. Large ones of a file
+that is mapped stay where they are, and are not compared with their hashes.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from coterie._params import in_short
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.json_text import canonical, check_size, parsed
-from coterie.files.source import Source
+from coterie.files.source import ByteSource
 
 __all__ = ["DTYPES", "Container", "chunks_of", "is_mapped"]
 
@@ -109,7 +109,7 @@ class Container:
     size : of the file in bytes
     """
 
-    def __init__(self, source: Source, mapped: bool = False) -> None:
+    def __init__(self, source: ByteSource, mapped: bool = False) -> None:
         self._source = source
         self._map = source.mapped() if mapped and source.size else None
         self.size = source.size
@@ -168,7 +168,7 @@ def _padded(n_bytes: int) -> int:
     return n_bytes + -n_bytes % _ALIGNED
 
 
-def _header_text(source: Source) -> bytes:
+def _header_text(source: ByteSource) -> bytes:
     """The header without its blanks, once its checksum is found to be right."""
     if source.size < 8 + _ALIGNED + _DIGEST:
         raise ModelFileError(
@@ -214,7 +214,7 @@ def _looks_like(first: bytes) -> str:
     return f"begins with {first!r}"
 
 
-def _checked_layout(header: dict[str, Any], source: Source, start: int) -> dict[str, dict[str, Any]]:
+def _checked_layout(header: dict[str, Any], source: ByteSource, start: int) -> dict[str, dict[str, Any]]:
     """The tensors in the order of their bytes; every byte of the file belongs to one of them."""
     for name, entry in header.items():
         _check_entry(entry, f"{source.name}: tensor {name!r}")

@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
+from coterie._storage import expect
 from coterie._typing import AnyArray
+from coterie._value_types import array
 from coterie.errors import ModelFileError
-from coterie.files.kinds import array
-from coterie.files.spec import expect
 
 __all__ = ["COUNTS", "accepted", "counts_of", "cuts_of", "typed"]
 
 COUNTS = array("u", 1)
 
 
-def typed(parts: dict[str, Any], types: dict[str, str]) -> None:
+def typed(state: dict[str, Any], types: dict[str, str]) -> None:
     for name, dtype in types.items():
         expect(
-            parts[name].dtype == np.dtype(dtype), f"has {name} of the type {parts[name].dtype}, not {dtype}"
+            state[name].dtype == np.dtype(dtype), f"has {name} of the type {state[name].dtype}, not {dtype}"
         )
 
 
@@ -30,8 +30,8 @@ def accepted(make: Callable[[], Any]) -> Any:
         raise ModelFileError(f"is refused by the engine: {error}") from None
 
 
-def counts_of(parts: dict[str, Any], name: str, n: int) -> AnyArray:
-    counts = parts[name]
+def counts_of(state: dict[str, Any], name: str, n: int) -> AnyArray:
+    counts = state[name]
     expect(len(counts) == n, f"has {len(counts)} entries in {name} instead of {n}")
     return np.asarray(counts, dtype=np.int64)
 

@@ -7,10 +7,10 @@ Nodes are three words each, as the engine has them in its memory, or streams tha
 from typing import Any
 
 from coterie._engine import ForestMemory, PackedForest, packed_arrays, packed_of_arrays
+from coterie._storage import StorableClass, expect
+from coterie._value_types import BOOL, COUNT, NUMBER, array
 from coterie.files.container import is_mapped
 from coterie.files.engine_arrays import COUNTS, accepted, typed
-from coterie.files.kinds import FLAG, NUMBER, WHOLE, array
-from coterie.files.spec import Spec, expect
 
 __all__ = ["FOREST_CLASSES"]
 
@@ -33,23 +33,23 @@ _STREAMS = {
 }
 
 
-def _packed_parts(forest: Any) -> dict[str, Any]:
+def _packed_state(forest: Any) -> dict[str, Any]:
     return {"n_columns": forest.n_columns, **packed_arrays(forest, compact=True)}
 
 
-def _packed_as_it_is(forest: Any) -> dict[str, Any]:
+def _packed_mappable_state(forest: Any) -> dict[str, Any]:
     return {"n_columns": forest.n_columns, **packed_arrays(forest, compact=False)}
 
 
-def _made_packed(parts: dict[str, Any]) -> Any:
-    typed(parts, _PACKED)
-    streams = set(_STREAMS) & set(parts)
+def _build_packed(state: dict[str, Any]) -> Any:
+    typed(state, _PACKED)
+    streams = set(_STREAMS) & set(state)
     expect(
-        not streams if "nodes" in parts else streams >= set(_STREAMS) - {"pair"},
+        not streams if "nodes" in state else streams >= set(_STREAMS) - {"pair"},
         "has nodes in two forms, or not all that makes them",
     )
-    look_later = "nodes" in parts and is_mapped(parts["nodes"])
-    return accepted(lambda: packed_of_arrays(parts, int(parts["n_columns"]), look_later))
+    look_later = "nodes" in state and is_mapped(state["nodes"])
+    return accepted(lambda: packed_of_arrays(state, int(state["n_columns"]), look_later))
 
 
 _MEMORY = {
@@ -62,23 +62,23 @@ _MEMORY = {
 }
 
 
-def _memory_parts(memory: Any) -> dict[str, Any]:
+def _memory_state(memory: Any) -> dict[str, Any]:
     return dict(memory.__getstate__())
 
 
-def _made_memory(parts: dict[str, Any]) -> Any:
-    typed(parts, _MEMORY)
+def _build_memory(state: dict[str, Any]) -> Any:
+    typed(state, _MEMORY)
     memory = ForestMemory.__new__(ForestMemory)
-    accepted(lambda: memory.__setstate__(parts))
+    accepted(lambda: memory.__setstate__(state))
     return memory
 
 
 FOREST_CLASSES = [
-    Spec(
+    StorableClass(
         "engine.PackedForest",
         PackedForest,
         {
-            "n_columns": WHOLE,
+            "n_columns": COUNT,
             "n_grove_trees": COUNTS,
             "n_thresholds": COUNTS,
             "n_nodes": COUNTS,
@@ -87,11 +87,11 @@ FOREST_CLASSES = [
             "nodes": array("u", 2),
         },
         optional=frozenset({"nodes", *_STREAMS}),
-        parts=_packed_parts,
-        plain_parts=_packed_as_it_is,
-        build=_made_packed,
+        state=_packed_state,
+        mappable_state=_packed_mappable_state,
+        build=_build_packed,
     ),
-    Spec(
+    StorableClass(
         "engine.ForestMemory",
         ForestMemory,
         {
@@ -107,12 +107,12 @@ FOREST_CLASSES = [
                     "seed",
                     "first_tree",
                 ),
-                WHOLE,
+                COUNT,
             ),
-            "weighted": FLAG,
+            "weighted": BOOL,
             "share": NUMBER,
         },
-        parts=_memory_parts,
-        build=_made_memory,
+        state=_memory_state,
+        build=_build_memory,
     ),
 ]

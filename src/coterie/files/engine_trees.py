@@ -16,9 +16,9 @@ from coterie._engine import (
     forest_streams,
     usable_threads,
 )
+from coterie._storage import StorableClass, expect
+from coterie._value_types import COUNT, array
 from coterie.files.engine_arrays import COUNTS, accepted
-from coterie.files.kinds import WHOLE, array
-from coterie.files.spec import Spec, expect
 
 __all__ = ["TREE_CLASSES"]
 
@@ -89,7 +89,7 @@ _STREAMS = (
 _MOST_FEATURES = 2**31 - 1
 
 
-def _tree_parts(tree: Any) -> dict[str, Any]:
+def _tree_state(tree: Any) -> dict[str, Any]:
     alone = Forest(_MOST_FEATURES, tree.n_outputs)
     alone.add(tree)
     streams = forest_streams(alone)
@@ -98,58 +98,58 @@ def _tree_parts(tree: Any) -> dict[str, Any]:
     return {name: value if name == "n_outputs" else np.array(value) for name, value in tree.state().items()}
 
 
-def _made_tree(parts: dict[str, Any]) -> Any:
-    n_outputs = int(parts["n_outputs"])
-    if "n_nodes" not in parts:
-        _expect_names(parts, {"n_outputs", *_PLAIN}, needed=set(_PLAIN))
-        return accepted(lambda: Tree.from_state(parts, _MOST_FEATURES))
-    _expect_names(parts, {"n_outputs", *_STREAMS})
-    first = np.zeros(len(parts["n_nodes"]), dtype=np.uint32)
-    forest = accepted(lambda: forest_of_streams(parts, first, _MOST_FEATURES, n_outputs, 1))
+def _build_tree(state: dict[str, Any]) -> Any:
+    n_outputs = int(state["n_outputs"])
+    if "n_nodes" not in state:
+        _expect_names(state, {"n_outputs", *_PLAIN}, needed=set(_PLAIN))
+        return accepted(lambda: Tree.from_state(state, _MOST_FEATURES))
+    _expect_names(state, {"n_outputs", *_STREAMS})
+    first = np.zeros(len(state["n_nodes"]), dtype=np.uint32)
+    forest = accepted(lambda: forest_of_streams(state, first, _MOST_FEATURES, n_outputs, 1))
     expect(len(forest) == 1, f"is {len(forest)} trees")
     expect(forest.tree(0).n_outputs == n_outputs, "has another number of outputs than its tree")
     return forest.tree(0)
 
 
-def _expect_names(parts: dict[str, Any], known: set[str], needed: set[str] | None = None) -> None:
-    unknown, missing = set(parts) - known, (needed or set()) - set(parts)
+def _expect_names(state: dict[str, Any], known: set[str], needed: set[str] | None = None) -> None:
+    unknown, missing = set(state) - known, (needed or set()) - set(state)
     expect(not unknown, f"has an array {min(unknown, default='')!r} that does not belong to the others")
     expect(not missing, f"has no {min(missing, default='')!r}")
 
 
-def _forest_parts(forest: Any) -> dict[str, Any]:
+def _forest_state(forest: Any) -> dict[str, Any]:
     places = range(len(forest))
-    parts: dict[str, Any] = {
+    state: dict[str, Any] = {
         "n_features": forest.n_features,
         "n_outputs": forest.n_outputs,
         "first_output": np.array([forest.first_output(place) for place in places], dtype=np.uint32),
     }
     streams = forest_streams(forest)
-    return {**parts, **(_plain_parts(forest) if streams is None else streams)}
+    return {**state, **(_plain_state(forest) if streams is None else streams)}
 
 
-def _plain_parts(forest: Any) -> dict[str, Any]:
+def _plain_state(forest: Any) -> dict[str, Any]:
     trees = [forest.tree(place) for place in range(len(forest))]
     states = [tree.state() for tree in trees]
-    parts: dict[str, Any] = {"n_answers": np.array([tree.n_outputs for tree in trees], dtype=np.uint32)}
+    state: dict[str, Any] = {"n_answers": np.array([tree.n_outputs for tree in trees], dtype=np.uint32)}
     for name, dtype in _PLAIN.items():
-        own = [state[name] for state in states]
+        own = [each[name] for each in states]
         if name in _COUNTED:
-            parts[f"n_{name}"] = np.array([len(part) for part in own], dtype=np.uint32)
-        parts[name] = np.concatenate([np.zeros(0, dtype), *own]).astype(dtype, copy=False)
-    return parts
+            state[f"n_{name}"] = np.array([len(part) for part in own], dtype=np.uint32)
+        state[name] = np.concatenate([np.zeros(0, dtype), *own]).astype(dtype, copy=False)
+    return state
 
 
-def _made_forest(parts: dict[str, Any]) -> Any:
-    n_features, n_outputs = int(parts["n_features"]), int(parts["n_outputs"])
+def _build_forest(state: dict[str, Any]) -> Any:
+    n_features, n_outputs = int(state["n_features"]), int(state["n_outputs"])
     common = {"n_features", "n_outputs", "first_output"}
-    if "n_answers" in parts:
+    if "n_answers" in state:
         needed = {"n_answers", *_PLAIN, *(f"n_{name}" for name in _COUNTED)}
-        _expect_names(parts, common | needed, needed)
-        return accepted(lambda: forest_of_arrays(parts, n_features, n_outputs))
-    _expect_names(parts, common | set(_STREAMS))
+        _expect_names(state, common | needed, needed)
+        return accepted(lambda: forest_of_arrays(state, n_features, n_outputs))
+    _expect_names(state, common | set(_STREAMS))
     n_threads = usable_threads(0)
-    return accepted(lambda: forest_of_streams(parts, parts["first_output"], n_features, n_outputs, n_threads))
+    return accepted(lambda: forest_of_streams(state, state["first_output"], n_features, n_outputs, n_threads))
 
 
 _ARRAYS = {
@@ -157,26 +157,26 @@ _ARRAYS = {
     **{f"n_{name}": COUNTS for name in _COUNTED},
 }
 TREE_CLASSES = [
-    Spec(
+    StorableClass(
         "engine.Tree",
         Tree,
-        {"n_outputs": WHOLE, **_ARRAYS},
+        {"n_outputs": COUNT, **_ARRAYS},
         optional=frozenset(_ARRAYS),
-        parts=_tree_parts,
-        build=_made_tree,
+        state=_tree_state,
+        build=_build_tree,
     ),
-    Spec(
+    StorableClass(
         "engine.Forest",
         Forest,
         {
-            "n_features": WHOLE,
-            "n_outputs": WHOLE,
+            "n_features": COUNT,
+            "n_outputs": COUNT,
             "first_output": COUNTS,
             "n_answers": COUNTS,
             **_ARRAYS,
         },
         optional=frozenset({"n_answers", *_ARRAYS}),
-        parts=_forest_parts,
-        build=_made_forest,
+        state=_forest_state,
+        build=_build_forest,
     ),
 ]

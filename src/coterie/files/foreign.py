@@ -1,8 +1,8 @@
-"""Members that are not coterie's: stored by skops, as bytes in a tensor, and made again from trusted types only.
+"""Members that are not coterie's: stored by skops, as bytes in a tensor, and loaded from trusted types only.
 
 skops keeps a list of types that it trusts. `trusted=` adds to it, and so do the splitters of scikit-learn below, which
-are plain settings. What skops is given is checked first: nothing is compressed, and every array is as large as it says,
-so that reading takes no more memory than the file.
+are plain settings. What skops is given is checked first: nothing is compressed, and every array is as large as its
+header says, so that reading takes no more memory than the file.
 """
 
 import io
@@ -18,7 +18,7 @@ from coterie._optional import need
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 
-__all__ = ["Untrusted", "foreign_bytes", "made_foreign", "untrusted_types"]
+__all__ = ["Untrusted", "foreign_bytes", "foreign_object", "untrusted_types"]
 
 _PURPOSE = "A model file with members of other libraries"
 _SPLITTERS = tuple(
@@ -43,22 +43,22 @@ _MOST_NESTED = 200
 
 
 class Untrusted(ModelFileError):
-    """A file is sound, and holds types that somebody has to trust first."""
+    """A file is sound, and holds types that have to be trusted first."""
 
     def __init__(self, message: str, types: Sequence[str]) -> None:
         super().__init__(message)
         self.types = list(types)
 
 
-def foreign_bytes(held: Any, where: str) -> AnyArray:
+def foreign_bytes(stored: Any, where: str) -> AnyArray:
     """What skops makes of an object, in the same bytes each time."""
     skops = need("skops.io", purpose=_PURPOSE, extra="export")
-    name = f"{type(held).__module__}.{type(held).__qualname__}"
-    table = _table_inside(held)
+    name = f"{type(stored).__module__}.{type(stored).__qualname__}"
+    table = _table_inside(stored)
     if table is not None:
         raise ModelFileError(f"{where} is a {name} that holds a {table}, which cannot be stored.")
     try:
-        data = skops.dumps(held)
+        data = skops.dumps(stored)
         unknown = skops.get_untrusted_types(data=data)
     except Exception as error:
         raise ModelFileError(f"{where} is a {name}, which skops cannot store: {error}") from error
@@ -71,10 +71,10 @@ def foreign_bytes(held: Any, where: str) -> AnyArray:
     return np.frombuffer(_settled(data), dtype=np.uint8)
 
 
-def _table_inside(held: Any) -> str | None:
+def _table_inside(stored: Any) -> str | None:
     """The type of a table of polars or Arrow that an object keeps; skops would end the process."""
     seen: set[int] = set()
-    waiting = [held]
+    waiting = [stored]
     while waiting:
         each = waiting.pop()
         if id(each) in seen:
@@ -102,7 +102,7 @@ def _settled(data: bytes) -> bytes:
     def renumber(node: Any) -> None:
         if isinstance(node, dict):
             if "__id__" in node:
-                # Whether two equal constants are one object is nobody's business: each has a number of its own.
+                # Whether two equal constants are one object does not matter: each has a number of its own.
                 is_constant = node.get("__loader__") == "JsonNode"
                 key = -len(ids) - 1 if is_constant else node["__id__"]
                 node["__id__"] = ids.setdefault(key, len(ids) + 1)
@@ -154,7 +154,7 @@ def untrusted_types(stored: AnyArray, trusted: Sequence[str]) -> set[str]:
         raise ModelFileError(f"is no member that skops can read: {error}") from error
 
 
-def made_foreign(stored: AnyArray, trusted: Sequence[str]) -> Any:
+def foreign_object(stored: AnyArray, trusted: Sequence[str]) -> Any:
     """The object again; `untrusted_types` comes first, and found none."""
     skops = need("skops.io", purpose=_PURPOSE, extra="export")
     try:

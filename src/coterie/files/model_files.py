@@ -14,7 +14,7 @@ from coterie.files.container import Container, chunks_of
 from coterie.files.json_text import canonical, parsed
 from coterie.files.notes import written_notes
 from coterie.files.reader import Reader
-from coterie.files.source import Source, opened
+from coterie.files.source import ByteSource, opened
 from coterie.files.storing import replace_file
 from coterie.files.summary import FileSummary, summary_of
 from coterie.files.upgrades import FORMAT, upgraded
@@ -102,12 +102,12 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
         Whether large arrays stay in the file until they are used. A forest of any size that was saved with
         `compact=False` is there at once, and processes that load it share its memory. Its trees are checked when they
         are first used, so a hostile file does no harm, but the checksums of large arrays are not: a flipped bit can
-        change an answer. The file must not be changed or cut off while the model is in use; replacing it, as `save`
+        change a prediction. The file must not be changed or cut off while the model is in use; replacing it, as `save`
         does, is fine.
 
     Returns
     -------
-    The model, which answers with the same bits as the one that was saved.
+    The model, whose predictions have the same bits as those of the one that was saved.
 
     Raises
     ------
@@ -154,13 +154,13 @@ def inspect_file(path: str | os.PathLike[str] | BinaryIO) -> FileSummary:
         return summary_of(container, nodes, source.name)
 
 
-def _opened_model(source: Source, mapped: bool = False) -> tuple[Container, Any]:
+def _opened_model(source: ByteSource, mapped: bool = False) -> tuple[Container, Any]:
     container = Container(source, mapped)
     written = _format_of(container, source.name)
     container.read_hashes()
     if "model" not in container.metadata and "checkpoint" in container.metadata:
         raise ModelFileError(
-            f"{source.name} is a part of a checkpoint and no model: the fit that wrote it goes on from it with "
+            f"{source.name} is a part of a checkpoint and no model: the fit that wrote it resumes from it with "
             "resume=True."
         )
     model = parsed(container.metadata.get("model", "").encode(), f"{source.name}: the model")

@@ -1,6 +1,6 @@
-"""From nodes and tensors to a model. Everything is looked at before it is used.
+"""From nodes and tensors to a model. Everything is checked before it is used.
 
-No name in a file is ever looked up in Python: classes, attributes and ways to read a value are those on our lists.
+No name in a file is ever looked up in Python: classes, attributes and ways to read a value are registered ones.
 """
 
 from collections import Counter
@@ -12,16 +12,16 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from coterie._params import in_short
+from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import MissingPackage, ModelFileError
-from coterie.files.arrays import made_array
+from coterie.files.arrays import array_of_node
 from coterie.files.coded import most_decoded
 from coterie.files.container import Container
-from coterie.files.foreign import Untrusted, made_foreign, untrusted_types
+from coterie.files.foreign import Untrusted, foreign_object, untrusted_types
 from coterie.files.labels import UNPACKED
-from coterie.files.registry import spec_named
+from coterie.files.registry import class_named
 from coterie.files.requests import set_requests
-from coterie.files.spec import Spec
 
 __all__ = ["Reader"]
 
@@ -30,7 +30,7 @@ _MOST_BITS = 256
 
 
 class Reader:
-    """Makes the objects of a file, one node after the other."""
+    """Deserialises the objects of a file, one node after the other."""
 
     def __init__(self, container: Container, nodes: Any, name: str, trusted: Sequence[str] = ()) -> None:
         if not isinstance(nodes, list) or not nodes:
@@ -39,7 +39,7 @@ class Reader:
         self._nodes = nodes
         self._name = name
         self._trusted = trusted
-        self._made: list[Any] = []
+        self._objects: list[Any] = []
         self._used: set[int] = set()
         self._uses = _uses(nodes)
         self._tensors: set[str] = set()
@@ -53,7 +53,7 @@ class Reader:
             kind = in_short(node.get("class", "array")) if isinstance(node, dict) else "unknown"
             self._reach.begin()
             try:
-                made = self._node(node)
+                created = self._node(node)
                 self._reach.end(place)
             except ModelFileError as error:
                 raise ModelFileError(f"{self._name}: node {place} ({kind}) {error}") from None
@@ -61,12 +61,12 @@ class Reader:
                 raise
             except Exception as error:  # whatever the values are, the message is ours
                 raise ModelFileError(f"{self._name}: node {place} ({kind}) is damaged: {error}.") from error
-            self._made.append(made)
+            self._objects.append(created)
         self._check_all_used()
-        return self._made[-1]
+        return self._objects[-1]
 
     def _check_trust(self) -> None:
-        """Name all types at once that somebody has to trust, before anything is made."""
+        """Name all types at once that have to be trusted, before any object is created."""
         tensors = [node.get("skops") for node in self._nodes if isinstance(node, dict) and "skops" in node]
         known = [name for name in tensors if isinstance(name, str) and name in self._container.tensors]
         unknown: set[str] = set()
@@ -86,7 +86,7 @@ class Reader:
         unused = set(self._container.tensors) - self._tensors
         if unused:
             raise ModelFileError(f"{self._name}: no node uses the tensor {min(unused)!r}.")
-        if len(self._used) < len(self._made) - 1:
+        if len(self._used) < len(self._objects) - 1:
             raise ModelFileError(f"{self._name}: there are nodes that the model does not use.")
 
     def _node(self, node: Any) -> Any:
@@ -97,11 +97,11 @@ class Reader:
         if "skops" in node:
             if set(node) - {"requests"} != {"skops", "type"}:
                 raise ModelFileError("has something beside what skops stored.")
-            made = made_foreign(self._tensor(node["skops"]), self._trusted)
+            created = foreign_object(self._tensor(node["skops"]), self._trusted)
             if "requests" in node:
-                set_requests(made, node["requests"])
-            return made
-        return made_array(node, self._tensor, lambda value, _: self._value(value), self._take)
+                set_requests(created, node["requests"])
+            return created
+        return array_of_node(node, self._tensor, lambda value, _: self._value(value), self._take)
 
     def _take(self, n_bytes: int) -> None:
         """Make sure that decoded arrays stay in proportion to the file."""
@@ -121,38 +121,38 @@ class Reader:
         return self._container.tensor(name)
 
     def _object(self, node: dict[str, Any]) -> Any:
-        spec = spec_named(node["class"])
-        if spec is None:
+        known = class_named(node["class"])
+        if known is None:
             raise ModelFileError(
-                "is of a class that this version of coterie does not know. It reads no others, whatever a file says."
+                "is of a class that this version of coterie does not know. It reads no others."
             )
-        wanted = {"class", "state", "params"} if spec.has_params else {"class", "state"}
-        if set(node) - {"requests"} != wanted or not all(
-            isinstance(node[part], dict) for part in wanted - {"class"}
+        parts = {"class", "state", "params"} if known.is_estimator else {"class", "state"}
+        if set(node) - {"requests"} != parts or not all(
+            isinstance(node[part], dict) for part in parts - {"class"}
         ):
-            raise ModelFileError(f"does not consist of {', '.join(sorted(wanted))}.")
+            raise ModelFileError(f"does not consist of {', '.join(sorted(parts))}.")
         state = {key: self._value(value) for key, value in node["state"].items()}
-        spec.check(state)
-        params = self._params(spec, node["params"]) if spec.has_params else {}
-        made = spec.made({**params, **state})
-        spec.verify(made)
+        known.check(state)
+        params = self._params(known, node["params"]) if known.is_estimator else {}
+        created = known.create({**params, **state})
+        known.verify(created)
         if "requests" in node:
-            if not spec.has_params:
-                raise ModelFileError("asks for arguments, and is no estimator.")
-            set_requests(made, node["requests"])
-        return made
+            if not known.is_estimator:
+                raise ModelFileError("requests arguments, and is no estimator.")
+            set_requests(created, node["requests"])
+        return created
 
-    def _params(self, spec: Spec, given: dict[str, Any]) -> dict[str, Any]:
-        unknown = set(given) - spec.param_names
+    def _params(self, known: StorableClass, given: dict[str, Any]) -> dict[str, Any]:
+        unknown = set(given) - known.param_names
         if unknown:
             raise ModelFileError(
-                f"has a parameter {in_short(min(unknown))}, which a {spec.name} does not have."
+                f"has a parameter {in_short(min(unknown))}, which a {known.name} does not have."
             )
         params = {key: self._value(value) for key, value in given.items()}
-        missing = spec.param_names - set(params)
+        missing = known.param_names - set(params)
         if missing:  # a parameter that is younger than the file
-            known = _parameters(spec.cls)
-            params |= {name: known[name].default for name in missing}
+            parameters = _parameters(known.cls)
+            params |= {name: parameters[name].default for name in missing}
         return params
 
     def _value(self, value: Any) -> Any:
@@ -164,44 +164,44 @@ class Reader:
             return value
         if len(value) != 1:
             raise ModelFileError(f"holds a value that cannot be read: {in_short(sorted(value))}.")
-        [(kind, held)] = value.items()
+        [(kind, stored)] = value.items()
         if kind in UNPACKED:
             try:
-                return UNPACKED[kind](held)
+                return UNPACKED[kind](stored)
             except (ValueError, TypeError, KeyError, OverflowError, ArithmeticError) as error:
                 raise ModelFileError(f"holds a {kind} that cannot be read: {error}.") from None
         if kind == "ref":
-            return self._referred(held)
+            return self._referred(stored)
         if kind in ("tuple", "set", "frozenset", "dict", "bunch"):
-            return self._collection(kind, held)
+            return self._collection(kind, stored)
         raise ModelFileError(f"holds a value of an unknown kind, {in_short(kind)}.")
 
     def _referred(self, place: Any) -> Any:
-        if type(place) is not int or not 0 <= place < len(self._made):
+        if type(place) is not int or not 0 <= place < len(self._objects):
             raise ModelFileError(f"refers to node {in_short(place)}, which does not come before it.")
         self._used.add(place)
         self._reach.add(place)
-        made = self._made[place]
+        found = self._objects[place]
         self._uses[place] -= 1
         if self._uses[place] == 0:
-            self._made[place] = None  # the arrays of a large forest are not needed beside the forest
-        return made
+            self._objects[place] = None  # the arrays of a large forest are not needed beside the forest
+        return found
 
-    def _collection(self, kind: str, held: Any) -> Any:
-        if not isinstance(held, list):
+    def _collection(self, kind: str, stored: Any) -> Any:
+        if not isinstance(stored, list):
             raise ModelFileError(f"holds a {kind} that is no list.")
         if kind in ("dict", "bunch"):
-            if not all(isinstance(pair, list) and len(pair) == 2 for pair in held):
+            if not all(isinstance(pair, list) and len(pair) == 2 for pair in stored):
                 raise ModelFileError(f"holds a {kind} that is not made of pairs.")
-            pairs = {self._value(key): self._value(value) for key, value in held}
-            if len(pairs) < len(held):
+            pairs = {self._value(key): self._value(value) for key, value in stored}
+            if len(pairs) < len(stored):
                 raise ModelFileError(f"holds a {kind} with the same key twice.")
             if kind == "dict":
                 return pairs
             if not all(type(key) is str for key in pairs):
                 raise ModelFileError("holds a bunch with a key that is no text.")
             return Bunch(**pairs)
-        items = [self._value(each) for each in held]
+        items = [self._value(each) for each in stored]
         return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](items)
 
 
@@ -227,9 +227,9 @@ def _uses(nodes: list[Any]) -> Counter[int]:
 
 
 class _Reach:
-    """How much work a model is that shares its parts: as often as a node is referred to, it can be asked.
+    """How much work a model is that shares its parts: a prediction may visit a node as often as it is referred to.
 
-    A small file of nodes that each refer twice to the one before would take forever to be asked.
+    A small file of nodes that each refer twice to the one before would take forever to predict.
     """
 
     def __init__(self) -> None:

@@ -1,56 +1,76 @@
-"""The classes that a file may name; there is no way for a file to name another."""
+"""The classes that a file may name; there is no way for a file to name another.
+
+Classes of coterie register themselves where they are defined (`coterie._storage`). What is added here are objects of
+the engine and of other libraries.
+"""
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-from coterie.files.spec import Spec
+from coterie._storage import StorableClass, registered, registered_classes, registered_name
 
-__all__ = ["spec_named", "spec_of"]
+__all__ = ["class_named", "class_of", "known_classes"]
+
+# Packages with classes that files may hold. Some are imported with coterie, and some have much behind them.
+_PACKAGES = (
+    "trees",
+    "boosting",
+    "adaboost",
+    "forests",
+    "bagging",
+    "combining",
+    "committee",
+    "export",
+)
 
 
 @cache
-def _specs() -> tuple[Spec, ...]:
-    """All of them, when the first file is opened: readers of other libraries' models have much behind them."""
-    from coterie.files.checkpoint_files import CHECKPOINT_CLASSES
-    from coterie.files.committee_classes import COMMITTEE_CLASSES
-    from coterie.files.data_classes import DATA_CLASSES
+def _import_packages() -> None:
+    for package in _PACKAGES:
+        import_module(f"coterie.{package}")
+
+
+@cache
+def _added_here() -> dict[str, StorableClass]:
+    """Those that do not register themselves, by name; imported when the first file is opened."""
     from coterie.files.engine_forests import FOREST_CLASSES
     from coterie.files.engine_stumps import STUMP_CLASSES
     from coterie.files.engine_trees import TREE_CLASSES
-    from coterie.files.imported_classes import IMPORTED_CLASSES
-    from coterie.files.member_classes import MEMBER_CLASSES
-    from coterie.files.model_classes import MODEL_CLASSES
-    from coterie.files.random_classes import RANDOM_CLASSES
+    from coterie.files.external_classes import EXTERNAL_CLASSES
+    from coterie.files.loss_classes import loss_classes
 
-    return (
-        *TREE_CLASSES,
-        *FOREST_CLASSES,
-        *STUMP_CLASSES,
-        *DATA_CLASSES,
-        *RANDOM_CLASSES,
-        *MEMBER_CLASSES,
-        *MODEL_CLASSES,
-        *IMPORTED_CLASSES,
-        *COMMITTEE_CLASSES,
-        *CHECKPOINT_CLASSES,
-    )
+    classes = [*TREE_CLASSES, *FOREST_CLASSES, *STUMP_CLASSES, *EXTERNAL_CLASSES, *loss_classes()]
+    return {entry.name: entry for entry in classes}
 
 
 @cache
-def _by_name() -> dict[str, Spec]:
-    return {spec.name: spec for spec in _specs()}
+def _names_added_here() -> dict[type, str]:
+    return {entry.cls: name for name, entry in _added_here().items()}
 
 
-@cache
-def _by_class() -> dict[type, Spec]:
-    return {spec.cls: spec for spec in _specs()}
+def known_classes() -> list[StorableClass]:
+    """All classes that files may name."""
+    _import_packages()
+    return [*_added_here().values(), *registered_classes()]
 
 
-def spec_named(name: Any) -> Spec | None:
+def class_named(name: Any) -> StorableClass | None:
     """The class of this name, if there is one."""
-    return _by_name().get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    found = _added_here().get(name) or registered(name)
+    if found is None:
+        _import_packages()
+        found = registered(name)
+    return found
 
 
-def spec_of(held: Any) -> Spec | None:
+def class_of(stored: Any) -> StorableClass | None:
     """How an object is stored, if its very class is known."""
-    return _by_class().get(type(held))
+    cls = type(stored)
+    name = _names_added_here().get(cls)
+    if name is not None:
+        return _added_here()[name]
+    name = registered_name(cls)
+    return None if name is None else registered(name)

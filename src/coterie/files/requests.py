@@ -1,4 +1,4 @@
-"""What an estimator asks of metadata routing, as plain names: which arguments of which method it wants to be given."""
+"""Requests of metadata routing as plain names: which arguments of which method an estimator takes."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from coterie.errors import ModelFileError
 
-__all__ = ["HELD_AS", "requests_of", "set_requests"]
+__all__ = ["REQUEST_ATTRIBUTE", "requests_of", "set_requests"]
 
-HELD_AS = "_metadata_request"
+REQUEST_ATTRIBUTE = "_metadata_request"
 _METHODS = (
     "fit",
     "partial_fit",
@@ -23,25 +23,25 @@ _METHODS = (
 )
 
 
-def requests_of(held: Any) -> dict[str, dict[str, Any]]:
-    """By method and argument: whether it is wanted, or under which other name."""
-    request = getattr(held, "__dict__", {}).get(HELD_AS)
+def requests_of(estimator: Any) -> dict[str, dict[str, Any]]:
+    """By method and argument: whether it is requested, or under which other name."""
+    request = getattr(estimator, "__dict__", {}).get(REQUEST_ATTRIBUTE)
     if request is None:
         return {}
-    asked = {method: dict(getattr(request, method).requests) for method in _METHODS}
-    return {method: own for method, own in asked.items() if own}
+    requested = {method: dict(getattr(request, method).requests) for method in _METHODS}
+    return {method: own for method, own in requested.items() if own}
 
 
-def set_requests(made: Any, requests: Any) -> None:
-    """Let an estimator ask for the same as the one that was stored."""
+def set_requests(estimator: Any, requests: Any) -> None:
+    """Give an estimator the requests of the one that was stored."""
     if not isinstance(requests, dict) or not all(isinstance(own, dict) for own in requests.values()):
-        raise ModelFileError("asks for arguments in another form.")
-    request = MetadataRequest(owner=made)
+        raise ModelFileError("requests arguments in another form.")
+    request = MetadataRequest(owner=estimator)
     for method, own in requests.items():
         if method not in _METHODS:
-            raise ModelFileError(f"asks for arguments of {method!r:.40}, which is no method.")
-        for name, wanted in own.items():
-            if not (wanted is None or isinstance(wanted, bool | str)):
-                raise ModelFileError(f"asks for the argument {name!r:.40} in another form.")
+            raise ModelFileError(f"requests arguments of {method!r:.40}, which is no method.")
+        for name, requested in own.items():
+            if not (requested is None or isinstance(requested, bool | str)):
+                raise ModelFileError(f"requests the argument {name!r:.40} in another form.")
         getattr(request, method)._requests = dict(own)
-    vars(made)[HELD_AS] = request
+    vars(estimator)[REQUEST_ATTRIBUTE] = request

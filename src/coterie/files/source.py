@@ -8,10 +8,10 @@ from typing import Any, BinaryIO, Self
 from coterie._params import in_short
 from coterie.errors import InvalidType, ModelFileError
 
-__all__ = ["Source", "opened"]
+__all__ = ["ByteSource", "opened"]
 
 
-class Source:
+class ByteSource:
     """Bytes by their places.
 
     Parameters
@@ -49,7 +49,7 @@ class Source:
             raise ModelFileError(f"{self.name} became shorter while it was read.")
 
     def mapped(self) -> mmap.mmap:
-        """All bytes, which stay in the file until somebody looks at them. Whoever changes them changes a copy."""
+        """All bytes, which stay in the file until they are read. A write changes a copy."""
         if isinstance(self._file, bytes):
             raise InvalidType("mmap=True needs the path of a file, since only files can be mapped.")
         return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_COPY)
@@ -65,7 +65,7 @@ class Source:
         self.close()
 
 
-def opened(path: Any) -> Source:
+def opened(path: Any) -> ByteSource:
     """The source of a path, or of an object that is open for reading bytes."""
     if isinstance(path, str | os.PathLike):
         return _opened_path(path)
@@ -76,10 +76,10 @@ def opened(path: Any) -> Source:
     data = path.read()
     if not isinstance(data, bytes):
         raise InvalidType(f"path: {in_short(path)} is open for text; open the file with mode 'rb'.")
-    return Source(data, "The file", len(data))
+    return ByteSource(data, "The file", len(data))
 
 
-def _opened_path(path: str | os.PathLike[str]) -> Source:
+def _opened_path(path: str | os.PathLike[str]) -> ByteSource:
     name = os.fspath(path)
     about = os.stat(name)
     if stat.S_ISDIR(about.st_mode):
@@ -87,4 +87,4 @@ def _opened_path(path: str | os.PathLike[str]) -> Source:
     if not stat.S_ISREG(about.st_mode):
         raise ModelFileError(f"{name} is no ordinary file.")
     file = open(name, "rb", buffering=0)  # noqa: SIM115  (closed by the source)
-    return Source(file, str(name), os.fstat(file.fileno()).st_size)
+    return ByteSource(file, str(name), os.fstat(file.fileno()).st_size)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coterie.errors import ModelFileError
-from coterie.files.arrays import made_array
+from coterie.files.arrays import array_of_node
 from coterie.files.container import Container
 from coterie.files.notes import read_notes
 
@@ -141,7 +141,7 @@ def _classes(
     if "as" in node or not 0 < _n_entries(container, node) <= _MOST_CLASSES:
         return None
     try:
-        return list(made_array(node, container.tensor, _nothing, _few_bytes).tolist())
+        return list(array_of_node(node, container.tensor, _nothing, _few_bytes).tolist())
     except ModelFileError as error:
         raise ModelFileError(f"{name}: the summary {error}") from None
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.arrays import array_node
@@ -22,14 +23,13 @@ from coterie.files.coded import most_decoded
 from coterie.files.container import DTYPES
 from coterie.files.foreign import foreign_bytes
 from coterie.files.labels import is_plain, packed
-from coterie.files.registry import spec_of
-from coterie.files.requests import HELD_AS, requests_of
-from coterie.files.spec import Spec
+from coterie.files.registry import class_of
+from coterie.files.requests import REQUEST_ATTRIBUTE, requests_of
 
 __all__ = ["Writer"]
 
 
-_OF_LEARNERS = ("get_params", "fit", "predict", "transform", "split")
+_LEARNER_METHODS = ("get_params", "fit", "predict", "transform", "split")
 
 
 class Writer:
@@ -50,7 +50,7 @@ class Writer:
         self.nodes: list[dict[str, Any]] = []
         self.tensors: dict[str, AnyArray] = {}
         self._places: dict[int, int] = {}
-        self._held: list[Any] = []  # alive, so that no two objects have the same id
+        self._kept_alive: list[Any] = []  # alive, so that no two objects have the same id
         self._open: set[int] = set()
 
     def is_in_proportion(self) -> bool:
@@ -66,107 +66,107 @@ class Writer:
         """Add a model with all that it holds."""
         self._refer(model, "")
 
-    def _value(self, held: Any, path: str) -> Any:
-        if is_plain(held):
-            return held
-        if type(held) in (list, tuple, set, frozenset):
-            return self._sequence(held, path)
-        if type(held) in (dict, Bunch):
+    def _value(self, stored: Any, path: str) -> Any:
+        if is_plain(stored):
+            return stored
+        if type(stored) in (list, tuple, set, frozenset):
+            return self._sequence(stored, path)
+        if type(stored) in (dict, Bunch):
             pairs = [
                 [self._value(key, f"{path}[key {place}]"), self._value(value, f"{path}[{place}]")]
-                for place, (key, value) in enumerate(held.items())
+                for place, (key, value) in enumerate(stored.items())
             ]
-            return {"dict" if type(held) is dict else "bunch": pairs}
-        if isinstance(held, np.ndarray):
-            return self._refer(held, path)
-        found = packed(held)
-        return self._refer(held, path) if found is None else found
+            return {"dict" if type(stored) is dict else "bunch": pairs}
+        if isinstance(stored, np.ndarray):
+            return self._refer(stored, path)
+        found = packed(stored)
+        return self._refer(stored, path) if found is None else found
 
-    def _sequence(self, held: Any, path: str) -> Any:
-        if isinstance(held, set | frozenset):
-            items = [self._value(each, path) for each in held]
-            return {type(held).__name__: sorted(items, key=repr)}
-        items = [self._value(each, f"{path}[{place}]") for place, each in enumerate(held)]
-        return items if type(held) is list else {"tuple": items}
+    def _sequence(self, stored: Any, path: str) -> Any:
+        if isinstance(stored, set | frozenset):
+            items = [self._value(each, path) for each in stored]
+            return {type(stored).__name__: sorted(items, key=repr)}
+        items = [self._value(each, f"{path}[{place}]") for place, each in enumerate(stored)]
+        return items if type(stored) is list else {"tuple": items}
 
-    def _refer(self, held: Any, path: str) -> dict[str, int]:
-        place = self._places.get(id(held))
+    def _refer(self, stored: Any, path: str) -> dict[str, int]:
+        place = self._places.get(id(stored))
         if place is None:
-            if id(held) in self._open:
+            if id(stored) in self._open:
                 raise ModelFileError(f"{path or 'The model'} holds itself, and cannot be stored.")
-            self._open.add(id(held))
-            node = self._array(held, path) if isinstance(held, np.ndarray) else self._object(held, path)
-            self._open.discard(id(held))
-            place = self._places[id(held)] = len(self.nodes)
+            self._open.add(id(stored))
+            node = self._array(stored, path) if isinstance(stored, np.ndarray) else self._object(stored, path)
+            self._open.discard(id(stored))
+            place = self._places[id(stored)] = len(self.nodes)
             self.nodes.append(node)
-            self._held.append(held)
+            self._kept_alive.append(stored)
         return {"ref": place}
 
     def _keep(self, path: str, array: AnyArray) -> str:
         self.tensors[path] = array
         return path
 
-    def _array(self, held: AnyArray, path: str) -> dict[str, Any]:
+    def _array(self, stored: AnyArray, path: str) -> dict[str, Any]:
         node = None
-        if type(held) is np.ndarray:
+        if type(stored) is np.ndarray:
             node = array_node(
-                held,
+                stored,
                 lambda end, tensor: self._keep(f"{path}{end}", tensor),
                 lambda value, end: self._value(value, f"{path}{end}"),
                 self._compact,
             )
         if node is None:
             raise ModelFileError(
-                f"{path} is a {type(held).__name__} of {held.dtype}, which cannot be stored. Arrays of numbers, text, "
-                "dates and labels can."
+                f"{path} is a {type(stored).__name__} of {stored.dtype}, which cannot be stored. Arrays of numbers, "
+                "text, dates and labels can."
             )
         return node
 
-    def _object(self, held: Any, path: str) -> dict[str, Any]:
-        spec = spec_of(held)
-        if spec is None:
-            return self._foreign(held, path)
+    def _object(self, stored: Any, path: str) -> dict[str, Any]:
+        known = class_of(stored)
+        if known is None:
+            return self._foreign(stored, path)
         try:
-            parts = spec.parts_of(held, self._compact)
+            state = known.state_of(stored, self._compact)
         except TypeError as error:
             raise ModelFileError(f"{path}: {error}.") from None
-        requests = requests_of(held)
-        parts.pop(HELD_AS, None)
-        params = {name: parts.pop(name) for name in sorted(spec.param_names) if name in parts}
-        self._check_parts(spec, parts, path)
-        node: dict[str, Any] = {"class": spec.name}
-        if spec.has_params:  # first, so that an error names what the user gave
+        requests = requests_of(stored)
+        state.pop(REQUEST_ATTRIBUTE, None)
+        params = {name: state.pop(name) for name in sorted(known.param_names) if name in state}
+        self._check_state(known, state, path)
+        node: dict[str, Any] = {"class": known.name}
+        if known.is_estimator:  # first, so that an error names what the user gave
             node["params"] = self._attributes(params, path)
-        node["state"] = self._attributes(parts, path)
+        node["state"] = self._attributes(state, path)
         return {**node, "requests": requests} if requests else node
 
-    def _attributes(self, parts: Mapping[str, Any], path: str) -> dict[str, Any]:
+    def _attributes(self, values: Mapping[str, Any], path: str) -> dict[str, Any]:
         dot = f"{path}." if path else ""
-        return {name: self._value(parts[name], f"{dot}{name}") for name in sorted(parts)}
+        return {name: self._value(values[name], f"{dot}{name}") for name in sorted(values)}
 
-    def _check_parts(self, spec: Spec, parts: Mapping[str, Any], path: str) -> None:
-        for name in parts:
-            if name not in spec.state:
+    def _check_state(self, known: StorableClass, state: Mapping[str, Any], path: str) -> None:
+        for name in state:
+            if name not in known.attributes:
                 dot = f"{path}." if path else ""
                 raise ModelFileError(
-                    f"{dot}{name} is not an attribute that coterie gives a {spec.name}, so it cannot be stored. Delete "
-                    "it, and keep what belongs to the model beside it."
+                    f"{dot}{name} is not an attribute that coterie gives a {known.name}, so it cannot be stored. "
+                    "Delete it, and keep what belongs to the model beside it."
                 )
         try:
-            spec.check(parts)
+            known.check(state)
         except ModelFileError as error:
-            raise ModelFileError(f"{path or 'The model'} (a {spec.name}) {error}") from None
+            raise ModelFileError(f"{path or 'The model'} (a {known.name}) {error}") from None
 
-    def _foreign(self, held: Any, path: str) -> dict[str, Any]:
-        kind = type(held)
+    def _foreign(self, stored: Any, path: str) -> dict[str, Any]:
+        kind = type(stored)
         if not path:
             raise ModelFileError(
                 f"{kind.__module__}.{kind.__qualname__} is not a model of coterie. coterie.save stores those, with "
                 "members of any kind; for others there is skops."
             )
-        if callable(held) and not (hasattr(held, "get_params") or _is_scorer(held)):
+        if callable(stored) and not (hasattr(stored, "get_params") or _is_scorer(stored)):
             raise ModelFileError(
-                f"{path} is {held!r:.80}: a file holds no code, so it cannot be stored. Choose one of the names that "
+                f"{path} is {stored!r:.80}: a file holds no code, so it cannot be stored. Choose one of the names that "
                 "are allowed there, or pickle the model."
             )
         if kind.__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
@@ -177,18 +177,18 @@ class Writer:
             raise ModelFileError(
                 f"{path} is a {kind.__module__}.{kind.__qualname__}, a class of your own or one that files do not know."
             )
-        if not (_is_scorer(held) or any(hasattr(held, name) for name in _OF_LEARNERS)):
+        if not (_is_scorer(stored) or any(hasattr(stored, name) for name in _LEARNER_METHODS)):
             raise ModelFileError(
-                f"{path} is {held!r:.80}, which cannot be stored: it is neither data nor a learner, a splitter or "
+                f"{path} is {stored!r:.80}, which cannot be stored: it is neither data nor a learner, a splitter or "
                 "a scorer."
             )
-        requests = requests_of(held)
+        requests = requests_of(stored)
         if requests:  # which know their estimator: a circle that skops would follow
-            held = copy(held)
-            del vars(held)[HELD_AS]
-        node = {"skops": self._keep(path, foreign_bytes(held, path)), "type": kind.__qualname__}
+            stored = copy(stored)
+            del vars(stored)[REQUEST_ATTRIBUTE]
+        node = {"skops": self._keep(path, foreign_bytes(stored, path)), "type": kind.__qualname__}
         return {**node, "requests": requests} if requests else node
 
 
-def _is_scorer(held: Any) -> bool:
-    return type(held).__module__ == "sklearn.metrics._scorer" and not isinstance(held, FunctionType)
+def _is_scorer(stored: Any) -> bool:
+    return type(stored).__module__ == "sklearn.metrics._scorer" and not isinstance(stored, FunctionType)

@@ -9,8 +9,10 @@ from sklearn.base import BaseEstimator
 
 from coterie import _engine
 from coterie._params import Params, check_params, resolve_n_jobs
+from coterie._storage import Fitted
 from coterie.fitting.checkpoint_writer import check_resume
 from coterie.fitting.fit_run import FitRun
+from coterie.fitting.fitted_state import forget
 from coterie.fitting.sklearn_callbacks import CallbackSupport, managed_callbacks, watching_members
 
 __all__ = ["Estimator"]
@@ -37,7 +39,7 @@ class Estimator(CallbackSupport, BaseEstimator):
     """
 
     PARAMS: ClassVar[Params] = {}
-    FITTED: ClassVar[Mapping[str, Any]] = {}
+    FITTED: ClassVar[Fitted] = {}
     _takes_any_table: ClassVar[bool] = False  # sparse matrices, missing values, categories and text
     _has_members: ClassVar[bool] = False  # that are fitted as models of their own
 
@@ -111,18 +113,6 @@ class Estimator(CallbackSupport, BaseEstimator):
             for name in ("sparse", "allow_nan", "categorical", "string"):
                 setattr(tags.input_tags, name, True)
         return tags
-
-
-def forget(estimator: Estimator) -> None:
-    """Remove what earlier fits left behind: everything but the parameters, and what the user set beside them."""
-    kept = set(estimator.PARAMS) | _OF_SCIKIT_LEARN
-    for name in [name for name in vars(estimator) if name not in kept]:
-        if name in estimator.FITTED or name.endswith("_") or not estimator.FITTED:
-            delattr(estimator, name)
-
-
-# What scikit-learn keeps on an estimator that is not learned: callbacks, metadata requests, output containers.
-_OF_SCIKIT_LEARN = {"_skl_callbacks", "_parent_callback_ctx", "_metadata_request", "_sklearn_output_config"}
 
 
 @contextmanager

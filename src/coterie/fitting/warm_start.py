@@ -5,26 +5,24 @@ The result is that of one longer fit, to the last bit, so the table and most par
 """
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from coterie._params import in_short
+from coterie._storage import storable
 from coterie._typing import AnyArray
+from coterie._value_types import ANY, COUNT, TEXT, dict_of
 from coterie.data.prepare import TrainingData
 from coterie.data.schema import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
 __all__ = [
+    "FitSignature",
     "PreviousFit",
-    "Trace",
     "check_continues",
-    "check_same_data",
     "check_same_settings",
-    "left_as_it_was",
     "trace_of",
 ]
 
@@ -64,8 +62,9 @@ class PreviousFit(Generic[State]):
     state: State
 
 
+@storable("Trace", {"seed": COUNT, "settled": dict_of(TEXT, ANY), "digests": dict_of(TEXT, TEXT)})
 @dataclass(frozen=True)
-class Trace:
+class FitSignature:
     """What a fit was about: its seed, the parameters that its continuation must share, and digests of its data."""
 
     seed: int
@@ -81,7 +80,7 @@ def trace_of(
     offset: AnyArray | None = None,
     groups: AnyArray | None = None,
     has_eval_set: bool = False,
-) -> Trace:
+) -> FitSignature:
     """The trace of a fit; of X only some rows are looked at."""
     encoded = train.encoded
     step = max(1, encoded.n_rows // _ROWS_COMPARED)
@@ -95,10 +94,10 @@ def trace_of(
         "eval_set, which was given once only": str(has_eval_set),
     }
     settled = {name: getattr(estimator, name) for name in _SETTLED if hasattr(estimator, name)}
-    return Trace(seed, settled, digests)
+    return FitSignature(seed, settled, digests)
 
 
-def check_same_settings(earlier: Trace, new: Trace, instead: str) -> None:
+def check_same_settings(earlier: FitSignature, new: FitSignature, instead: str) -> None:
     """Refuse to continue with other parameters of those that are settled; `instead` says what else to do."""
     for name, value in new.settled.items():
         if not _same(earlier.settled[name], value):
@@ -113,7 +112,7 @@ def check_same_settings(earlier: Trace, new: Trace, instead: str) -> None:
 
 
 def check_continues(
-    previous: PreviousFit[Any], new: Trace, *, schema: Schema, classes: Any, hint: str
+    previous: PreviousFit[Any], new: FitSignature, *, schema: Schema, classes: Any, hint: str
 ) -> None:
     """Refuse to continue on other columns, classes or rows; `hint` says what to do instead."""
     if schema != previous.schema:
@@ -139,24 +138,6 @@ def check_continues(
                 parameter=name,
                 hint=hint,
             )
-
-
-def check_same_data(earlier: Trace, new: Trace, before: dict[str, Any], estimator: Any, instead: str) -> None:
-    previous = PreviousFit(earlier, before["schema_"], before.get("classes_"), None)
-    classes = vars(estimator).get("classes_")
-    check_continues(previous, new, schema=estimator.schema_, classes=classes, hint=instead)
-
-
-@contextmanager
-def left_as_it_was(estimator: Any) -> Iterator[dict[str, Any]]:
-    """What the estimator holds, to which it is set back if the continuation is refused or interrupted."""
-    before = dict(vars(estimator))
-    try:
-        yield before
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def _digest(*arrays: AnyArray | None) -> str:

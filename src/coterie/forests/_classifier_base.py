@@ -8,12 +8,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, Tags
 
 from coterie._params import ArrayLike, Flag, MappingLike, OneOf, Params
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction
 from coterie.errors import InvalidInput
 from coterie.explain.explained import class_outputs
 from coterie.forests._analysis import Forest
+from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes
 from coterie.forests.plan import FOREST_PARAMS
 from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
@@ -31,6 +33,7 @@ class ForestOfClasses(ClassifierMixin, Forest):
         "bootstrap": [Flag(), OneOf("balanced", "partition")],
         "class_weight": [OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), None],
     }
+    FITTED: ClassVar[Fitted] = FOREST_CLASSIFIER_FITTED
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
         """Grow the trees.

@@ -73,12 +73,18 @@ _SHARED = """
         Shares in the decrease of impurity.
     unbiased_importances_ : array of shape (n_features,)
         The same on rows out of bag, where chance adds up to nothing.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
     oob_score_ : float
     <oob> : array
-        What the trees that did not draw a row say of it; NaN where there are none.
+        The mean prediction of the trees that did not draw a row; NaN where there are none.
     oob_coverage_ : array of ints, how many trees these are
     oob_errors_ : array of shape (n_estimators_,)
         After each tree, the share of wrong classes or the mean squared error out of bag.
+    pruning_path_ : Bunch
+        The order of the trees and the loss after each, if `coterie.prune` chose from them.
 """
 
 _CLASSES = {

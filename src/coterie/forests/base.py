@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
 from coterie._params import Params, is_auto
+from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
@@ -24,7 +25,8 @@ from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import about_data
 from coterie.fitting.first_rounds import check_n_trees
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import PreviousFit, Trace, check_continues, trace_of
+from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, trace_of
+from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import RememberedRows
 from coterie.forests.checkpoint_trees import KeptTrees
 from coterie.forests.growth import grow_trees
@@ -71,6 +73,7 @@ class ForestBase(Explained, MultiOutputMixin, Estimator):
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
     _takes_any_table = True
+    FITTED: ClassVar[Fitted] = FOREST_FITTED
     _task: ClassVar[Task]
     _random_splits: ClassVar[bool]
 
@@ -126,7 +129,7 @@ class ForestBase(Explained, MultiOutputMixin, Estimator):
         )
 
     def _check_continued(
-        self, previous: PreviousFit[ForestState], signature: Trace, bag: BagPlan
+        self, previous: PreviousFit[ForestState], signature: FitSignature, bag: BagPlan
     ) -> ForestState:
         """The state of the last fit, if this one continues it."""
         classes = getattr(self, "classes_", None)

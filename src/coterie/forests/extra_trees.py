@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from coterie._storage import storable_estimator
 from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
 from coterie.forests._classifier_base import ForestOfClasses
+from coterie.forests._fitted import verify_forest
 from coterie.forests._parameter_docs import documented
 from coterie.forests._regressor_base import ForestOfNumbers
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 
 
+@storable_estimator(verify=verify_forest)
 @documented(
     max_features="The square root of their number.",
     bootstrap="False: thresholds at random make trees differ enough.",
@@ -70,6 +73,7 @@ class ExtraTreesClassifier(ForestOfClasses):
         self._store(locals())
 
 
+@storable_estimator(verify=verify_forest)
 @documented(
     max_features="All of them, as Geurts and\n        others found best.",
     bootstrap="False: thresholds at random make\n        trees differ enough.",

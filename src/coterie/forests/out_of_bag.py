@@ -16,7 +16,9 @@ from sklearn.metrics._scorer import _BaseScorer
 
 import coterie._engine as _engine
 from coterie._params import in_short, is_auto
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._value_types import FLOAT_VECTOR, INTEGERS, array
 from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidParameter
 from coterie.fitting.scoring import parameters_of
@@ -24,6 +26,15 @@ from coterie.fitting.scoring import parameters_of
 __all__ = ["OutOfBag", "oob_score"]
 
 
+def _verify_out_of_bag(known: Any) -> None:
+    expect(len(known.means) == len(known.coverage), "has means and coverage of different rows")
+
+
+@storable(
+    "OutOfBag",
+    {"means": array("f", 2), "coverage": INTEGERS, "errors": FLOAT_VECTOR},
+    verify=_verify_out_of_bag,
+)
 @dataclass(frozen=True)
 class OutOfBag:
     """What is known out of bag.

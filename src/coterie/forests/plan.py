@@ -27,7 +27,9 @@ from coterie._params import (
     in_short,
     is_auto,
 )
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import COUNT, NUMBER, one_of
 from coterie.data.prepare import TrainingData
 from coterie.data.weight import combined_weight
 from coterie.errors import InvalidInput, InvalidParameter
@@ -78,6 +80,10 @@ FOREST_PARAMS: Params = {
 _MOST_COPIES = 64  # as the engine has it
 
 
+_BAG_KINDS = ("all", "bootstrap", "subsample", "balanced", "partition", "given")
+
+
+@storable("BagPlan", {"kind": one_of(*_BAG_KINDS), "n_draws": COUNT, "weight": NUMBER})
 @dataclass(frozen=True)
 class BagPlan:
     """How the rows of each tree are drawn.

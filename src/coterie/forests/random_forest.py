@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from coterie._storage import storable_estimator
 from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
 from coterie.forests._classifier_base import ForestOfClasses
+from coterie.forests._fitted import verify_forest
 from coterie.forests._parameter_docs import documented
 from coterie.forests._regressor_base import ForestOfNumbers
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 
+@storable_estimator(verify=verify_forest)
 @documented(
     max_features="The square root of their number,\n        as Breiman found useful.",
     bootstrap="True, so that trees differ and rows are left out.",
@@ -73,6 +76,7 @@ class RandomForestClassifier(ForestOfClasses):
         self._store(locals())
 
 
+@storable_estimator(verify=verify_forest)
 @documented(
     max_features="A third, as Breiman found useful;\n        scikit-learn has all of them, which is bagging.",
     bootstrap="True, so that trees differ\n        and rows are left out.",

@@ -6,12 +6,13 @@ from typing import Any, overload
 import numpy as np
 
 from coterie._engine import Tree
+from coterie._storage import storable, stored_as
 from coterie._typing import FloatArray
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import in_units
 
-__all__ = ["Members"]
+__all__ = ["FORESTS", "Members"]
 
 _TREE_PARAMS = (
     "criterion",
@@ -41,6 +42,10 @@ _FITTED = (
 )
 
 
+FORESTS = ("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
+
+
+@storable("Members", {"_forest": stored_as(*FORESTS)})
 class Members(Sequence[Any]):
     """The fitted trees of a forest, each a `DecisionTreeClassifier` or `-Regressor`.
 

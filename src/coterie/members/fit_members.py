@@ -32,7 +32,9 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
 from coterie._seeds import spawn_seeds
+from coterie._storage import storable
 from coterie._typing import AnyArray, RowArray
+from coterie._value_types import MODEL, NONE, TEXT, instance
 from coterie.data.parts import Columns, rows_of
 from coterie.errors import InvalidInput, InvalidType
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
@@ -52,6 +54,7 @@ _Result = TypeVar("_Result")
 _MOST_THREADS = 4096
 
 
+@storable("Member", {"name": TEXT, "estimator": MODEL | NONE, "columns": instance(Columns) | NONE})
 @dataclass(frozen=True)
 class Member:
     """A learner by name, and the columns it sees; None: all of them."""

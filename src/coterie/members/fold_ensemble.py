@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import LABELS, MODEL, TEXT, list_of, tuple_of
 from coterie.members.response import Question
 
 __all__ = ["FoldModels"]
@@ -18,6 +20,21 @@ def _can(method: str) -> Any:
     return available_if(answers)
 
 
+def _verify_fold_models(member: Any) -> None:
+    expect(len(member.models) > 0, "has no models")
+
+
+@storable(
+    "FoldModels",
+    {
+        "name": TEXT,
+        "models": list_of(MODEL),
+        "_classes": tuple_of(LABELS),
+        "classes_": LABELS | list_of(LABELS),
+    },
+    optional=("classes_",),
+    verify=_verify_fold_models,
+)
 class FoldModels:
     """A fitted member made of one model for each fold.
 

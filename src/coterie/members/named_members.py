@@ -12,13 +12,26 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
+from coterie._storage import Fitted, expect
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import FLOATS, INTEGERS, MODEL, NUMBER, TEXT, dict_of, instance, list_of, pair_of
 from coterie.data.parts import Outline, chosen_columns
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
+from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import Member, weight_params
+from coterie.members.response import Question
 
-__all__ = ["MEMBER_PARAMS", "GivenAtFit", "NamedMembers", "member_weights", "target_of"]
+__all__ = [
+    "MEMBERS_FITTED",
+    "MEMBER_PARAMS",
+    "OUT_OF_FOLD_FITTED",
+    "GivenAtFit",
+    "NamedMembers",
+    "member_weights",
+    "target_of",
+    "verify_members",
+]
 
 
 class MemberList:
@@ -47,6 +60,33 @@ MEMBER_PARAMS: Params = {
     "random_state": [SeedLike()],
     "verbose": [Whole(0), Flag()],
 }
+OUT_OF_FOLD_FITTED: Fitted = {
+    "member_scores_": dict_of(TEXT, NUMBER),
+    "oof_coverage_": INTEGERS,
+    "oof_predictions_": dict_of(TEXT, FLOATS),
+    "oof_score_": NUMBER,
+    "oof_score_error_": NUMBER,
+}
+MEMBERS_FITTED: Fitted = {
+    **OUT_OF_FOLD_FITTED,
+    "estimators_": list_of(MODEL),
+    "named_estimators_": dict_of(TEXT, MODEL | TEXT),
+    "dropped_": dict_of(TEXT, TEXT),
+    "_asked": list_of(pair_of(instance(Member), instance(Question))),
+    "_outline": instance(Outline),
+}
+
+
+def verify_members(model: Any) -> None:
+    """Refuse an ensemble of any learners from a file whose parts contradict each other."""
+    verify_columns(model)
+    held = vars(model)
+    if "estimators_" in held:
+        expect(len(model.estimators_) > 0, "has no members")
+    if "_asked" in held and "estimators_" in held:
+        expect(
+            len(model._asked) == len(model.estimators_), "has response methods of other members than its own"
+        )
 
 
 class GivenAtFit:
@@ -72,6 +112,7 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
 
     PARAMS: ClassVar[Params] = MEMBER_PARAMS
     _has_members = True
+    FITTED: ClassVar[Fitted] = MEMBERS_FITTED
     _regressors_too: ClassVar[bool] = False  # whether a classifier may have members that predict numbers
 
     # Weights and groups are handed on: it is for members to say what they ask for.

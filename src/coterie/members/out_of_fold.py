@@ -21,7 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
 from coterie._seeds import spawn_seeds
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie._value_types import INTEGERS, MODEL, TEXT, array, dict_of, instance, list_of
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.members.fit_members import Member, Outcome, Task, dropped_members, fit_all, in_parallel
 from coterie.members.response import Question
@@ -53,6 +55,7 @@ class Splitter:
         return "a splitter of scikit-learn or a list of (train, test) row numbers"
 
 
+@storable("Fold", {"train": INTEGERS, "test": INTEGERS})
 @dataclass(frozen=True)
 class Fold:
     """Rows to learn from, and rows held out."""
@@ -88,6 +91,19 @@ class Plan:
     owner: str = "ensemble"
 
 
+@storable(
+    "CrossFit",
+    {
+        "members": list_of(instance(Member)),
+        "questions": list_of(instance(Question)),
+        "models": list_of(MODEL),
+        "fold_models": list_of(list_of(MODEL)),
+        "answers": list_of(array("f", 2)),
+        "coverage": INTEGERS,
+        "folds": list_of(instance(Fold)),
+        "dropped": dict_of(TEXT, TEXT),
+    },
+)
 @dataclass(frozen=True)
 class CrossFit:
     """What became of a plan; members that failed are in `dropped` and nowhere else.

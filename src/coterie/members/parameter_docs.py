@@ -37,7 +37,7 @@ MEMBER_WORDS = {
 }
 OOF_WORDS = """\
     oof_predictions_ : Bunch of arrays
-        What each member says of rows that it was not fitted to, by name; NaN for a row that was never held out.
+        Predictions of each member for rows that it was not fitted to, by name; NaN for a row that was never held out.
     oof_coverage_ : array of shape (n_rows,)
         How often each row was held out.
     member_scores_ : Bunch of float
@@ -75,7 +75,9 @@ _PARAMETERS = """
         Their weights, as shares.
     dropped_ : dict
         Why members failed, by name; empty unless on_error="drop".
-{oof}
+{oof}    pruning_path_ : Bunch
+        The order of the members and the loss after each, if `coterie.prune` chose from them.
+
     Examples
 """
 _FLATTEN = """\

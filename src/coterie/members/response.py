@@ -18,7 +18,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from coterie._params import in_short
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import BOOL, LABELS, TEXT, tuple_of
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["Question", "method_of"]
@@ -38,6 +40,7 @@ def method_of(name: str, estimator: Any, wanted: str) -> str:
     )
 
 
+@storable("Question", {"method": TEXT, "classes": tuple_of(LABELS), "is_vote": BOOL})
 @dataclass(frozen=True)
 class Question:
     """What members are asked: the method, and the classes in the order of the columns; none for numbers.

@@ -12,6 +12,7 @@ from coterie._engine import grow_criterion_tree, pruning_path
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, resolve_n_jobs
 from coterie._params import SeedLike as SeedRule
 from coterie._seeds import root_seed
+from coterie._storage import Fitted, expect
 from coterie._typing import (
     AnyArray,
     CategoricalFeatures,
@@ -20,11 +21,13 @@ from coterie._typing import (
     Task,
     UnknownCategory,
 )
+from coterie._value_types import COUNT, array, instance
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput
 from coterie.explain.explained import Explained
 from coterie.explain.shap import TreeGame
 from coterie.fitting.estimator import Estimator
+from coterie.fitting.fitted_state import TABLE_FITTED, class_counts, require, verify_columns
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
@@ -40,6 +43,33 @@ from coterie.trees.text import write_tree
 from coterie.trees.words import words_of
 
 __all__ = ["CriterionTree"]
+
+
+TREE_FITTED: Fitted = {
+    **TABLE_FITTED,
+    "tree_": instance(GrownTree),
+    "n_outputs_": COUNT,
+    "max_features_": COUNT,
+    "_saw_missing": array("b", 1),
+}
+
+
+def verify_tree(model: Any) -> None:
+    """Refuse a decision tree from a file whose parts contradict each other."""
+    verify_columns(model)
+    if "tree_" not in vars(model):
+        return
+    require(model, "n_features_in_", "schema_", "encoder_", "n_outputs_")
+    tree = model.tree_
+    expect(tree.n_features == model.n_features_in_, "has a tree of another table")
+    is_classifier = "classes_" in vars(model)
+    n_outputs = sum(class_counts(model)) if is_classifier else int(model.n_outputs_)
+    expect(tree.native.n_outputs == n_outputs, "has a tree with another number of outputs")
+    if is_classifier:
+        same = tree.n_classes is not None and tree.n_classes.tolist() == class_counts(model)
+        expect(same, "has a tree of other classes than its own")
+    else:
+        expect(tree.n_classes is None, "has a tree of classes, and predicts numbers")
 
 
 class CriterionTree(Explained, MultiOutputMixin, Estimator):
@@ -62,6 +92,7 @@ class CriterionTree(Explained, MultiOutputMixin, Estimator):
         "n_jobs": [Whole(), None],
     }
     _takes_any_table = True
+    FITTED: ClassVar[Fitted] = TREE_FITTED
     _task: Task
 
     criterion: str

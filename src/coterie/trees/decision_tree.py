@@ -6,14 +6,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._params import ArrayLike, MappingLike, OneOf, Params
+from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
 from coterie.data.prepare import TrainingData
 from coterie.explain.explained import class_outputs
-from coterie.trees.criterion_tree import CriterionTree
+from coterie.fitting.fitted_state import CLASSES_FITTED
+from coterie.trees.criterion_tree import TREE_FITTED, CriterionTree, verify_tree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 
+@storable_estimator(verify=verify_tree)
 class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     """A tree of questions that ends in the classes of the training rows.
 
@@ -64,6 +67,10 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     feature_importances_ : array of shape (n_features,)
     tree_ : GrownTree
         The arrays of the tree under scikit-learn's names.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 
     Examples
     --------
@@ -87,6 +94,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         "criterion": [OneOf("gini", "entropy", "log_loss")],
         "class_weight": [OneOf("balanced"), MappingLike(), ArrayLike(), None],
     }
+    FITTED: ClassVar[Fitted] = {**TREE_FITTED, **CLASSES_FITTED}
     _task = "classification"
 
     def __init__(
@@ -167,6 +175,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         return tags
 
 
+@storable_estimator(verify=verify_tree)
 class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     """A tree of questions that ends in a number: the mean or the median of the training rows there.
 
@@ -196,6 +205,10 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     feature_importances_ : array of shape (n_features,)
     tree_ : GrownTree
         The arrays of the tree under scikit-learn's names.
+    schema_ : Schema
+        Names and kinds of the columns that fit saw.
+    encoder_ : Encoder
+        The levels of categories, and the code of each.
 
     Examples
     --------

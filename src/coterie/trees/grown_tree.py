@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie._engine import Forest, Tree, prune_tree
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import COUNT, NONE, array, instance
 from coterie.data.encoding import Encoded
 
 __all__ = ["GrownTree"]
@@ -16,6 +18,21 @@ _LEAF = -1
 _UNDEFINED = -2
 
 
+def _verify_tree(tree: Any) -> None:
+    expect((tree.native.feature < tree.n_features).all(), "splits a feature that its table does not have")
+    n_outputs = tree.native.n_outputs
+    if tree.n_classes is not None:
+        expect(
+            (tree.n_classes > 0).all() and int(tree.n_classes.astype(np.int64).sum()) == n_outputs,
+            f"has {n_outputs} outputs, which are not those of its classes",
+        )
+
+
+@storable(
+    "GrownTree",
+    {"native": instance(Tree), "n_features": COUNT, "n_classes": array("i", 1) | NONE},
+    verify=_verify_tree,
+)
 class GrownTree:
     """What `tree_` holds: plain arrays with one entry per node, root at 0, which nobody changes.
 

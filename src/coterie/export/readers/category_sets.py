@@ -9,10 +9,13 @@ A column with too many kinds for one coding has several. Each is a feature of it
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CodeArray
+from coterie._value_types import BOOL, COUNT, FLOAT_VECTOR, array
 
 __all__ = ["CategorySet", "Coding", "code_sets"]
 
@@ -27,6 +30,18 @@ class CategorySet:
     inverted: bool = False
 
 
+def _verify_category_codes(coding: Any) -> None:
+    expect(len(coding.codes) == len(coding.categories) > 0, "has other codes than categories")
+    expect((np.diff(coding.categories) > 0).all(), "has categories that are not in order")
+    expect(1 <= coding.n_codes <= MOST_KINDS, f"has {coding.n_codes} codes; expected 1 to {MOST_KINDS}")
+    expect(((coding.codes >= 0) & (coding.codes < coding.n_codes)).all(), "has a code that does not exist")
+
+
+@storable(
+    "import.Coding",
+    {"categories": FLOAT_VECTOR, "codes": array("i", 1), "n_codes": COUNT, "single": BOOL},
+    verify=_verify_category_codes,
+)
 @dataclass(frozen=True)
 class Coding:
     """The code of each category that some set lists.

@@ -6,12 +6,14 @@ as a missing value, as a number and as a category, by two codings) have further 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, BoolArray
-from coterie.export.readers.category_sets import CategorySet, code_sets
+from coterie._value_types import COUNT, instance
+from coterie.export.readers.category_sets import CategorySet, Coding, code_sets
 from coterie.export.readers.raw_tree import Placement, RawTree
 
 __all__ = ["ALMOST_ZERO", "Feature", "Numbers", "Reading", "ZeroIsMissing", "place_features"]
@@ -28,6 +30,11 @@ class Reading(Protocol):
     def read(self, values: AnyArray) -> AnyArray: ...
 
 
+def _verify_numbers(numbers: Any) -> None:
+    expect(numbers.n_codes == 0, "has codes of numbers")
+
+
+@storable("import.Numbers", {"n_codes": COUNT}, verify=_verify_numbers)
 @dataclass(frozen=True)
 class Numbers:
     """The values as they are."""
@@ -38,6 +45,7 @@ class Numbers:
         return values
 
 
+@storable("import.ZeroIsMissing", {"n_codes": COUNT}, verify=_verify_numbers)
 @dataclass(frozen=True)
 class ZeroIsMissing:
     """LightGBM's `zero_as_missing`; numbers below 1e-35 are zeros to it."""
@@ -48,6 +56,7 @@ class ZeroIsMissing:
         return np.where(np.abs(values) <= ALMOST_ZERO, np.nan, values)
 
 
+@storable("import.Feature", {"column": COUNT, "reading": instance(Numbers, ZeroIsMissing, Coding)})
 @dataclass(frozen=True)
 class Feature:
     """One feature of the engine."""

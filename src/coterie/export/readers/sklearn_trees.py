@@ -11,7 +11,9 @@ from scipy.special import logit
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import MODEL, NONE, NUMBER
 from coterie.data.encoding import Encoded
 from coterie.errors import ModelFileError
 from coterie.export.links import Logistic, NumberLink, Shares, Softmax
@@ -82,6 +84,7 @@ def _link(model: Any, n_outputs: int) -> Any:
     return Logistic(2.0 if model.loss == "exponential" else 1.0, second="score >= 0")
 
 
+@storable("import.InitModel", {"model": MODEL, "scale": NUMBER | NONE})
 @dataclass(frozen=True)
 class _InitModel:
     """The scores of a model that the boosting starts from."""

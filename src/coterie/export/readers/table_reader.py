@@ -8,7 +8,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CodeArray
+from coterie._value_types import (
+    ANY,
+    BOOL,
+    COUNT,
+    LABELS,
+    NONE,
+    NUMBER,
+    RECOMPUTED,
+    dict_of,
+    instance,
+    list_of,
+    tuple_of,
+)
 from coterie.data.column import Column
 from coterie.data.encoding import Encoded
 from coterie.data.levels import is_number
@@ -22,6 +36,18 @@ __all__ = ["Labels", "TableReader"]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
+_LABEL_LIST = list_of(ANY) | tuple_of(ANY) | LABELS
+
+
+@storable(
+    "import.Labels",
+    {
+        "by_column": dict_of(COUNT, _LABEL_LIST),
+        "in_order": list_of(_LABEL_LIST) | tuple_of(_LABEL_LIST) | NONE,
+        "for_numbers": BOOL,
+        "strict": BOOL,
+    },
+)
 @dataclass(frozen=True)
 class Labels:
     """What the numbers of categories stand for, as far as the model knows.
@@ -40,6 +66,28 @@ class Labels:
     strict: bool = False
 
 
+def _verify_reader(reader: Any) -> None:
+    n_columns = reader.schema.n_features
+    expect(
+        all(feature.column < n_columns for feature in reader.features), "reads a column that does not exist"
+    )
+
+
+@storable(
+    "import.TableReader",
+    {
+        "schema": instance(Schema),
+        "features": list_of(instance(Feature)) | tuple_of(instance(Feature)),
+        "labels": instance(Labels),
+        "missing": NUMBER | NONE,
+        "single": BOOL,
+        "gaps_missing": BOOL,
+        "underlines": BOOL,
+        "n_levels": RECOMPUTED,
+        "takes_matrix": RECOMPUTED,
+    },
+    verify=_verify_reader,
+)
 @dataclass(frozen=True)
 class TableReader:
     """How the tables of one model are read.

@@ -1,0 +1,81 @@
+"""What fitted gradient boosting holds, and what has to hold for a model that was read from a file."""
+
+from typing import Any
+
+import numpy as np
+
+from coterie._engine import Forest
+from coterie._storage import Fitted, expect
+from coterie._value_types import (
+    COUNT,
+    FLOAT_VECTOR,
+    FLOATS,
+    INTEGERS,
+    LABELS,
+    MODEL,
+    NONE,
+    instance,
+    list_of,
+)
+from coterie.data.target_statistics import TargetStatistics
+from coterie.fitting.fitted_state import PRUNED_FITTED, TABLE_FITTED, require, verify_columns
+from coterie.fitting.warm_start import FitSignature
+
+__all__ = [
+    "BOOSTING_CLASSIFIER_FITTED",
+    "BOOSTING_FITTED",
+    "BOOSTING_REGRESSOR_FITTED",
+    "verify_boosting",
+]
+
+BOOSTING_FITTED: Fitted = {
+    **TABLE_FITTED,
+    **PRUNED_FITTED,
+    "forest_": instance(Forest),
+    "n_estimators_": COUNT,
+    "n_bags_": COUNT,
+    "rounds_": INTEGERS,
+    "bag_weights_": FLOAT_VECTOR,
+    "baseline_": FLOATS,
+    "init_": list_of(MODEL),
+    "statistics_": instance(TargetStatistics) | NONE,
+    "validation_losses_": FLOATS,
+    "validation_scores_": FLOATS,
+    "_as_grown": instance(Forest),
+    "_trace": instance(FitSignature),
+}
+BOOSTING_CLASSIFIER_FITTED: Fitted = {
+    **BOOSTING_FITTED,
+    "classes_": LABELS,
+    "oob_decision_function_": FLOATS,
+}
+BOOSTING_REGRESSOR_FITTED: Fitted = {**BOOSTING_FITTED, "n_outputs_": COUNT, "oob_prediction_": FLOATS}
+
+
+def verify_boosting(model: Any) -> None:
+    verify_columns(model)
+    held = vars(model)
+    if "forest_" not in held:
+        return
+    require(model, "n_features_in_", "schema_", "encoder_", "baseline_", "rounds_", "init_")
+    made = [] if held.get("statistics_") is None else model.statistics_.features
+    for features in made:
+        nominal = all(
+            feature < model.n_features_in_ and model.encoder_.n_levels[feature] > 0 for feature in features
+        )
+        expect(nominal, "has statistics of a column that holds no categories")
+    n_features = model.n_features_in_ + len(made)
+    for name in ("forest_", "_as_grown"):
+        if name in held:
+            expect(held[name].n_features == n_features, f"has {name} of another table")
+    n_trees, rounds = len(model.forest_), model.rounds_
+    expect(((rounds >= 0) & (rounds <= n_trees)).all(), f"has more rounds than its {n_trees} trees")
+    expect(held.get("n_estimators_", 0) <= n_trees, f"has n_estimators_ greater than its {n_trees} trees")
+    n_outputs = model.forest_.n_outputs
+    expect(max(1, model.baseline_.size) == n_outputs, f"has {n_outputs} outputs and another baseline")
+    if isinstance(held.get("classes_"), np.ndarray):
+        n_classes = len(model.classes_)
+        expect(
+            n_outputs == (1 if n_classes <= 2 else n_classes),
+            "has another number of outputs than its classes",
+        )
