@@ -56,8 +56,9 @@ from coterie.data.prepare import TrainingData, prepare_prediction, prepare_train
 from coterie.data.target_statistics import learned_statistics
 from coterie.data.weight import read_weight
 from coterie.errors import InvalidParameter
-from coterie.explain.explained import Explained
-from coterie.explain.shap import TreeGame
+from coterie.explain.shap import ShapInputs
+from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.callbacks import RoundWatchers
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal
@@ -155,7 +156,7 @@ class Task:
     journal: Journal | None
 
 
-class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
+class BoostingBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
     """What the classifier and the regressor share: the loop, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
@@ -588,11 +589,16 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
             scores = scores + np.mean([self._init_scores(model, X, n_rows) for model in models], axis=0)
         return scores
 
-    def _game_of(self, X: Any, background: Any) -> TreeGame:
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
         start, encoded, n_threads = self._start_of(X, None)
         others = None if background is None else self._start_of(background, None)[1]
         made_from = tuple(map(tuple, self.statistics_.features)) if self.statistics_ else ()
-        return TreeGame(self.forest_, encoded, 1.0, start, self.n_features_in_, n_threads, made_from, others)
+        return ShapInputs(
+            self.forest_, encoded, 1.0, start, self.n_features_in_, n_threads, made_from, others
+        )
 
     @property
     def feature_importances_(self) -> FloatArray:

@@ -20,7 +20,7 @@ from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import documented
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
-from coterie.explain.explained import class_outputs
+from coterie.explain.tree_models import class_outputs
 from coterie.losses import (
     CLASS_LOSS_NAMES,
     LOSS_NAMES,
@@ -167,7 +167,7 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
         scores = np.arange(3.0).repeat(n_outputs).reshape(3, n_outputs)
         is_answer = np.array_equal(self._loss().answers(scores).reshape(3, -1), scores)
-        return outputs, "prediction" if is_answer else "score before the link"
+        return outputs, "prediction" if is_answer else "raw prediction"
 
     def _make_loss(self, train: TrainingData, rows: AnyArray, n_threads: int, origin: Origin) -> BoostingLoss:
         return self._loss().begin(train.target.values, training_weight(train, rows), n_threads, origin)
@@ -349,7 +349,9 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         classes = class_outputs(self.classes_)
-        return classes if self.forest_.n_outputs > 1 else classes[-1:], "score before the link"
+        if self.forest_.n_outputs > 1:
+            return classes, "raw prediction"
+        return classes[-1:], "log-odds" if self.loss == "log_loss" else "raw prediction"
 
     def _take_classes(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)

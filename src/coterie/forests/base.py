@@ -20,8 +20,9 @@ from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.explain.explained import Explained
-from coterie.explain.shap import TreeGame
+from coterie.explain.shap import ShapInputs
+from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import check_resume, opened_journal
 from coterie.fitting.fingerprint import about_data, about_fit
 from coterie.fitting.first_rounds import check_n_trees
@@ -60,7 +61,7 @@ _LEARNED = (
 )
 
 
-class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class ForestBase(Reported, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """The loop of `fit`, and the walk down the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
@@ -273,11 +274,14 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._threads())
         return leaves.reshape(encoded.n_rows, -1)
 
-    def _game_of(self, X: Any, background: Any) -> TreeGame:
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
         encoded = self._encoded(X)
         others = None if background is None else self._encoded(background)
         start, scale = np.zeros(self.forest_.n_columns), self._unit / len(self.forest_)
-        return TreeGame(
+        return ShapInputs(
             self.forest_, encoded, scale, start, self.n_features_in_, self._threads(), background=others
         )
 

@@ -24,8 +24,9 @@ from coterie._typing import (
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput
-from coterie.explain.explained import Explained
-from coterie.explain.shap import TreeGame
+from coterie.explain.shap import ShapInputs
+from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.trees.drawing import TreeDrawing, draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
@@ -43,7 +44,7 @@ from coterie.trees.words import words_of
 __all__ = ["CriterionTree"]
 
 
-class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstimator):
+class CriterionTree(Reported, TakesAnyTable, MultiOutputMixin, BaseEstimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
     PARAMS: Params = {
@@ -129,13 +130,18 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
         check_is_fitted(self, "tree_")
         return self.tree_.scores(prepare_prediction(self, X), self._threads())
 
-    def _game_of(self, X: Any, background: Any) -> TreeGame:
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
         check_is_fitted(self, "tree_")
         encoded = prepare_prediction(self, X)
         others = None if background is None else prepare_prediction(self, background)
         forest = self.tree_.as_forest()
         start = np.zeros(forest.n_outputs)
-        return TreeGame(forest, encoded, 1.0, start, self.n_features_in_, self._threads(), background=others)
+        return ShapInputs(
+            forest, encoded, 1.0, start, self.n_features_in_, self._threads(), background=others
+        )
 
     def _threads(self) -> int:
         return usable_threads(resolve_n_jobs(self.n_jobs))

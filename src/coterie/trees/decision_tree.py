@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._params import ArrayLike, MappingLike, OneOf, Params
 from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
-from coterie.explain.explained import class_outputs
+from coterie.explain.tree_models import class_outputs
 from coterie.trees.criterion_tree import CriterionTree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
