@@ -32,7 +32,7 @@ class TreeModel(Protocol):
         ...
 
 
-def explain(model: TreeModel, X: Any, *, background: Any = None, interactions: bool = False) -> Explanation:
+def explain(self: TreeModel, X: Any, *, background: Any = None, interactions: bool = False) -> Explanation:
     """The contribution of each column to the predictions for some rows: exact SHAP values.
 
     Parameters
@@ -56,10 +56,10 @@ def explain(model: TreeModel, X: Any, *, background: Any = None, interactions: b
     Lundberg, Erion and Lee, Consistent individualized feature attribution for tree ensembles (2018).
     """
     _check_interactions(interactions, background)
-    inputs = model._shap_inputs(X, background)
+    inputs = self._shap_inputs(X, background)
     values, base_values = shap_values(inputs)
-    outputs, unit = model._explained_outputs()
-    table = model.schema_.check(read_table(X), type(model).__name__)
+    outputs, unit = self._explained_outputs()
+    table = self.schema_.check(read_table(X), type(self).__name__)
     pairs = shap_interactions(inputs) if interactions else None
     if inputs.n_outputs == 1:
         values, base_values = values[:, :, 0], base_values[:, 0]

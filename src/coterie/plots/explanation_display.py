@@ -7,7 +7,7 @@ import numpy as np
 from coterie._params import Whole, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.explain import Explanation
-from coterie.plots.chart import MOST_LETTERS, Axis, Bars, Chart, Mark
+from coterie.plots.chart import MAX_LABEL_LENGTH, Axis, Bars, Chart, Mark
 from coterie.plots.display import Display
 
 __all__ = ["ExplanationDisplay"]
@@ -77,7 +77,7 @@ class ExplanationDisplay(Display):
 def _shortened(part: str) -> str:
     """A label that fits: of a long one the name of the column is cut, not its value."""
     name, equals, held = part.removesuffix(" together").rpartition(" = ")
-    room = MOST_LETTERS - len(equals) - len(held)
+    room = MAX_LABEL_LENGTH - len(equals) - len(held)
     if len(name) <= room or room < 4:
         return name + equals + held
     return name[: room - 2] + " …" + equals + held

@@ -113,7 +113,7 @@ class Drawings:
     """Drawings shown one at a time, each an SVG with a title."""
 
     titles: tuple[str, ...]
-    pictures: tuple[str, ...]
+    svgs: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -142,8 +142,8 @@ def _block(block: Block, charts: list[dict[str, Any]]) -> dict[str, Any]:
         data = _as_data({name: value for name, value in vars(block).items() if name != "positive_class"})
         return {"positive_class": block.positive_class, "data": Markup(data)}
     if isinstance(block, Drawings):
-        pictures = [Markup(_without_size(svg)) for svg in block.pictures]
-        return {"drawings": list(zip(block.titles, pictures, strict=True))}
+        svgs = [Markup(_without_size(svg)) for svg in block.svgs]
+        return {"drawings": list(zip(block.titles, svgs, strict=True))}
     return {"block": block}
 
 

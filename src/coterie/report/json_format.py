@@ -119,8 +119,8 @@ def _chart(chart: Chart) -> dict[str, Any]:
             }
             for bars in chart.bars
         ]
-    if chart.cells is not None:
-        found["cells"] = [_numbers(row) for row in chart.cells.values]
+    if chart.heatmap is not None:
+        found["heatmap"] = [_numbers(row) for row in chart.heatmap.values]
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.plots.chart import Cells, Chart, legend_of, ticks
+from coterie.plots.chart import Chart, Heatmap, legend_items, ticks
 from coterie.plots.palette import AXIS, FAINT, GRID, INK, PAPER, colour_of
 from coterie.plots.vega import vega_of
 
@@ -64,8 +64,8 @@ def specification(chart: Chart) -> dict[str, Any]:
     del spec["$schema"], spec["title"]
     spec["width"], spec["autosize"] = "container", {"type": "fit-x", "contains": "padding"}
     spec["height"] = _height(chart)
-    if chart.cells is not None:
-        spec["layer"] = _cells(spec["layer"][0], chart.cells)
+    if chart.heatmap is not None:
+        spec["layer"] = _heatmap(spec["layer"][0], chart.heatmap)
     for layer in spec["layer"]:
         _set_legend_and_ticks(layer["encoding"], _legend(chart), dashes=not chart.points)
         if chart.x.log and "x" in layer["encoding"]:
@@ -80,14 +80,14 @@ def specification(chart: Chart) -> dict[str, Any]:
 def _height(chart: Chart) -> int:
     if chart.bars:
         return 30 + _BAR_HEIGHT * max(len(bars.length) for bars in chart.bars)
-    if chart.cells is not None:
-        return 30 + min(360, _CELL_HEIGHT * len(chart.cells.values))
+    if chart.heatmap is not None:
+        return 30 + min(360, _CELL_HEIGHT * len(chart.heatmap.values))
     return _HEIGHT
 
 
 def _legend(chart: Chart) -> dict[str, Any] | None:
     """As many names side by side as there is room for; one alone needs no legend."""
-    labels = [item.label for item in legend_of(chart)]
+    labels = [item.label for item in legend_items(chart)]
     if len(labels) < 2:
         return None
     line_width = 60  # letters
@@ -112,9 +112,9 @@ def _shrink_points(layers: list[dict[str, Any]]) -> None:
             layer["mark"] |= {"size": 12, "opacity": 0.45}
 
 
-def _cells(layer: dict[str, Any], cells: Cells) -> list[dict[str, Any]]:
-    """Cells of one colour, or of two where numbers have two signs; the larger the number, the less one sees through."""
-    largest = max(abs(cells.low), abs(cells.high)) or 1.0
+def _heatmap(layer: dict[str, Any], heatmap: Heatmap) -> list[dict[str, Any]]:
+    """One colour, or two where numbers have two signs; the larger the number, the more opaque."""
+    largest = max(abs(heatmap.low), abs(heatmap.high)) or 1.0
     rows = [
         {**row, "size": abs(row["value"]) / largest, "up": row["value"] >= 0}
         for row in layer["data"]["values"]
@@ -137,10 +137,10 @@ def _cells(layer: dict[str, Any], cells: Cells) -> list[dict[str, Any]]:
                 "scale": {"domain": [True, False], "range": [colour_of(0), colour_of(1)]},
                 "legend": None,
             },
-            "tooltip": {"field": "value", "type": "quantitative", "format": ".3~f", "title": cells.label},
+            "tooltip": {"field": "value", "type": "quantitative", "format": ".3~f", "title": heatmap.label},
         },
     }
-    if max(np.shape(cells.values)) > _FEW_CELLS:
+    if max(np.shape(heatmap.values)) > _FEW_CELLS:
         return [rect]
     middle = [
         {"x": row["x"] + 0.5, "y": row["y"] + 0.5, "text": f"{row['value']:.2f}", "dark": row["size"] > 0.55}
