@@ -161,7 +161,7 @@ def residuals_section(evaluated: EvaluatedModel, predictions: Predictions, where
         Figure(_true_by_predicted(predictions.take(some)), "Rows on the line are predicted exactly."),
         Figure(
             _residuals_by_prediction(predictions, some),
-            "The band holds 80 % of nearby rows. A bend is a systematic error; a band that widens is a variance that "
+            "The band holds 80 % of nearby rows. A bend shows a systematic error; a widening band, a variance that "
             "is not constant.",
         ),
         Figure(_distribution(error), "Rows far from zero are worth a look."),
