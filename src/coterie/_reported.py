@@ -20,11 +20,11 @@ class Reported:
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> Any:
-        """A page about this model: how good it is and how sure that is, where it errs, what it lives on.
+        """A page about this model: scores with confidence intervals, errors, feature importance, data quality.
 
         Parameters
         ----------
-        X, y : rows and their targets, best those that fit did not see
+        X, y : rows and their targets, best those that the model was not fitted to
         title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
 
         Returns

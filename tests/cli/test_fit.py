@@ -174,7 +174,7 @@ def test_a_fit_writes_a_report(data: Path, tmp_path: Path) -> None:
 
     text = page.read_text(encoding="utf-8")
     assert f"rent in {data}" in text
-    assert "fit saw these rows" in text
+    assert "the model was fitted to them" in text
     assert sorted(own.name for own in tmp_path.iterdir()) == ["m", "r.html"]
 
 

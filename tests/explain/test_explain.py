@@ -1,4 +1,4 @@
-"""SHAP values of every kind of model of trees: they add up, and are those of the definition."""
+"""SHAP values of every kind of tree model: they add up, and agree with the definition."""
 
 from itertools import combinations
 from math import factorial
@@ -41,8 +41,8 @@ def messy() -> tuple[Any, Any]:
     return frame, y
 
 
-def game(tree: Any, row: Any, known: frozenset[int]) -> float:
-    """What a tree of numbers expects of a row of which some features are known."""
+def expected_prediction(tree: Any, row: Any, known: frozenset[int]) -> float:
+    """The prediction that a tree expects for a row of which some features are known."""
     own = tree.tree_
 
     def below(node: int) -> float:
@@ -65,7 +65,9 @@ def by_definition(tree: Any, row: Any) -> Any:
         for size in range(d):
             for some in combinations(others, size):
                 chance = factorial(size) * factorial(d - size - 1) / factorial(d)
-                gain = game(tree, row, frozenset((*some, feature))) - game(tree, row, frozenset(some))
+                gain = expected_prediction(tree, row, frozenset((*some, feature))) - expected_prediction(
+                    tree, row, frozenset(some)
+                )
                 values[feature] += chance * gain
     return values
 
@@ -76,7 +78,9 @@ def test_a_tree_is_explained_as_the_definition_says() -> None:
     explained = tree.explain(X[:5])
     for row in range(5):
         assert_allclose(explained.values[row], by_definition(tree, X[row]), rtol=1e-9, atol=1e-9)
-        assert_allclose(explained.base[row], game(tree, X[row], frozenset()), rtol=1e-12)
+        assert_allclose(
+            explained.base_values[row], expected_prediction(tree, X[row], frozenset()), rtol=1e-12
+        )
 
 
 MODELS = [
@@ -94,12 +98,14 @@ MODELS = [
 
 @pytest.mark.parametrize(("model", "table", "method"), MODELS)
 @pytest.mark.parametrize("against", [False, True])
-def test_base_and_values_add_up_to_the_answer(model: Any, table: Any, method: str, against: bool) -> None:
+def test_base_values_and_contributions_add_up_to_the_prediction(
+    model: Any, table: Any, method: str, against: bool
+) -> None:
     X, y = table
     model.fit(X, y)
     explained = model.explain(X[:20], background=X[50:60] if against else None)
-    assert_allclose(explained.scores, getattr(model, method)(X[:20]), rtol=1e-7, atol=1e-7)
-    assert np.ptp(explained.base, axis=0).max() == 0.0
+    assert_allclose(explained.predictions, getattr(model, method)(X[:20]), rtol=1e-7, atol=1e-7)
+    assert np.ptp(explained.base_values, axis=0).max() == 0.0
 
 
 @pytest.mark.parametrize(("model", "table", "method"), MODELS)
@@ -112,20 +118,20 @@ def test_interactions_add_up_to_the_values(model: Any, table: Any, method: str) 
     assert_allclose(explained.interactions, explained.interactions.swapaxes(1, 2), atol=1e-12)
 
 
-def test_categories_missing_values_and_statistics_are_put_to_their_columns() -> None:
+def test_categories_missing_values_and_statistics_count_for_their_columns() -> None:
     frame, y = messy()
     for statistics in ("auto", "none"):
         model = GradientBoostingRegressor(n_estimators=30, target_statistics=statistics, random_state=0)
         explained = model.fit(frame, y).explain(frame, interactions=True)
-        assert explained.names == ("size", "town", "many")
-        assert_allclose(explained.scores, model.predict(frame), rtol=1e-7, atol=1e-7)
+        assert explained.column_names == ("size", "town", "many")
+        assert_allclose(explained.predictions, model.predict(frame), rtol=1e-7, atol=1e-7)
         assert explained.interactions is not None
         assert_allclose(explained.interactions.sum(axis=2), explained.values, atol=1e-8)
     is_rome = (frame["town"] == "Rome").to_numpy()
     assert explained.values[is_rome, 1].min() > explained.values[~is_rome, 1].max()
 
 
-def test_answers_do_not_depend_on_threads_or_on_how_rows_are_cut() -> None:
+def test_values_do_not_depend_on_threads_or_on_batches_of_rows() -> None:
     X, y = CLASSES
     model = RandomForestClassifier(n_estimators=7, random_state=0).fit(X, y)
     whole = model.set_params(n_jobs=1).explain(X).values
@@ -133,7 +139,7 @@ def test_answers_do_not_depend_on_threads_or_on_how_rows_are_cut() -> None:
     assert_array_equal(np.concatenate([model.explain(X[:77]).values, model.explain(X[77:]).values]), whole)
 
 
-def test_a_column_that_no_tree_asks_for_brings_nothing() -> None:
+def test_a_column_that_no_tree_splits_on_contributes_nothing() -> None:
     X, y = NUMBERS
     model = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(
         np.column_stack([X, np.ones(200)]), y
@@ -144,19 +150,20 @@ def test_a_column_that_no_tree_asks_for_brings_nothing() -> None:
 def test_bagged_trees_that_grow_together_are_explained_too() -> None:
     X, y = CLASSES
     model = BaggingClassifier(n_estimators=4, random_state=0).fit(X, y)
-    assert_allclose(model.explain(X[:9]).scores, model.predict_proba(X[:9]), atol=1e-9)
+    assert_allclose(model.explain(X[:9]).predictions, model.predict_proba(X[:9]), atol=1e-9)
 
 
-def test_words_name_the_columns_that_moved_the_answer() -> None:
+def test_the_text_names_the_columns_with_the_largest_contributions() -> None:
     frame, y = messy()
     model = GradientBoostingRegressor(n_estimators=30, random_state=0).fit(frame, y)
     explained = model.explain(frame)
     row = int(np.flatnonzero(frame["town"] == "Rome")[0])
-    words = explained.words(row).splitlines()
-    assert words[0].endswith("is expected before anything is known")
-    assert any("town = 'Rome'" in line and line.strip().startswith("+") for line in words[1:])
-    assert "missing" in explained.words(0)
-    assert explained.words(row, most=1).splitlines()[-1].endswith("together")
+    lines = explained.to_text(row).splitlines()
+    assert lines[0].startswith("prediction: ")
+    assert "(base value " in lines[0]
+    assert any("town = 'Rome'" in line and line.strip().startswith("+") for line in lines[1:])
+    assert "missing" in explained.to_text(0)
+    assert explained.to_text(row, max_columns=1).splitlines()[-1].endswith("together")
     assert len(explained[row]) == 1
     assert len(explained[3:8]) == 5
     assert [len(one) for one in explained[:3]] == [1, 1, 1]
@@ -171,50 +178,82 @@ def test_the_picture_escapes_what_users_write() -> None:
     assert "35 more rows" in html
 
 
-def test_words_speak_of_the_class_with_the_highest_score() -> None:
+def test_the_text_is_about_the_most_probable_class() -> None:
     X, y = CLASSES
     labels = np.array(["red", "green", "blue"])[y]
     model = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, labels)
     explained = model.explain(X[:4])
     for row, label in enumerate(model.predict(X[:4])):
-        assert f"is the probability for {label};" in explained.words(row)
-    assert "for blue;" in explained.words(0, output=0)
+        assert f"probability of {label}: " in explained.to_text(row)
+    assert "probability of blue: " in explained.to_text(0, output=0)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "match"),
+    ("wrong", "error", "allowed"),
     [
-        ({"interactions": 1}, InvalidType, "interactions=1: expected True or False"),
-        ({"interactions": True, "background": NUMBERS[0][:5]}, InvalidParameter, "leave one of them out"),
+        ({"interactions": 1}, InvalidType, "True or False"),
+        ({"interactions": True, "background": NUMBERS[0][:5]}, InvalidParameter, "False with a background"),
     ],
 )
-def test_wrong_wishes_are_refused(wrong: Any, error: Any, match: str) -> None:
+def test_wrong_arguments_are_named(wrong: Any, error: Any, allowed: str) -> None:
     model = DecisionTreeRegressor().fit(*NUMBERS)
-    with pytest.raises(error, match=match):
+    with pytest.raises(error) as raised:
         model.explain(NUMBERS[0][:2], **wrong)
-    with pytest.raises(InvalidParameter, match="one of 2 rows"):
-        model.explain(NUMBERS[0][:2]).words(2)
+
+    assert (raised.value.parameter, raised.value.received) == ("interactions", wrong["interactions"])
+    assert raised.value.allowed == allowed
 
 
-def test_importance_is_the_mean_size_of_the_values() -> None:
+@pytest.mark.parametrize(
+    ("parameter", "received", "allowed"),
+    [("row", 2, "a whole number from -2 to 1"), ("output", 3, "a whole number from 0 to 2 or None")],
+)
+def test_rows_and_outputs_are_within_bounds(parameter: str, received: int, allowed: str) -> None:
+    explained = DecisionTreeClassifier(max_depth=2).fit(*CLASSES).explain(CLASSES[0][:2])
+    with pytest.raises(InvalidParameter) as raised:
+        explained.to_text(**{parameter: received})
+
+    assert (raised.value.parameter, raised.value.received) == (parameter, received)
+    assert raised.value.allowed == allowed
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "unit"),
+    [
+        (GradientBoostingRegressor(n_estimators=3), NUMBERS, "prediction"),
+        (GradientBoostingClassifier(n_estimators=3), TWO, "log-odds"),
+        (GradientBoostingClassifier(n_estimators=3), CLASSES, "raw prediction"),
+        (GradientBoostingClassifier(n_estimators=3, loss="exponential"), TWO, "raw prediction"),
+        (RandomForestClassifier(3), TWO, "probability"),
+    ],
+)
+def test_the_unit_is_that_of_the_explained_predictions(model: Any, table: Any, unit: str) -> None:
+    explained = model.fit(*table).explain(table[0][:1])
+
+    assert explained.unit == unit
+    assert explained.to_text().startswith(unit)
+
+
+def test_importance_is_the_mean_absolute_value() -> None:
     X, y = CLASSES
     explained = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y).explain(X)
     assert_allclose(explained.importance, np.abs(explained.values).mean(axis=(0, 2)))
 
 
-def test_a_picture_has_a_bar_for_each_part_of_the_words() -> None:
+def test_a_plot_has_a_bar_for_each_line_of_the_text() -> None:
     X, y = CLASSES
     explained = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y).explain(X[:3])
     display = ExplanationDisplay(explained, row=1, max_columns=2)
-    line = explained.line(1, most=2)
+    own = explained.for_row(1, max_columns=2)
     chart = display.chart()
-    assert chart.y.names == tuple(name.removesuffix(" together") for name, _ in line.parts[::-1])
-    assert_array_equal(chart.bars[0].length, [part for _, part in line.parts[::-1]])
-    assert_allclose(display.data["value"].sum(), line.score - line.base)
+    assert chart.y.names == tuple(name.removesuffix(" together") for name, _ in own.contributions[::-1])
+    assert_array_equal(chart.bars[0].length, [part for _, part in own.contributions[::-1]])
+    assert_allclose(display.data["value"].sum(), own.prediction - own.base_value)
     assert len(display.data["column"]) == 5
     assert "probability" in display.to_svg()
-    with pytest.raises(InvalidParameter, match="max_columns"):
+    with pytest.raises(InvalidParameter) as raised:
         ExplanationDisplay(explained, max_columns=0)
+    assert (raised.value.parameter, raised.value.received) == ("max_columns", 0)
 
 
 def test_of_a_long_label_the_name_is_cut() -> None:

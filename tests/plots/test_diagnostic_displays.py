@@ -1,4 +1,4 @@
-"""Every picture of a diagnostic shows its numbers in every form: dots, bars, cells, bands and faint lines."""
+"""Every plot of a diagnostic shows its numbers in every format: points, bars, heatmaps, bands and faint lines."""
 
 import json
 import re
@@ -20,6 +20,7 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.diagnostics import Importance, calibration, diversity, importance
+from coterie.errors import InvalidParameter
 from coterie.plots import (
     BiasVarianceDisplay,
     BootstrapDisplay,
@@ -32,8 +33,8 @@ from coterie.plots import (
     VotersDisplay,
 )
 from coterie.plots._svg import svg_of
-from coterie.plots.chart import Axis, Cells, Chart, Line, legend_of
-from coterie.plots.palette import ink_on, shade_of, shades
+from coterie.plots.chart import Axis, Chart, Heatmap, Line, legend_items
+from coterie.plots.palette import shade_of, shades, text_colour_on
 
 mpl.use("Agg")
 
@@ -100,7 +101,7 @@ def test_every_name_is_written_as_text(display: Display) -> None:
     chart = display.chart()
 
     assert chart.x.label in texts or not chart.x.label
-    assert {item.label for item in legend_of(chart) if item.label} <= texts
+    assert {item.label for item in legend_items(chart) if item.label} <= texts
     assert set(chart.y.names) <= texts
     assert "<b>" not in display.to_svg()
 
@@ -173,14 +174,15 @@ def test_the_most_important_columns_are_shown() -> None:
     chart = ImportanceDisplay(found, max_columns=3).chart()
 
     assert chart.y.names == ("x27", "x28", "x29")
-    assert chart.title.endswith("27 more are not shown")
+    assert chart.title.endswith("27 more columns are not shown")
     assert len(ImportanceDisplay(found).data["column"]) == 30
-    with pytest.raises(ValueError, match="max_columns=0: expected"):
+    with pytest.raises(InvalidParameter) as raised:
         ImportanceDisplay(found, max_columns=0)
+    assert (raised.value.parameter, raised.value.received) == ("max_columns", 0)
 
 
-def test_cells_are_left_empty_on_the_diagonal() -> None:
-    values = DISPLAYS["diversity"].chart().cells
+def test_the_diagonal_of_a_heatmap_is_empty() -> None:
+    values = DISPLAYS["diversity"].chart().heatmap
     assert values is not None
     matrix = values.values[::-1]
 
@@ -189,17 +191,19 @@ def test_cells_are_left_empty_on_the_diagonal() -> None:
     assert matrix[0, 1] == found.kappa[0, 1]
     written = [own.text for own in ET.fromstring(DISPLAYS["diversity"].to_svg()).iter(f"{SVG}text")]
     assert f"{found.kappa[0, 1]:.2f}" in written
-    with pytest.raises(ValueError, match="measure='margin': expected one of kappa"):
+    with pytest.raises(InvalidParameter) as raised:
         DiversityDisplay(found, "margin")
+    assert (raised.value.parameter, raised.value.received) == ("measure", "margin")
+    assert str(raised.value.allowed).startswith("one of kappa, ")
 
 
-def test_a_large_forest_has_a_picture_of_a_fair_size() -> None:
+def test_a_large_forest_has_a_plot_of_a_fair_size() -> None:
     model = RandomForestClassifier(60, random_state=0).fit(X[:80], Y[:80])
     matrix, cloud = (
         kind.from_estimator(model, X[80:], Y[80:]) for kind in (DiversityDisplay, KappaErrorDisplay)
     )
 
-    assert matrix.chart().title.startswith("40 of 60 members")
+    assert matrix.chart().title.endswith(" of 40 of 60 members")
     assert len(matrix.data["kappa"]) == 1600
     assert len(cloud.data["kappa"]) == 600
 
@@ -213,11 +217,14 @@ def test_clouds_of_several_ensembles_have_colours_of_their_own() -> None:
     assert len(set(layers[0]["encoding"]["color"]["scale"]["range"])) == 2
     assert layers[0]["encoding"]["color"]["scale"] == layers[1]["encoding"]["color"]["scale"]
     assert repr(display) == "KappaErrorDisplay(56 pairs)"
-    with pytest.raises(ValueError, match="expected the Diversity of an ensemble of classes"):
-        KappaErrorDisplay(diversity(NUMBERS, TABLE, X[:, 0]))  # type: ignore[arg-type]
+    ambiguity = diversity(NUMBERS, TABLE, X[:, 0])
+    with pytest.raises(InvalidParameter) as raised:
+        KappaErrorDisplay(ambiguity)  # type: ignore[arg-type]
+    assert (raised.value.parameter, raised.value.received) == ("result", ambiguity)
+    assert raised.value.allowed == "the Diversity of an ensemble of classifiers"
 
 
-def test_intervals_of_reliability_are_drawn() -> None:
+def test_intervals_of_a_calibration_curve_are_drawn() -> None:
     found = calibration(FOREST, X[80:], Y[80:], n_bins=5)
     chart = CalibrationDisplay({"forest": found}, label="out & about").chart()
     points = chart.points[0]
@@ -233,8 +240,8 @@ def test_a_bootstrap_has_intervals_and_a_mark() -> None:
 
     assert chart.y.names == ("leave-one-out", ".632+", ".632", "apparent")
     assert chart.bars[0].spread is not None
-    assert chart.bars[0].spread[0] == pytest.approx(1.96 * found.found.standard_errors["leave_one_out"])
-    assert chart.x.label == "share of wrong rows"
+    assert chart.bars[0].spread[0] == pytest.approx(1.96 * found.result.standard_errors["leave_one_out"])
+    assert chart.x.label == "error rate"
 
 
 def test_single_rows_are_faint_and_not_too_many() -> None:
@@ -289,10 +296,12 @@ def test_a_band_is_drawn_in_every_form() -> None:
 def test_colours_of_numbers_can_be_read() -> None:
     assert shade_of(0.5, 0, 1) == "#80b8d8"
     assert len(set(shades(-1, 1))) == 17
-    assert ink_on(0.9, 0, 1) != ink_on(0.1, 0, 1)
-    cells = Cells("m", np.array([[np.nan, 0.5], [0.2, np.nan]]), 0.0, 1.0)
+    assert text_colour_on(0.9, 0, 1) != text_colour_on(0.1, 0, 1)
+    heatmap = Heatmap("m", np.array([[np.nan, 0.5], [0.2, np.nan]]), 0.0, 1.0)
     names = ("a", "b")
-    text = svg_of(Chart("t", Axis("", -0.5, 1.5, names=names), Axis("", -0.5, 1.5, names=names), cells=cells))
+    text = svg_of(
+        Chart("t", Axis("", -0.5, 1.5, names=names), Axis("", -0.5, 1.5, names=names), heatmap=heatmap)
+    )
     assert "0.50" in text
     assert text.count("<rect") == 1 + 2 + 17  # the sheet, two cells, the scale
 

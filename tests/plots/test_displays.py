@@ -14,6 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier
 
 from coterie import GradientBoostingClassifier, RandomForestClassifier
 from coterie.diagnostics import Margins, bounds, error_by_round, margins
+from coterie.errors import InvalidParameter
 from coterie.plots import Display, ErrorBoundDisplay, MarginDisplay, RoundsDisplay
 
 mpl.use("Agg")
@@ -113,7 +114,7 @@ def test_the_page_is_small_and_loads_nothing(display: Display, tmp_path: Path) -
     assert len(page) < 100_000
 
 
-def test_notebooks_get_a_chart_a_picture_and_words(display: Display) -> None:
+def test_notebooks_get_a_chart_an_svg_and_text(display: Display) -> None:
     bundle = display._repr_mimebundle_()
 
     assert bundle["application/vnd.vegalite.v5+json"] == display.to_vega()
@@ -141,8 +142,11 @@ def test_words_and_missing_numbers_are_safe_on_a_page() -> None:
 
 @pytest.mark.parametrize("name", ["picture.pdf", "picture"])
 def test_a_file_that_cannot_be_written(display: Display, name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"expected .html, .svg, .png, .json"):
+    with pytest.raises(InvalidParameter) as raised:
         display.save(tmp_path / name)
+
+    assert (raised.value.parameter, raised.value.received) == ("path", tmp_path / name)
+    assert raised.value.allowed == ".html, .svg, .png, .json"
 
 
 def test_a_margin_display_has_the_steps_of_the_distribution() -> None:
@@ -166,7 +170,7 @@ def test_a_margin_of_minus_one_is_where_its_line_begins() -> None:
     assert line.label == "after 1 round"
 
 
-def test_many_rows_give_a_picture_of_the_same_size() -> None:
+def test_many_rows_give_a_plot_of_the_same_size() -> None:
     values = np.linspace(-0.5, 0.9, 100_000)[None]
     display = MarginDisplay(Margins(values, np.array([1])))
 
@@ -206,7 +210,7 @@ def test_where_the_training_error_reaches_zero_is_marked() -> None:
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_the_word_of_a_mark_stays_inside_the_picture(late: bool) -> None:
+def test_the_label_of_a_mark_stays_inside_the_plot(late: bool) -> None:
     errors = np.full(100, 0.1)
     errors[90 if late else 1 :] = 0.0
     display = RoundsDisplay(errors, errors + 0.1)
@@ -232,5 +236,8 @@ def test_one_round_and_unknown_errors_can_be_drawn() -> None:
 
 @pytest.mark.parametrize("errors", [([0.1], [0.1, 0.2]), ([], []), (0.1, 0.2)])
 def test_errors_come_in_pairs(errors: tuple[Any, Any]) -> None:
-    with pytest.raises(ValueError, match="expected one number for each round"):
+    with pytest.raises(InvalidParameter) as raised:
         RoundsDisplay(*errors)
+
+    assert (raised.value.parameter, raised.value.received) == ("test_error", errors[1])
+    assert raised.value.allowed == "one number for each round"

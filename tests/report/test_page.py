@@ -13,7 +13,7 @@ import pytest
 import coterie
 from coterie import report
 from coterie.report.html_page import vendored
-from tests.helpers.report_subjects import report_of
+from tests.helpers.reports import report_of
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -88,7 +88,7 @@ def test_the_data_of_charts_survives_names(nasty: Any) -> None:
 
 def test_markdown_and_text_keep_names_on_one_line(nasty: Any) -> None:
     assert "<script" not in nasty.markdown().split("```python")[0]
-    assert "\u2028" not in nasty.text().split("How to reproduce")[0]
+    assert "\u2028" not in nasty.text().split("Reproducibility")[0]
 
 
 def test_nothing_is_loaded() -> None:
@@ -135,9 +135,9 @@ def test_a_thousand_columns_stay_below_two_megabytes() -> None:
 
     assert len(found.html().encode()) < 1_200_000
     assert "… and 950 more" in found.html()
-    assert "970 columns that seem to matter less were not measured" in " ".join(found.text().split())
-    worth = next(own for own in found.to_dict()["sections"] if own["key"] == "importances")
-    assert worth["blocks"][-1]["rows"][0][0] == "column number 7"
+    assert "970 columns that seem less important were not measured" in " ".join(found.text().split())
+    importance = next(own for own in found.to_dict()["sections"] if own["key"] == "feature_importance")
+    assert importance["blocks"][-1]["rows"][0][0] == "column number 7"
 
 
 def test_vendored_scripts_are_as_published() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import coterie
 from coterie import report
-from coterie.errors import InvalidInput, InvalidParameter, InvalidType
-from tests.helpers.report_subjects import N_ROWS, fitted, report_of
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter, InvalidType
+from tests.helpers.reports import N_ROWS, fitted, report_of
 
 ALL = [
     "summary",
@@ -20,25 +20,25 @@ ALL = [
     "thresholds",
     "calibration",
     "residuals",
-    "confusion",
-    "importances",
-    "dependence",
-    "curves",
+    "confusion_matrix",
+    "feature_importance",
+    "partial_dependence",
+    "training_curves",
     "margins",
-    "members",
+    "diversity",
     "trees",
-    "health",
-    "reproduce",
+    "data_quality",
+    "reproducibility",
 ]
 LEFT_OUT = {
-    "two": {"residuals", "curves", "trees"},  # all weight is on the linear member
-    "three": {"residuals", "thresholds", "curves"},
-    "numbers": {"thresholds", "calibration", "confusion", "curves", "margins"},
-    "boosting": {"residuals", "members"},
+    "two": {"residuals", "training_curves", "trees"},  # all weight is on the linear member
+    "three": {"residuals", "thresholds", "training_curves"},
+    "numbers": {"thresholds", "calibration", "confusion_matrix", "training_curves", "margins"},
+    "boosting": {"residuals", "diversity"},
     "forest": {"residuals", "thresholds"},
-    "tree": {"thresholds", "calibration", "confusion", "curves", "margins", "members"},
+    "tree": {"thresholds", "calibration", "confusion_matrix", "training_curves", "margins", "diversity"},
     "adaboost": {"residuals", "trees"},
-    "voting": {"residuals", "curves", "margins", "trees"},
+    "voting": {"residuals", "training_curves", "margins", "trees"},
 }
 
 
@@ -49,11 +49,11 @@ def test_sections_are_those_that_apply(name: str) -> None:
     assert [section.key for section in found.sections] == ALL
     assert {section.key for section in found.left_out} == LEFT_OUT[name]
     assert all(section.blocks for section in found.shown)
-    assert all(len(section.why_not) > 10 and section.why_not.endswith(".") for section in found.left_out)
+    assert all(len(section.reason) > 10 and section.reason.endswith(".") for section in found.left_out)
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_every_form_tells_the_same(name: str, tmp_path: Path) -> None:
+def test_every_format_holds_the_same_sections(name: str, tmp_path: Path) -> None:
     found = report_of(name)
     for ending in ("html", "txt", "md", "json"):
         found.save(tmp_path / f"report.{ending}")
@@ -86,7 +86,7 @@ def test_the_same_inputs_give_the_same_bytes() -> None:
     assert first.text() == second.text()
 
 
-def test_every_chart_is_in_the_page_with_its_words() -> None:
+def test_every_chart_is_in_the_page_with_its_description() -> None:
     page = report_of("two").html()
     places = re.findall(r'data-chart="(\d+)" role="img" aria-label="([^"]+)"', page)
     data = json.loads(page.split('id="report-data">')[1].split("</script>")[0])
@@ -102,14 +102,16 @@ def test_a_committee_recognises_its_rows() -> None:
     own, others = report_of("two"), report.build(model, X[:80], y[:80])
 
     assert own.seen is True
-    assert own.source == others.source == "out of fold"
+    assert own.out_of_sample_source == others.out_of_sample_source == "out of fold"
     assert others.seen is None
-    assert [score.value for score in own.honest_scores] == [score.value for score in others.honest_scores]
-    accuracy = {score.key: score.value for score in own.honest_scores}["accuracy"]
-    said = model.classes_[model.oof_proba_.argmax(axis=1)]
-    assert accuracy == (said == y).mean()
+    assert [score.value for score in own.out_of_sample_scores] == [
+        score.value for score in others.out_of_sample_scores
+    ]
+    accuracy = {score.key: score.value for score in own.out_of_sample_scores}["accuracy"]
+    predicted = model.classes_[model.oof_proba_.argmax(axis=1)]
+    assert accuracy == (predicted == y).mean()
     assert "seems to have been fitted to these very rows" in own.text()
-    assert "Out of fold, CommitteeClassifier is right about" in own.text()
+    assert "Out of fold, the accuracy of CommitteeClassifier is" in own.text()
 
 
 def test_a_forest_finds_out_whether_rows_are_its_own() -> None:
@@ -121,11 +123,11 @@ def test_a_forest_finds_out_whether_rows_are_its_own() -> None:
     own, others = report.build(forest, X[:150], y[:150]), report.build(forest, X[150:], y[150:])
 
     assert own.seen is True
-    assert own.source == "out of bag"
-    accuracy = {score.key: score.value for score in own.honest_scores}["accuracy"]
+    assert own.out_of_sample_source == "out of bag"
+    accuracy = {score.key: score.value for score in own.out_of_sample_scores}["accuracy"]
     assert accuracy == pytest.approx(forest.oob_score_)
     assert others.seen is None
-    assert others.honest_scores == ()
+    assert others.out_of_sample_scores == ()
     assert "does not know whether it was fitted to these rows" in others.text()
 
 
@@ -141,7 +143,7 @@ def test_a_committee_is_not_deceived_by_the_same_targets() -> None:
 
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_other_rows_in_the_same_order_are_not_taken_for_those_of_fit(task: str) -> None:
-    """Two halves of a table sorted by its target: answers go together, and yet no row is the same."""
+    """Two halves of a table sorted by its target: predictions go together, and yet no row is the same."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     target = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=400)
@@ -157,7 +159,7 @@ def test_other_rows_in_the_same_order_are_not_taken_for_those_of_fit(task: str) 
     assert own.seen is True
     assert "seems to have been fitted to these very rows" in own.text()
     assert others.seen is None
-    assert others.honest_scores == ()
+    assert others.out_of_sample_scores == ()
 
 
 def test_the_caller_knows_best_whether_rows_were_seen() -> None:
@@ -166,17 +168,17 @@ def test_the_caller_knows_best_whether_rows_were_seen() -> None:
     unseen = report.build(model, X, y, seen=False)
 
     assert unseen.seen is False
-    assert unseen.honest
-    assert "On these rows, GradientBoostingClassifier is right about" in unseen.text()
+    assert unseen.is_out_of_sample
+    assert "On these rows, the accuracy of GradientBoostingClassifier is" in unseen.text()
     assert "was not fitted to these rows" in unseen.text()
 
 
-def test_rows_are_drawn_from_large_tables_and_it_says_so() -> None:
+def test_large_tables_are_sampled_and_it_says_so() -> None:
     model, X, y = fitted("forest")
 
     found = report.build(model, X, y, max_rows=50)
 
-    assert f"{N_ROWS}  (50 of them were drawn for this report)" in found.text()
+    assert f"{N_ROWS}  (a random sample of 50 is used)" in found.text()
 
 
 @pytest.mark.parametrize("estimator", [getattr(coterie, name) for name in coterie.__all__])
@@ -210,33 +212,54 @@ def test_models_of_scikit_learn_are_welcome() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "words"),
+    ("parameter", "received", "error", "allowed"),
     [
-        ({"title": 3}, InvalidParameter, "title=3: expected"),
-        ({"seen": "yes"}, InvalidParameter, "seen='yes': expected"),
-        ({"max_rows": 1}, InvalidParameter, "max_rows=1: expected a whole number >= 10"),
-        ({"model": "forest"}, InvalidType, "expected a fitted classifier or regressor"),
-        ({"y": ["other"] * N_ROWS}, InvalidInput, "y holds 'other', which is no class of the model"),
-        ({"y": None}, InvalidInput, "target y is None"),
+        ("title", 3, InvalidParameter, "an instance of str or None"),
+        ("seen", "yes", InvalidParameter, "True or False or None"),
+        ("max_rows", 1, InvalidParameter, "a whole number >= 10"),
+        ("model", "forest", InvalidType, "a fitted classifier or regressor"),
     ],
 )
-def test_wrong_choices_are_named(change: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_wrong_arguments_are_named(
+    parameter: str, received: Any, error: type[CoterieError], allowed: str
+) -> None:
     model, X, y = fitted("forest")
-    with pytest.raises(error, match=re.escape(words)):
-        report.build(**{"model": model, "X": X, "y": y, **change})
+    with pytest.raises(error) as raised:
+        report.build(**{"model": model, "X": X, "y": y, parameter: received})
+
+    assert (raised.value.parameter, raised.value.received) == (parameter, received)
+    assert raised.value.allowed == allowed
 
 
-def test_several_targets_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [(["other"] * N_ROWS, "y holds 'other', which is no class of the model"), (None, "target y is None")],
+)
+def test_targets_that_the_model_does_not_know_are_refused(y: Any, words: str) -> None:
+    model, X, _ = fitted("forest")
+    with pytest.raises(InvalidInput, match=words):
+        report.build(model, X, y)
+
+
+@pytest.mark.parametrize(("kind", "parameter"), [("Regressor", "y"), ("Classifier", "model")])
+def test_several_targets_are_refused(kind: str, parameter: str) -> None:
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = np.column_stack([X[:, 0], X[:, 1]])
-    forest = coterie.RandomForestRegressor(5).fit(X, y)
-    with pytest.raises(InvalidInput, match="A report is about one target, and y has 2 columns"):
+    y = y if kind == "Regressor" else y > 0
+    forest = getattr(coterie, f"RandomForest{kind}")(5).fit(X, y)
+    with pytest.raises(InvalidInput, match="A report is about one target") as raised:
         report.build(forest, X, y)
+
+    assert raised.value.parameter == parameter
 
 
 def test_an_unknown_ending_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match=r"ends in '.pdf': expected .html, .txt, .md, .json"):
-        report_of("tree").save(tmp_path / "report.pdf")
+    path = tmp_path / "report.pdf"
+    with pytest.raises(InvalidParameter) as raised:
+        report_of("tree").save(path)
+
+    assert (raised.value.parameter, raised.value.received) == ("path", path)
+    assert raised.value.allowed == ".html, .txt, .md, .json"
 
 
 def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -400,7 +400,7 @@ class BaggingBase(Estimator):
         return self._mean(lambda: answers), answers.std(axis=0)
 
     def explain(self, X: Any, *, background: Any = None, interactions: bool = False) -> Explanation:
-        """What each column brought to the answers; for members that are trees of numbers and grew together.
+        """The contribution of each column to the predictions; for members that are plain trees on columns of numbers.
 
         See `RandomForestClassifier.explain`.
         """
@@ -408,7 +408,8 @@ class BaggingBase(Estimator):
         if self._trees is None:
             raise InvalidInput(
                 f"{type(self).__name__} can only explain members that are plain trees of coterie on columns of "
-                "numbers. Its members are others; diagnostics.importance and diagnostics.dependence take any model."
+                "numbers, and its members are others.",
+                hint="diagnostics.importance and diagnostics.dependence take any model.",
             )
         return self._trees.explain(X, background=background, interactions=interactions)
 

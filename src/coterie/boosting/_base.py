@@ -39,8 +39,9 @@ from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.target_statistics import learned_statistics
 from coterie.errors import InvalidParameter
-from coterie.explain.explained import Explained
-from coterie.explain.shap import TreeGame
+from coterie.explain.shap import ShapInputs
+from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.eval_set import read_eval_set
@@ -110,7 +111,7 @@ _CONTINUE_OTHERWISE = (
 )
 
 
-class BaseGradientBoosting(Explained, Estimator):
+class BaseGradientBoosting(Estimator):
     """The path of a fit, from a table to trees, and the raw predictions of the trees."""
 
     PARAMS: ClassVar[Params] = BOOSTING_PARAMS
@@ -289,11 +290,16 @@ class BaseGradientBoosting(Explained, Estimator):
             start = start + own
         return start, encoded, self._n_threads()
 
-    def _game_of(self, X: Any, background: Any) -> TreeGame:
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
         start, encoded, n_threads = self._start_of(X, None)
         others = None if background is None else self._start_of(background, None)[1]
         made_from = tuple(map(tuple, self.statistics_.features)) if self.statistics_ else ()
-        return TreeGame(self.forest_, encoded, 1.0, start, self.n_features_in_, n_threads, made_from, others)
+        return ShapInputs(
+            self.forest_, encoded, 1.0, start, self.n_features_in_, n_threads, made_from, others
+        )
 
     @property
     def feature_importances_(self) -> FloatArray:

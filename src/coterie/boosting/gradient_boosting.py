@@ -16,7 +16,7 @@ from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import documented
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
-from coterie.explain.explained import class_outputs
+from coterie.explain.tree_models import class_outputs
 from coterie.losses import (
     BoundLoss,
     Loss,
@@ -158,7 +158,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         outputs = (None,) if n_outputs == 1 else tuple(f"output {place}" for place in range(n_outputs))
         scores = np.arange(3.0).repeat(n_outputs).reshape(3, n_outputs)
         is_prediction = np.array_equal(self._loss().predictions(scores).reshape(3, -1), scores)
-        return outputs, "prediction" if is_prediction else "score before the link"
+        return outputs, "prediction" if is_prediction else "raw prediction"
 
     def _n_outputs(self) -> int:
         return self._loss().n_outputs
@@ -336,7 +336,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         classes = class_outputs(self.classes_)
-        return classes if self.forest_.n_outputs > 1 else classes[-1:], "score before the link"
+        if self.forest_.n_outputs > 1:
+            return classes, "raw prediction"
+        return classes[-1:], "log-odds" if self.loss == "log_loss" else "raw prediction"
 
     def _set_target(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)

@@ -216,7 +216,7 @@ def _by_shap(model: Any, X: Any) -> Importance:
     return Importance(
         "shap",
         f"mean size of what it brings, in {explained.unit}",
-        explained.names,
+        explained.column_names,
         sizes.mean(axis=0),
         sizes.std(axis=0) / np.sqrt(len(sizes)),
     )

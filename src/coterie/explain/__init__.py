@@ -1,4 +1,4 @@
-"""What each column brings to the answer for a row: SHAP values of trees, exact, in numbers and in words."""
+"""The contribution of each column to a prediction: exact SHAP values of trees, in numbers and as text."""
 
 from coterie.explain.explanation import Explanation
 

@@ -1,4 +1,4 @@
-"""The result of `explain`: numbers first, then words and a small picture."""
+"""The result of `explain`: SHAP values as arrays, as text, and as bars in a notebook."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,38 +9,39 @@ from typing import Any
 import numpy as np
 
 from coterie._optional import need
-from coterie._params import Whole, in_short
+from coterie._params import Whole, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
-from coterie.errors import InvalidParameter
 
 __all__ = ["Explanation"]
 
-_SHOWN = 8  # columns that are named in words; the others are added up
-_MORE, _LESS = "#0072b2", "#d55e00"  # told apart by colour-blind eyes
+_MAX_COLUMNS = 8  # that are named; the others are added up
+_POSITIVE, _NEGATIVE = "#0072b2", "#d55e00"  # told apart by colour-blind eyes
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each column brought to each answer. For every row and output, `base` plus the sum of `values` is `scores`.
+    """The contribution of each column to each prediction: SHAP values.
+
+    For every row and output, the base value plus the sum of `values` is the prediction.
 
     Attributes
     ----------
     values : float array of shape (n_rows, n_columns), or (n_rows, n_columns, n_outputs) for several outputs
-    base : float array of shape (n_rows,) or (n_rows, n_outputs)
-        What is expected before a column is known.
+    base_values : float array of shape (n_rows,) or (n_rows, n_outputs)
+        The expected prediction before any column is known.
     data : object array of shape (n_rows, n_columns)
-        What the columns hold.
-    names : names of the columns
-    outputs : what each output speaks of, such as a class
-    unit : what the scores are, in words
+        The values of the columns.
+    column_names : names of the columns
+    outputs : the label of each output, such as a class; None where there is only one output
+    unit : what the predictions are: "prediction", "probability", "log-odds" or "raw prediction"
     interactions : float array, or None
         Of shape (n_rows, n_columns, n_columns) and perhaps n_outputs; each row of a matrix adds up to a value.
     """
 
     values: FloatArray
-    base: FloatArray
+    base_values: FloatArray
     data: AnyArray
-    names: tuple[str, ...]
+    column_names: tuple[str, ...]
     outputs: tuple[Any, ...]
     unit: str
     interactions: FloatArray | None = field(default=None, repr=False)
@@ -55,9 +56,9 @@ class Explanation:
             rows = slice(row, row + 1)
         return Explanation(
             self.values[rows],
-            self.base[rows],
+            self.base_values[rows],
             self.data[rows],
-            self.names,
+            self.column_names,
             self.outputs,
             self.unit,
             None if self.interactions is None else self.interactions[rows],
@@ -67,140 +68,137 @@ class Explanation:
         return (self[row] for row in range(len(self)))
 
     @property
-    def scores(self) -> FloatArray:
-        """The answers that are explained, in `unit`."""
-        return np.asarray(self.base + self.values.sum(axis=1))
+    def predictions(self) -> FloatArray:
+        """The predictions that are explained, in `unit`."""
+        return np.asarray(self.base_values + self.values.sum(axis=1))
 
     @property
     def importance(self) -> FloatArray:
-        """The mean size of each column's values, over rows and outputs."""
+        """The mean absolute SHAP value of each column, over rows and outputs."""
         sizes = np.abs(self.values).mean(axis=0)
         return np.asarray(sizes if sizes.ndim == 1 else sizes.mean(axis=1))
 
-    def words(self, row: int = 0, output: int | None = None, *, most: int = _SHOWN) -> str:
-        """One answer in words: where it starts, then the columns that moved it most.
+    def to_text(self, row: int = 0, output: int | None = None, *, max_columns: int = _MAX_COLUMNS) -> str:
+        """One prediction as text: its base value, then the columns with the largest contributions.
 
         Parameters
         ----------
         row : int
-        output : int, the place of an output in `outputs`; None for the one with the highest score
-        most : int, how many columns to name
+        output : int, the position of an output in `outputs`; None for the one with the highest prediction
+        max_columns : int, how many columns to name
 
         Examples
         --------
         >>> from coterie.trees import DecisionTreeRegressor
         >>> table = {"age": [20, 20, 50, 50], "shoe": [38, 44, 38, 44]}
         >>> tree = DecisionTreeRegressor().fit(table, [1, 2, 5, 8])
-        >>> print(tree.explain({"age": [55], "shoe": [44]}).words())
-        8 is the prediction; 4 is expected before anything is known
+        >>> print(tree.explain({"age": [55], "shoe": [44]}).to_text())
+        prediction: 8 (base value 4)
         +2.75  age = 55
         +1.25  shoe = 44
         """
-        line = self.line(row, output, most=most)
-        what = f" for {line.output}" if len(self.outputs) > 1 or line.output is not None else ""
-        text = [
-            f"{_number(line.score)} is the {self.unit}{what}; {_number(line.base)} is expected before anything is known"
-        ]
-        signed = _signed([part for _, part in line.parts])
+        own = self.for_row(row, output, max_columns=max_columns)
+        signed = _signed([value for _, value in own.contributions])
         width = max(map(len, signed), default=0)
-        text += [f"{part:>{width}}  {name}" for part, (name, _) in zip(signed, line.parts, strict=True)]
-        return "\n".join(text)
+        names = [name for name, _ in own.contributions]
+        lines = [f"{value:>{width}}  {name}" for value, name in zip(signed, names, strict=True)]
+        return "\n".join([own.heading, *lines])
 
-    def line(self, row: int = 0, output: int | None = None, *, most: int = _SHOWN) -> "ExplanationLine":
-        """The same as numbers: what `words` and pictures are made of."""
-        return ExplanationLine.of(self, row, output, most)
+    def for_row(
+        self, row: int = 0, output: int | None = None, *, max_columns: int = _MAX_COLUMNS
+    ) -> "RowExplanation":
+        """The explanation of one prediction, which `to_text` and plots show; parameters are those of `to_text`."""
+        return RowExplanation.of(self, row, output, max_columns)
 
     def to_shap(self) -> Any:
         """The same for the plots of the package shap: `pip install 'coterie[explain]'`."""
         shap = need("shap", purpose="Explanation.to_shap", extra="explain")
         return shap.Explanation(
             values=self.values,
-            base_values=self.base,
+            base_values=self.base_values,
             data=self.data,
-            feature_names=list(self.names),
+            feature_names=list(self.column_names),
             output_names=[str(output) for output in self.outputs] if self.values.ndim == 3 else None,
         )
 
     def _repr_html_(self) -> str:
         """Up to five rows, each with its columns as bars."""
-        rows = "".join(_html_of(self.line(row), self.unit) for row in range(min(5, len(self))))
+        rows = "".join(_html_of(self.for_row(row)) for row in range(min(5, len(self))))
         more = f"<p>and {len(self) - 5} more rows</p>" if len(self) > 5 else ""
         return f'<div style="font-family: sans-serif; font-size: 13px">{rows}{more}</div>'
 
 
 @dataclass(frozen=True)
-class ExplanationLine:
-    """One row and one output: its score, where it starts, and the parts by size.
+class RowExplanation:
+    """The explanation of one row and one output, with the largest contributions first.
 
     Attributes
     ----------
-    score, base : float
-    output : what the score speaks of, None if there is one output only
-    parts : pairs of a text, such as "age = 37", and what that brought; the last one may be that of all other columns
+    prediction, base_value : float
+    unit : what the prediction is, such as "log-odds"
+    output : the label of the output, None where there is only one
+    contributions : pairs of a text, such as "age = 37", and a SHAP value; the last one may be that of all other columns
     """
 
-    score: float
-    base: float
+    prediction: float
+    base_value: float
+    unit: str
     output: Any
-    parts: list[tuple[str, float]]
+    contributions: list[tuple[str, float]]
+
+    @property
+    def heading(self) -> str:
+        """The prediction and its base value as text."""
+        what = self.unit if self.output is None else f"{self.unit} of {self.output}"
+        return f"{what}: {self.prediction:.4g} (base value {self.base_value:.4g})"
 
     @classmethod
-    def of(cls, whole: Explanation, row: int, output: int | None, most: int) -> "ExplanationLine":
-        if not Whole(-len(whole), len(whole) - 1).accepts(row):
-            raise InvalidParameter(f"row={in_short(row)}: expected the number of one of {len(whole)} rows.")
-        values, base, score = whole.values[row], whole.base[row], whole.scores[row]
+    def of(cls, whole: Explanation, row: int, output: int | None, max_columns: int) -> "RowExplanation":
+        rows, outputs = Whole(-len(whole), len(whole) - 1), Whole(0, len(whole.outputs) - 1)
+        if not rows.accepts(row):
+            raise unexpected("row", row, rows.describe())
+        values, base_value, prediction = whole.values[row], whole.base_values[row], whole.predictions[row]
         if values.ndim == 2:
-            place = int(np.argmax(score)) if output is None else output
-            if not Whole(0, len(whole.outputs) - 1).accepts(place):
-                raise InvalidParameter(
-                    f"output={in_short(output)}: expected None, or a whole number from 0 to {len(whole.outputs) - 1}."
-                )
-            values, base, score = values[:, place], base[place], score[place]
+            place = int(np.argmax(prediction)) if output is None else output
+            if not outputs.accepts(place):
+                raise unexpected("output", output, f"{outputs.describe()} or None")
+            values, base_value, prediction = values[:, place], base_value[place], prediction[place]
         else:
             place = 0
         order = np.argsort(-np.abs(values), kind="stable")
-        named = [int(column) for column in order[:most] if values[column] != 0]
-        parts = [
-            (f"{whole.names[column]} = {_shown(whole.data[row, column])}", float(values[column]))
+        named = [int(column) for column in order[:max_columns] if values[column] != 0]
+        contributions = [
+            (f"{whole.column_names[column]} = {_shown(whole.data[row, column])}", float(values[column]))
             for column in named
         ]
         rest = [column for column in order.tolist() if column not in set(named) and values[column] != 0]
         if rest:
             others = f"{len(rest)} other column{'s' if len(rest) > 1 else ''} together"
-            parts.append((others, float(values[rest].sum())))
-        return cls(float(score), float(base), whole.outputs[place], parts)
+            contributions.append((others, float(values[rest].sum())))
+        return cls(float(prediction), float(base_value), whole.unit, whole.outputs[place], contributions)
 
 
-def _html_of(line: ExplanationLine, unit: str) -> str:
-    widest = max((abs(part) for _, part in line.parts), default=1.0) or 1.0
-    what = "" if line.output is None else f" for {escape(str(line.output))}"
+def _html_of(row: RowExplanation) -> str:
+    widest = max((abs(part) for _, part in row.contributions), default=1.0) or 1.0
     cells = []
-    signed = _signed([part for _, part in line.parts])
-    for said, (name, part) in zip(signed, line.parts, strict=True):
+    signed = _signed([part for _, part in row.contributions])
+    for text, (name, part) in zip(signed, row.contributions, strict=True):
         width = 50 * abs(part) / widest
         left = 50 if part > 0 else 50 - width
         bar = (
             f'<div style="position: relative; width: 220px; height: 12px; background: #f2f2f2">'
             f'<div style="position: absolute; left: {left:.1f}%; width: {width:.1f}%; height: 100%; '
-            f'background: {_MORE if part > 0 else _LESS}"></div></div>'
+            f'background: {_POSITIVE if part > 0 else _NEGATIVE}"></div></div>'
         )
         cells.append(
             f'<tr><td style="text-align: right">{escape(name)}</td><td>{bar}</td>'
-            f'<td style="text-align: right">{said}</td></tr>'
+            f'<td style="text-align: right">{text}</td></tr>'
         )
-    head = (
-        f"<b>{_number(line.score)}</b> is the {escape(unit)}{what}; {_number(line.base)} is expected before anything "
-        "is known"
-    )
-    return f"<p>{head}</p><table>{''.join(cells)}</table>"
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+    return f"<p>{escape(row.heading)}</p><table>{''.join(cells)}</table>"
 
 
 def _signed(values: list[float]) -> list[str]:
-    """All with as many decimals, so that the largest has three digits."""
+    """Signed numbers with the same decimals, so that the largest has three digits."""
     largest = max(map(abs, values), default=0.0)
     if not 1e-4 < largest < 1e6:
         return [f"{value:+.3g}" for value in values]

@@ -1,6 +1,6 @@
 """SHAP values of a forest, as arrays.
 
-Features that `TargetStatistics` made are put back to the columns that they were made from.
+The values of features that `TargetStatistics` made are divided among the columns that they were made from.
 """
 
 from collections.abc import Sequence
@@ -13,28 +13,29 @@ import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.data.encoding import Encoded
 
-__all__ = ["TreeGame", "shap_interactions", "shap_values"]
+__all__ = ["ShapInputs", "shap_interactions", "shap_values"]
 
 
 @dataclass(frozen=True)
-class TreeGame:
-    """Trees, the rows to explain, and what else makes up a score.
+class ShapInputs:
+    """Trees, the rows to explain, and what else a prediction is made of.
 
     Attributes
     ----------
     forest : the engine's Forest or PackedForest
     encoded : the features of the rows
-    scale : what the sum of the trees' answers is multiplied with
-    start : float array of shape (n_rows, n_outputs) or (n_outputs,), added to it
-    made_from : for each feature beyond the columns of the table, the columns it was made from
+    scale : what the sum of the trees' predictions is multiplied with
+    baseline : float array of shape (n_rows, n_outputs) or (n_outputs,), added to it
+    n_columns : int, of the table
     n_threads : int
-    background : the features of other rows, or None for the path-dependent game
+    made_from : for each feature beyond the columns of the table, the columns it was made from
+    background : the features of other rows for interventional values, or None for path-dependent ones
     """
 
     forest: Any
     encoded: Encoded
     scale: float
-    start: FloatArray
+    baseline: FloatArray
     n_columns: int
     n_threads: int
     made_from: Sequence[tuple[int, ...]] = field(default=())
@@ -46,38 +47,38 @@ class TreeGame:
         return int(self.forest.n_columns if packed else self.forest.n_outputs)
 
 
-def shap_values(game: TreeGame) -> tuple[FloatArray, FloatArray]:
-    """Values of shape (n_rows, n_columns, n_outputs), and what is expected, of shape (n_rows, n_outputs)."""
-    n_features = game.encoded.n_features
-    out = np.zeros((game.encoded.n_rows, game.n_outputs, n_features + 1))
-    encoded, flat = game.encoded, out.reshape(-1)
-    if game.background is None:
-        _engine.add_shap_values(game.forest, encoded.values, encoded.n_levels, flat, game.n_threads)
+def shap_values(inputs: ShapInputs) -> tuple[FloatArray, FloatArray]:
+    """Values of shape (n_rows, n_columns, n_outputs), and base values of shape (n_rows, n_outputs)."""
+    n_features = inputs.encoded.n_features
+    out = np.zeros((inputs.encoded.n_rows, inputs.n_outputs, n_features + 1))
+    encoded, flat = inputs.encoded, out.reshape(-1)
+    if inputs.background is None:
+        _engine.add_shap_values(inputs.forest, encoded.values, encoded.n_levels, flat, inputs.n_threads)
     else:
         _engine.add_interventional_values(
-            game.forest, encoded.values, game.background.values, encoded.n_levels, flat, game.n_threads
+            inputs.forest, encoded.values, inputs.background.values, encoded.n_levels, flat, inputs.n_threads
         )
-    out *= game.scale
-    values = out[:, :, : game.n_columns].copy()
-    for place, columns in enumerate(game.made_from, start=game.n_columns):
+    out *= inputs.scale
+    values = out[:, :, : inputs.n_columns].copy()
+    for place, columns in enumerate(inputs.made_from, start=inputs.n_columns):
         for column in columns:
             values[:, :, column] += out[:, :, place] / len(columns)
-    return values.swapaxes(1, 2), out[:, :, -1] + game.start
+    return values.swapaxes(1, 2), out[:, :, -1] + inputs.baseline
 
 
-def shap_interactions(game: TreeGame) -> FloatArray:
+def shap_interactions(inputs: ShapInputs) -> FloatArray:
     """Interaction values of shape (n_rows, n_columns, n_columns, n_outputs); rows of a matrix add up to the values."""
-    n_features = game.encoded.n_features
-    out = np.zeros((game.encoded.n_rows, game.n_outputs, n_features + 1, n_features + 1))
-    encoded = game.encoded
+    n_features = inputs.encoded.n_features
+    out = np.zeros((inputs.encoded.n_rows, inputs.n_outputs, n_features + 1, n_features + 1))
+    encoded = inputs.encoded
     _engine.add_shap_interactions(
-        game.forest, encoded.values, encoded.n_levels, out.reshape(-1), game.n_threads
+        inputs.forest, encoded.values, encoded.n_levels, out.reshape(-1), inputs.n_threads
     )
-    belongs = np.zeros((n_features, game.n_columns))
-    belongs[range(game.n_columns), range(game.n_columns)] = 1.0
-    for place, columns in enumerate(game.made_from, start=game.n_columns):
+    belongs = np.zeros((n_features, inputs.n_columns))
+    belongs[range(inputs.n_columns), range(inputs.n_columns)] = 1.0
+    for place, columns in enumerate(inputs.made_from, start=inputs.n_columns):
         belongs[place, list(columns)] = 1.0 / len(columns)
-    inside = out[:, :, :-1, :-1] * game.scale
-    if game.made_from:
+    inside = out[:, :, :-1, :-1] * inputs.scale
+    if inputs.made_from:
         inside = np.einsum("nkab,ac,bd->nkcd", inside, belongs, belongs)
     return np.moveaxis(inside, 1, 3)

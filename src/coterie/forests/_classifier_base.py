@@ -13,7 +13,7 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction
 from coterie.errors import InvalidInput
-from coterie.explain.explained import class_outputs
+from coterie.explain.tree_models import class_outputs
 from coterie.forests._analysis import Forest
 from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes

@@ -18,8 +18,9 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.explain.explained import Explained
-from coterie.explain.shap import TreeGame
+from coterie.explain.shap import ShapInputs
+from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import Journal
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import about_data
@@ -68,7 +69,7 @@ class ForestState:
     oob_importance_sum: FloatArray
 
 
-class ForestBase(Explained, MultiOutputMixin, Estimator):
+class ForestBase(MultiOutputMixin, Estimator):
     """The path of a fit, from a table to trees, and the mean prediction of the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
@@ -309,11 +310,14 @@ class ForestBase(Explained, MultiOutputMixin, Estimator):
         self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._n_threads())
         return leaves.reshape(encoded.n_rows, -1)
 
-    def _game_of(self, X: Any, background: Any) -> TreeGame:
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
         encoded = self._encoded(X)
         others = None if background is None else self._encoded(background)
         start, scale = np.zeros(self.forest_.n_columns), self._unit / len(self.forest_)
-        return TreeGame(
+        return ShapInputs(
             self.forest_, encoded, scale, start, self.n_features_in_, self._n_threads(), background=others
         )
 

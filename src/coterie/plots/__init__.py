@@ -1,4 +1,4 @@
-"""Pictures of what `coterie.diagnostics` finds: one display for each, for notebooks, web pages and matplotlib."""
+"""Plots of the results of `coterie.diagnostics`: one display for each, for notebooks, web pages and matplotlib."""
 
 from coterie.plots.bias_variance_display import BiasVarianceDisplay
 from coterie.plots.bootstrap_display import BootstrapDisplay

@@ -7,44 +7,54 @@ import numpy as np
 from coterie.plots.chart import (
     Axis,
     Bars,
-    Cells,
     Chart,
+    Heatmap,
     Line,
     Mark,
     Points,
-    is_late,
-    legend_of,
-    named_ticks,
+    is_in_second_half,
+    legend_items,
+    tick_labels,
     ticks,
 )
-from coterie.plots.palette import AXIS, FAINT, GRID, INK, colour_of, dashes_of, ink_on, shade_of, shades
+from coterie.plots.palette import (
+    AXIS,
+    FAINT,
+    GRID,
+    INK,
+    colour_of,
+    dashes_of,
+    shade_of,
+    shades,
+    text_colour_on,
+)
 
 __all__ = ["draw_on"]
 
-_MOST_WRITTEN = 12  # cells along a side that have room for their numbers
+_MOST_WRITTEN = 12  # heatmap along a side that have room for their numbers
 
 
 def draw_on(ax: Any, chart: Chart) -> None:
     """Draw what the chart holds and name the axes."""
-    for place, item in enumerate(legend_of(chart)):
+    for place, item in enumerate(legend_items(chart)):
         draw: Any = {Line: _line, Points: _points, Bars: _bars}[type(item)]
         draw(ax, item, place)
     for line in chart.lines:
         if line.faint:
             ax.plot(line.x, line.y, color=FAINT, linewidth=0.7, alpha=0.5, zorder=1, label="_nolegend_")
-    if chart.cells is not None:
-        _cells(ax, chart.cells)
+    if chart.heatmap is not None:
+        _heatmap(ax, chart.heatmap)
     for mark in chart.marks:
         ax.axvline(mark.x, color=AXIS, linewidth=0.9, linestyle=(0, (2, 3)), zorder=0)
         if mark.label:
-            _write(ax, mark, to_left=is_late(chart, mark))
+            _label_mark(ax, mark, to_left=is_in_second_half(chart, mark))
     for name, axis in (("x", chart.x), ("y", chart.y)):
         _set_axis(ax, name, axis)
-    named = [item for item in legend_of(chart) if item.label]
+    named = [item for item in legend_items(chart) if item.label]
     n_columns = min(4 if sum(len(item.label) for item in named) <= 40 else 3, max(1, len(named)))
     n_lines = -(-len(named) // n_columns)
     ax.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold", pad=12 + 16 * n_lines)
-    if chart.cells is None:
+    if chart.heatmap is None:
         ax.grid(axis="x" if chart.bars else "y", color=GRID)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -95,26 +105,28 @@ def _bars(ax: Any, bars: Bars, place: int) -> None:
     )
 
 
-def _cells(ax: Any, cells: Cells) -> None:
-    """Each cell is a rectangle, with its number where there is room; the colours are shown beside them."""
+def _heatmap(ax: Any, heatmap: Heatmap) -> None:
+    """Rectangles with their numbers where there is room, and a colour bar."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
     from matplotlib.patches import Rectangle
 
-    for (row, column), value in np.ndenumerate(cells.values):
+    for (row, column), value in np.ndenumerate(heatmap.values):
         if np.isfinite(value):
             ax.add_patch(
-                Rectangle((column - 0.5, row - 0.5), 1, 1, color=shade_of(value, cells.low, cells.high))
+                Rectangle((column - 0.5, row - 0.5), 1, 1, color=shade_of(value, heatmap.low, heatmap.high))
             )
-            if max(cells.values.shape) <= _MOST_WRITTEN:
-                ink = ink_on(value, cells.low, cells.high)
+            if max(heatmap.values.shape) <= _MOST_WRITTEN:
+                ink = text_colour_on(value, heatmap.low, heatmap.high)
                 ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=ink, fontsize="x-small")
-    colours = ScalarMappable(Normalize(cells.low, cells.high), ListedColormap(shades(cells.low, cells.high)))
-    ax.figure.colorbar(colours, ax=ax, shrink=0.8, label=cells.label)
+    colours = ScalarMappable(
+        Normalize(heatmap.low, heatmap.high), ListedColormap(shades(heatmap.low, heatmap.high))
+    )
+    ax.figure.colorbar(colours, ax=ax, shrink=0.8, label=heatmap.label)
 
 
-def _write(ax: Any, mark: Mark, *, to_left: bool) -> None:
-    """A word beside the upper end of a mark."""
+def _label_mark(ax: Any, mark: Mark, *, to_left: bool) -> None:
+    """The label beside the upper end of a mark."""
     ax.annotate(
         mark.label,
         xy=(mark.x, 1),
@@ -132,7 +144,7 @@ def _set_axis(ax: Any, name: str, axis: Axis) -> None:
     ax.set(**{f"{name}scale": "log" if axis.log else "linear", f"{name}label": axis.label})
     own = ax.xaxis if name == "x" else ax.yaxis
     if axis.names:
-        places, texts = zip(*named_ticks(axis), strict=True)
+        places, texts = zip(*tick_labels(axis), strict=True)
         own.set_ticks(places, labels=texts)
         if name == "x" and sum(map(len, texts)) > 50:
             for text in own.get_ticklabels():

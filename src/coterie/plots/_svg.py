@@ -1,4 +1,4 @@
-"""A chart as SVG, written by hand: a small picture that needs no other package and loads nothing."""
+"""A chart as SVG that needs no other package and loads nothing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,14 +10,14 @@ from coterie._typing import FloatArray
 from coterie.plots.chart import (
     Axis,
     Bars,
-    Cells,
     Chart,
+    Heatmap,
     Line,
     Points,
-    is_late,
-    legend_of,
-    named_ticks,
-    share_along,
+    axis_fraction,
+    is_in_second_half,
+    legend_items,
+    tick_labels,
 )
 from coterie.plots.palette import (
     AXIS,
@@ -27,9 +27,9 @@ from coterie.plots.palette import (
     PAPER,
     colour_of,
     dashes_of,
-    ink_on,
     shade_of,
     shades,
+    text_colour_on,
 )
 
 __all__ = ["svg_of"]
@@ -38,17 +38,17 @@ _WIDTH, _HEIGHT = 640, 420
 _LEFT, _RIGHT, _BOTTOM = 62, 24, 54
 _TITLE, _LEGEND_LINE, _GAP = 34, 20, 14
 _CHAR_WIDTH, _SWATCH = 6.2, 34
-_REACH = (-0.01, 1.01)  # of the axes: what lies far outside is drawn at their ends
+_REACH = (-0.01, 1.01)  # of the axes: values far outside are drawn at their ends
 _LEAST_WRITTEN = 34.0  # a cell of this width has room for its number
 
 
 def svg_of(chart: Chart) -> str:
-    """The whole picture: title, legend, axes, and what lies between them."""
+    """The whole plot: title, legend, axes and data."""
     frame = _Frame(chart)
     places, frame.top = _legend_places(chart)
-    named = [chart.cells.label] if chart.cells else [item.label for item in legend_of(chart)]
-    what = f": {', '.join(named)}" if any(named) else ""
-    described = f"{chart.title}. {chart.y.label} by {chart.x.label}{what}."
+    named = [chart.heatmap.label] if chart.heatmap else [item.label for item in legend_items(chart)]
+    listed = f": {', '.join(named)}" if any(named) else ""
+    described = f"{chart.title}. {chart.y.label} by {chart.x.label}{listed}."
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'role="img" aria-label={quoteattr(described)} font-family="Helvetica, Arial, sans-serif" font-size="12">',
@@ -56,49 +56,49 @@ def svg_of(chart: Chart) -> str:
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="{PAPER}"/>',
         f'<text x="{_LEFT}" y="22" font-size="14" font-weight="bold" fill="{INK}">{escape(chart.title)}</text>',
         *_legend(chart, places),
-        *frame.axes(grid="" if chart.cells else "x" if chart.bars else "y"),
-        *(() if chart.cells is None else _cells(chart.cells, frame)),
+        *frame.axes(grid="" if chart.heatmap else "x" if chart.bars else "y"),
+        *(() if chart.heatmap is None else _heatmap(chart.heatmap, frame)),
         *_marks(chart, frame),
         *_faint(chart, frame),
     ]
-    for place, item in enumerate(legend_of(chart)):
+    for place, item in enumerate(legend_items(chart)):
         draw: Any = {Line: _line, Points: _points, Bars: _bars}[type(item)]
         parts += draw(item, place, frame)
     return "\n".join([*parts, "</svg>\n"])
 
 
 class _Frame:
-    """Where numbers lie on the sheet."""
+    """From values of the axes to positions in the SVG."""
 
     def __init__(self, chart: Chart) -> None:
         self.x_axis, self.y_axis, self.top = chart.x, chart.y, 0.0
-        longest = max((len(text) for _, text in named_ticks(chart.y)), default=0)
+        longest = max((len(text) for _, text in tick_labels(chart.y)), default=0)
         self.left = max(_LEFT, 34 + longest * _CHAR_WIDTH) if chart.y.names else _LEFT
-        self.right = _WIDTH - _RIGHT - (70 if chart.cells else 0)
+        self.right = _WIDTH - _RIGHT - (70 if chart.heatmap else 0)
         self.bottom = _HEIGHT - _BOTTOM
-        self.leans = _names_are_long(chart.x, self.right - self.left)
-        if self.leans:
+        self.tilts_names = _names_are_long(chart.x, self.right - self.left)
+        if self.tilts_names:
             self.bottom -= 44
 
     def x(self, values: FloatArray | float) -> FloatArray:
-        return self.left + np.clip(share_along(self.x_axis, values), *_REACH) * (self.right - self.left)
+        return self.left + np.clip(axis_fraction(self.x_axis, values), *_REACH) * (self.right - self.left)
 
     def y(self, values: FloatArray | float) -> FloatArray:
-        return self.bottom - np.clip(share_along(self.y_axis, values), *_REACH) * (self.bottom - self.top)
+        return self.bottom - np.clip(axis_fraction(self.y_axis, values), *_REACH) * (self.bottom - self.top)
 
     def axes(self, *, grid: str) -> Iterator[str]:
-        """Numbers and names along both sides; lines of a grid for the numbers of one of them."""
-        for value, text in named_ticks(self.y_axis):
+        """Ticks and labels of both axes; grid lines of one of them."""
+        for value, text in tick_labels(self.y_axis):
             y = float(self.y(value))
             if grid == "y":
                 yield f'<line x1="{self.left}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="{GRID}"/>'
             yield _text(self.left - 8, y + 4, text, "end", AXIS)
-        for value, text in named_ticks(self.x_axis):
+        for value, text in tick_labels(self.x_axis):
             x = float(self.x(value))
             if grid == "x":
                 yield f'<line x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{self.bottom}" stroke="{GRID}"/>'
             yield f'<line x1="{x:.1f}" y1="{self.bottom}" x2="{x:.1f}" y2="{self.bottom + 5}" stroke="{AXIS}"/>'
-            if self.leans:
+            if self.tilts_names:
                 yield (
                     f'<text transform="translate({x + 3:.1f} {self.bottom + 16}) rotate(-35)" text-anchor="end" '
                     f'fill="{AXIS}" font-size="11">{escape(_cut(text))}</text>'
@@ -118,7 +118,7 @@ class _Frame:
 
 def _names_are_long(axis: Axis, width: float) -> bool:
     """Whether names along the bottom would touch each other."""
-    written = [text for _, text in named_ticks(axis)] if axis.names else []
+    written = [text for _, text in tick_labels(axis)] if axis.names else []
     return bool(written) and max(map(len, written)) * _CHAR_WIDTH + 8 > width / len(written)
 
 
@@ -174,7 +174,7 @@ def _points(points: Points, place: int, frame: _Frame) -> Iterator[str]:
 
 
 def _bars(bars: Bars, place: int, frame: _Frame) -> Iterator[str]:
-    """Several kinds of bars share the room of a name."""
+    """Horizontal bars with error bars."""
     room = float(frame.y(0.0) - frame.y(1.0)) if len(bars.length) > 1 else 60.0
     thick = min(26.0, 0.66 * room)
     zero = float(frame.x(0.0))
@@ -190,16 +190,16 @@ def _bars(bars: Bars, place: int, frame: _Frame) -> Iterator[str]:
             yield f'<line x1="{low:.1f}" y1="{y:.1f}" x2="{high:.1f}" y2="{y:.1f}" stroke="{INK}" stroke-width="1.2"/>'
 
 
-def _cells(cells: Cells, frame: _Frame) -> Iterator[str]:
-    n_rows, n_columns = cells.values.shape
+def _heatmap(heatmap: Heatmap, frame: _Frame) -> Iterator[str]:
+    n_rows, n_columns = heatmap.values.shape
     width, height = (frame.right - frame.left) / n_columns, (frame.bottom - frame.top) / n_rows
-    for (row, column), value in np.ndenumerate(cells.values):
+    for (row, column), value in np.ndenumerate(heatmap.values):
         if not np.isfinite(value):
             continue
         x, y = float(frame.x(float(column))) - width / 2, float(frame.y(float(row))) - height / 2
         yield (
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width + 0.3:.1f}" height="{height + 0.3:.1f}" '
-            f'fill="{shade_of(value, cells.low, cells.high)}"/>'
+            f'fill="{shade_of(value, heatmap.low, heatmap.high)}"/>'
         )
         if width >= _LEAST_WRITTEN and height >= 14:
             yield _text(
@@ -207,19 +207,19 @@ def _cells(cells: Cells, frame: _Frame) -> Iterator[str]:
                 y + height / 2 + 4,
                 f"{value:.2f}",
                 "middle",
-                ink_on(value, cells.low, cells.high),
+                text_colour_on(value, heatmap.low, heatmap.high),
             )
-    yield from _scale(cells, frame)
+    yield from _scale(heatmap, frame)
 
 
-def _scale(cells: Cells, frame: _Frame) -> Iterator[str]:
+def _scale(heatmap: Heatmap, frame: _Frame) -> Iterator[str]:
     """The colours with their numbers, beside the matrix."""
-    x, colours = frame.right + 16, shades(cells.low, cells.high)
+    x, colours = frame.right + 16, shades(heatmap.low, heatmap.high)
     height = (frame.bottom - frame.top) / len(colours)
     for place, colour in enumerate(colours):
         y = frame.bottom - (place + 1) * height
         yield f'<rect x="{x}" y="{y:.1f}" width="14" height="{height + 0.3:.1f}" fill="{colour}"/>'
-    for value, y in ((cells.low, frame.bottom), (cells.high, frame.top + 8)):
+    for value, y in ((heatmap.low, frame.bottom), (heatmap.high, frame.top + 8)):
         yield _text(x + 20, y, f"{value:.3g}", "start", AXIS)
 
 
@@ -231,7 +231,7 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
             'stroke-dasharray="2 3"/>'
         )
         if mark.label:
-            to_left = is_late(chart, mark)
+            to_left = is_in_second_half(chart, mark)
             yield _text(
                 x + (-6 if to_left else 6), frame.top + 12, mark.label, "end" if to_left else "start", AXIS
             )
@@ -240,9 +240,9 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
 def _legend_places(chart: Chart) -> tuple[list[tuple[float, float]], float]:
     """Where each label of the legend begins, in as many lines as they need, and where the plot begins below them."""
     places, x, y = [], float(_LEFT), float(_TITLE + 10)
-    if not any(item.label for item in legend_of(chart)):
-        return [(x, y)] * len(legend_of(chart)), float(_TITLE)
-    for item in legend_of(chart):
+    if not any(item.label for item in legend_items(chart)):
+        return [(x, y)] * len(legend_items(chart)), float(_TITLE)
+    for item in legend_items(chart):
         width = _SWATCH + len(item.label) * _CHAR_WIDTH + 18
         if x + width > _WIDTH - _RIGHT and x > _LEFT:
             x, y = float(_LEFT), y + _LEGEND_LINE
@@ -252,7 +252,7 @@ def _legend_places(chart: Chart) -> tuple[list[tuple[float, float]], float]:
 
 
 def _legend(chart: Chart, places: list[tuple[float, float]]) -> Iterator[str]:
-    for place, (item, (x, y)) in enumerate(zip(legend_of(chart), places, strict=True)):
+    for place, (item, (x, y)) in enumerate(zip(legend_items(chart), places, strict=True)):
         colour = colour_of(place)
         if not item.label:
             continue

@@ -1,4 +1,4 @@
-"""Bias, variance and noise by number of rounds or members: what an ensemble gains, and from which part."""
+"""Bias, variance and noise of an ensemble by number of rounds or members."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ _PARTS = ("error", "bias", "variance", "noise")
 
 
 class BiasVarianceDisplay(Display):
-    """The parts of the error: lines by stage, or bars where there is one stage.
+    """The decomposition of the error: lines by stage, or bars where there is one stage.
 
     Parameters
     ----------
-    found : BiasVariance, what `coterie.diagnostics.bias_variance` found
+    result : BiasVariance, the result of `coterie.diagnostics.bias_variance`
 
     Examples
     --------
@@ -34,8 +34,8 @@ class BiasVarianceDisplay(Display):
     ['stage', 'error', 'bias', 'variance', 'noise']
     """
 
-    def __init__(self, found: BiasVariance) -> None:
-        self.found = found
+    def __init__(self, result: BiasVariance) -> None:
+        self.result = result
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> "BiasVarianceDisplay":
@@ -45,19 +45,19 @@ class BiasVarianceDisplay(Display):
     @property
     def data(self) -> dict[str, AnyArray]:
         """Columns "stage", "error", "bias", "variance" and "noise"."""
-        return {"stage": self.found.stages, **{name: getattr(self.found, name) for name in _PARTS}}
+        return {"stage": self.result.stages, **{name: getattr(self.result, name) for name in _PARTS}}
 
     def chart(self) -> Chart:
-        title = f"Bias and variance of {self.found.answers.shape[0]} fits"
-        unit = "squared error" if self.found.classes is None else "share of wrong rows"
-        names = [name for name in _PARTS if name != "noise" or self.found.noise.any()]
-        values = np.array([getattr(self.found, name) for name in names])
+        title = f"Bias and variance of {self.result.answers.shape[0]} fits"
+        unit = "squared error" if self.result.classes is None else "error rate"
+        names = [name for name in _PARTS if name != "noise" or self.result.noise.any()]
+        values = np.array([getattr(self.result, name) for name in names])
         low, high = min(0.0, 1.1 * float(values.min())), 1.1 * max(0.0, float(values.max())) or 1.0
         labels = ["bias²" if name == "bias" and unit == "squared error" else name for name in names]
-        if len(self.found.stages) == 1:
+        if len(self.result.stages) == 1:
             side = Axis("", -0.6, len(names) - 0.4, names=tuple(labels[::-1]))
             return Chart(title, Axis(unit, low, high), side, bars=(Bars("", values[::-1, 0]),))
-        stages = self.found.stages.astype(np.float64)
+        stages = self.result.stages.astype(np.float64)
         return Chart(
             title,
             Axis("rounds or members", float(stages[0]), float(stages[-1]), log=bool(stages[-1] > 20)),
@@ -66,6 +66,6 @@ class BiasVarianceDisplay(Display):
         )
 
     def __repr__(self) -> str:
-        n_fits, n_stages, _ = self.found.answers.shape
+        n_fits, n_stages, _ = self.result.answers.shape
         stages = "1 stage" if n_stages == 1 else f"{n_stages} stages"
-        return f"BiasVarianceDisplay({self.found.method.replace('_', ' ')}, {n_fits} fits, {stages})"
+        return f"BiasVarianceDisplay({self.result.method.replace('_', ' ')}, {n_fits} fits, {stages})"

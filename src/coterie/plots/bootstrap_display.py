@@ -1,4 +1,4 @@
-"""Errors by the bootstrap: every estimate with its interval, between what is too small and what is too large."""
+"""Bootstrap estimates of the error on new rows, with their intervals."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ _ESTIMATES = {
     "error_632_plus": ".632+",
     "leave_one_out": "leave-one-out",
 }
-_IN_WORDS = {"zero_one": "share of wrong rows"}
+_LOSS_NAMES = {"zero_one": "error rate"}
 
 
 class BootstrapDisplay(Display):
-    """Estimates of the error on new rows, each with 95 % of a normal distribution.
+    """Estimates of the error on new rows, each with its 95 % confidence interval.
 
     Parameters
     ----------
-    found : BootstrapError, what `coterie.diagnostics.bootstrap` found
+    result : BootstrapError, the result of `coterie.diagnostics.bootstrap`
 
     Examples
     --------
@@ -35,12 +35,12 @@ class BootstrapDisplay(Display):
     BootstrapDisplay(squared error, 10 fits)
     """
 
-    def __init__(self, found: BootstrapError) -> None:
-        self.found = found
+    def __init__(self, result: BootstrapError) -> None:
+        self.result = result
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> "BootstrapDisplay":
-        """Fit to bootstraps; `options` are those of `coterie.diagnostics.bootstrap`."""
+        """Fit to bootstrap samples; `options` are those of `coterie.diagnostics.bootstrap`."""
         return cls(bootstrap(estimator, X, y, **options))
 
     @property
@@ -48,27 +48,29 @@ class BootstrapDisplay(Display):
         """Columns "estimate", "error" and "standard_error", which is NaN where it is not known."""
         return {
             "estimate": np.array(list(_ESTIMATES)),
-            "error": np.array([getattr(self.found, name) for name in _ESTIMATES]),
-            "standard_error": np.array([self.found.standard_errors.get(name, np.nan) for name in _ESTIMATES]),
+            "error": np.array([getattr(self.result, name) for name in _ESTIMATES]),
+            "standard_error": np.array(
+                [self.result.standard_errors.get(name, np.nan) for name in _ESTIMATES]
+            ),
         }
 
     def chart(self) -> Chart:
         errors = self.data["error"][::-1]
         spread = np.nan_to_num(1.96 * self.data["standard_error"][::-1])
-        nothing = self.found.no_information
+        no_information = self.result.no_information
         high = 1.1 * float(np.max(errors + spread)) or 1.0
-        near = 0 < nothing < 2 * high
+        near = 0 < no_information < 2 * high
         return Chart(
-            f"Error on new rows, {len(self.found.fit_errors)} bootstraps",
+            f"Error on new rows, {len(self.result.fit_errors)} bootstrap samples",
             Axis(
-                _IN_WORDS.get(self.found.loss, self.found.loss.replace("_", " ")),
+                _LOSS_NAMES.get(self.result.loss, self.result.loss.replace("_", " ")),
                 0.0,
-                max(high, 1.05 * nothing if near else 0.0),
+                max(high, 1.05 * no_information if near else 0.0),
             ),
             Axis("", -0.6, len(errors) - 0.4, names=tuple(_ESTIMATES.values())[::-1]),
             bars=(Bars("", errors, spread),),
-            marks=(Mark(nothing, "no information"),) if near else (),
+            marks=(Mark(no_information, "no information"),) if near else (),
         )
 
     def __repr__(self) -> str:
-        return f"BootstrapDisplay({self.found.loss.replace('_', ' ')}, {len(self.found.fit_errors)} fits)"
+        return f"BootstrapDisplay({self.result.loss.replace('_', ' ')}, {len(self.result.fit_errors)} fits)"

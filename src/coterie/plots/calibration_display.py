@@ -1,4 +1,4 @@
-"""Reliability: what was predicted, what happened, and how sure one can be of that."""
+"""Calibration curve (reliability diagram): predicted probabilities and observed frequencies, with intervals."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ __all__ = ["CalibrationDisplay"]
 
 
 class CalibrationDisplay(Display):
-    """A dot for each bin, with its interval. Probabilities that mean what they say lie on the diagonal.
+    """A dot for each bin, with its interval. Calibrated probabilities lie on the diagonal.
 
     Parameters
     ----------
-    found : Calibration, what `coterie.diagnostics.calibration` found, or a dict of several by name
+    result : Calibration, the result of `coterie.diagnostics.calibration`, or a dict of several by name
     label : the class whose curve is shown, "top", or None for the main one
 
     Examples
@@ -29,8 +29,8 @@ class CalibrationDisplay(Display):
     CalibrationDisplay(model)
     """
 
-    def __init__(self, found: Calibration | dict[str, Calibration], label: Any = None) -> None:
-        self.found = found if isinstance(found, dict) else {"model": found}
+    def __init__(self, result: Calibration | dict[str, Calibration], label: Any = None) -> None:
+        self.result = result if isinstance(result, dict) else {"model": result}
         self.label = label
 
     @classmethod
@@ -46,7 +46,7 @@ class CalibrationDisplay(Display):
         curves = list(self._curves().values())
         columns = ("predicted", "observed", "low", "high", "count")
         return {
-            "model": np.repeat(list(self.found), [len(curve.count) for curve in curves]),
+            "model": np.repeat(list(self.result), [len(curve.count) for curve in curves]),
             **{name: np.concatenate([getattr(curve, name) for curve in curves]) for name in columns},
         }
 
@@ -65,17 +65,17 @@ class CalibrationDisplay(Display):
             for name, curve in self._curves().items()
         )
         return Chart(
-            f"Reliability of the probability of {event}",
-            Axis("mean probability", 0.0, 1.0),
-            Axis("share of rows in which it happened", 0.0, 1.0),
+            f"Calibration curve of {event}",
+            Axis("mean predicted probability", 0.0, 1.0),
+            Axis("observed frequency", 0.0, 1.0),
             (Line("perfect", ends, ends, faint=True),),
             points=points,
         )
 
     def _curves(self) -> dict[str, Reliability]:
         return {
-            name: own.main if self.label is None else own.of(self.label) for name, own in self.found.items()
+            name: own.main if self.label is None else own.of(self.label) for name, own in self.result.items()
         }
 
     def __repr__(self) -> str:
-        return f"CalibrationDisplay({', '.join(self.found)})"
+        return f"CalibrationDisplay({', '.join(self.result)})"

@@ -1,4 +1,4 @@
-"""A chart as data: lines, dots, bars or cells between two axes. It knows nothing of how it is drawn."""
+"""A chart as data: lines, points, bars or a heatmap between two axes. It does not know how it is drawn."""
 
 import math
 from dataclasses import dataclass, field
@@ -8,29 +8,29 @@ import numpy as np
 from coterie._typing import FloatArray
 
 __all__ = [
-    "MOST_LETTERS",
+    "MAX_LABEL_LENGTH",
     "Axis",
     "Bars",
-    "Cells",
     "Chart",
+    "Heatmap",
     "Line",
     "Mark",
     "Points",
-    "in_few_letters",
-    "is_late",
-    "legend_of",
-    "named_ticks",
-    "share_along",
+    "axis_fraction",
+    "is_in_second_half",
+    "legend_items",
+    "shortened",
+    "tick_labels",
     "ticks",
 ]
 
 _MOST_NAMES = 20  # along an axis; more cannot be read
-MOST_LETTERS = 22
+MAX_LABEL_LENGTH = 22
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What is measured along a side, from where to where; where places have names, they are at 0, 1, 2, ..."""
+    """The label and the limits of an axis; the names of categories are at 0, 1, 2, ..."""
 
     label: str
     low: float
@@ -43,7 +43,7 @@ class Axis:
 class Line:
     """Points joined in their order, or the steps of a function that is constant from each point to the next.
 
-    `low` and `high` are the borders of a band around it. A faint line is one of many: thin, and without a legend.
+    `low` and `high` are the limits of a band around it. A faint line is thin and not in the legend.
     """
 
     label: str
@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """Dots, each perhaps with an upright line from `low` to `high`."""
+    """A scatter plot, perhaps with vertical error bars from `low` to `high`."""
 
     label: str
     x: FloatArray
@@ -68,7 +68,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Bars:
-    """Lying bars from zero, one for each name along the side; `spread` is shown to both sides of their ends."""
+    """Horizontal bars, one for each name of the y axis; `spread` is the half-length of their error bars."""
 
     label: str
     length: FloatArray
@@ -76,8 +76,8 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """A matrix of colours: row i of the values lies at i of the axis along the side. NaN is left empty."""
+class Heatmap:
+    """A matrix of colours: row i of the values lies at i of the y axis. NaN is left empty."""
 
     label: str
     values: FloatArray
@@ -87,7 +87,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Mark:
-    """A place on the axis along the bottom that deserves a word, or a line without one."""
+    """A vertical line at a value of the x axis, perhaps with a label."""
 
     x: float
     label: str = ""
@@ -102,47 +102,47 @@ class Chart:
     marks: tuple[Mark, ...] = field(default=())
     points: tuple[Points, ...] = field(default=())
     bars: tuple[Bars, ...] = field(default=())
-    cells: Cells | None = None
+    heatmap: Heatmap | None = None
 
 
-def legend_of(chart: Chart) -> list[Line | Points | Bars]:
-    """What the legend names, in the order of the colours: lines, dots, bars."""
+def legend_items(chart: Chart) -> list[Line | Points | Bars]:
+    """The items of the legend, in the order of the colours: lines, points, bars."""
     return [*(line for line in chart.lines if not line.faint), *chart.points, *chart.bars]
 
 
-def in_few_letters(name: str) -> str:
+def shortened(name: str) -> str:
     """A name that fits beside an axis.
 
     Examples
     --------
-    >>> in_few_letters("age"), in_few_letters("median income of the neighbourhood")
+    >>> shortened("age"), shortened("median income of the neighbourhood")
     ('age', 'median income of the …')
     """
-    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 2].rstrip()} …"
+    return name if len(name) <= MAX_LABEL_LENGTH else f"{name[: MAX_LABEL_LENGTH - 2].rstrip()} …"
 
 
-def named_ticks(axis: Axis) -> list[tuple[float, str]]:
-    """Where an axis is marked, and what is written there; of very many names, some.
+def tick_labels(axis: Axis) -> list[tuple[float, str]]:
+    """The ticks of an axis and their labels; of very many names, some.
 
     Examples
     --------
-    >>> named_ticks(Axis("town", -0.5, 1.5, names=("Oslo", "Rome")))
+    >>> tick_labels(Axis("town", -0.5, 1.5, names=("Oslo", "Rome")))
     [(0.0, 'Oslo'), (1.0, 'Rome')]
-    >>> named_ticks(Axis("share", 0, 1))[1]
+    >>> tick_labels(Axis("share", 0, 1))[1]
     (0.2, '0.2')
     """
     if not axis.names:
         return [(value, f"{value:g}") for value in ticks(axis)]
     step = math.ceil(len(axis.names) / _MOST_NAMES)
-    return [(float(place), in_few_letters(axis.names[place])) for place in range(0, len(axis.names), step)]
+    return [(float(place), shortened(axis.names[place])) for place in range(0, len(axis.names), step)]
 
 
-def share_along(axis: Axis, values: FloatArray | float) -> FloatArray:
-    """How far along an axis numbers lie: 0 at its beginning, 1 at its end.
+def axis_fraction(axis: Axis, values: FloatArray | float) -> FloatArray:
+    """The positions of values along an axis: 0 at its low end, 1 at its high end.
 
     Examples
     --------
-    >>> share_along(Axis("margin", -1, 1), 0.0), share_along(Axis("round", 1, 100, log=True), 10.0)
+    >>> axis_fraction(Axis("margin", -1, 1), 0.0), axis_fraction(Axis("round", 1, 100, log=True), 10.0)
     (array(0.5), array(0.5))
     """
     if not axis.log:
@@ -151,9 +151,9 @@ def share_along(axis: Axis, values: FloatArray | float) -> FloatArray:
     return np.asarray((np.log10(np.maximum(values, axis.low)) - low) / (high - low))
 
 
-def is_late(chart: Chart, mark: Mark) -> bool:
-    """Whether a mark lies in the second half, so that there is more room for its word on its left."""
-    return bool(share_along(chart.x, mark.x) > 0.5)
+def is_in_second_half(chart: Chart, mark: Mark) -> bool:
+    """Whether a mark lies in the second half, so that there is more room for its label on its left."""
+    return bool(axis_fraction(chart.x, mark.x) > 0.5)
 
 
 def ticks(axis: Axis) -> list[float]:

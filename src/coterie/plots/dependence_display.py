@@ -1,4 +1,4 @@
-"""How answers depend on a column: a line with the curves of single rows behind it, or dots for levels."""
+"""Partial dependence, ICE curves and accumulated local effects of a column: lines, or points for categories."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from coterie.plots.display import Display
 
 __all__ = ["DependenceDisplay"]
 
-_MOST_ROWS = 60  # single curves that are drawn; more cannot be told apart
+_MOST_ROWS = 60  # ICE curves that are drawn; more cannot be told apart
 
 
 class DependenceDisplay(Display):
-    """The curve of one column.
+    """How predictions depend on one column.
 
     Parameters
     ----------
-    found : Dependence, what `coterie.diagnostics.dependence` found
+    result : Dependence, the result of `coterie.diagnostics.dependence`
     feature : name of the column; None is the first
 
     Examples
@@ -31,13 +31,13 @@ class DependenceDisplay(Display):
     (DependenceDisplay(x0, average), [0.0, 1.0])
     """
 
-    def __init__(self, found: Dependence, feature: str | None = None) -> None:
-        self.found = found
-        self.curve = found.curves[0] if feature is None else found.of(feature)
+    def __init__(self, result: Dependence, feature: str | None = None) -> None:
+        self.result = result
+        self.curve = result.curves[0] if feature is None else result.of(feature)
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, feature: Any, **options: Any) -> "DependenceDisplay":
-        """Ask a fitted model; `options` are those of `coterie.diagnostics.dependence`."""
+        """Evaluate a fitted model; `options` are those of `coterie.diagnostics.dependence`."""
         return cls(dependence(model, X, feature, **options))
 
     @property
@@ -48,21 +48,27 @@ class DependenceDisplay(Display):
         return {"value": values, "average": curve.average, "count": curve.count}
 
     def chart(self) -> Chart:
-        curve, title = self.curve, f"Dependence on {self.curve.name}"
+        curve = self.curve
+        what = "Accumulated local effect of" if self.result.kind == "ale" else "Partial dependence on"
+        title = f"{what} {curve.name}"
         rows = self._rows()
         low, high = _limits(np.append(curve.average, rows.ravel()))
-        y = Axis(self.found.meaning, low, high)
-        label = {"average": "mean of all rows", "individual": "mean of all rows", "ale": "accumulated effect"}
-        name = label[self.found.kind]
+        y = Axis(self.result.meaning, low, high)
+        label = {
+            "average": "mean of all rows",
+            "individual": "mean of all rows",
+            "ale": "accumulated local effect",
+        }
+        name = label[self.result.kind]
         if curve.categorical:
             places = np.arange(float(len(curve.grid)))
             names = tuple(str(value) for value in curve.grid)
             x = Axis(curve.name, -0.5, len(names) - 0.5, names=names)
-            lines = tuple(Line("a row", places, row, faint=True) for row in rows)
+            lines = tuple(Line("one row", places, row, faint=True) for row in rows)
             return Chart(title, x, y, lines, points=(Points(name, places, curve.average),))
         grid = curve.grid.astype(np.float64)
         x = Axis(curve.name, float(grid[0]), float(grid[-1]) if len(grid) > 1 else float(grid[0]) + 1.0)
-        faint = tuple(Line("a row", grid, row, faint=True) for row in rows)
+        faint = tuple(Line("one row", grid, row, faint=True) for row in rows)
         return Chart(title, x, y, (Line(name, grid, curve.average), *faint))
 
     def _rows(self) -> FloatArray:
@@ -73,7 +79,7 @@ class DependenceDisplay(Display):
         return rows[some]
 
     def __repr__(self) -> str:
-        return f"DependenceDisplay({self.curve.name}, {self.found.kind})"
+        return f"DependenceDisplay({self.curve.name}, {self.result.kind})"
 
 
 def _limits(values: FloatArray) -> tuple[float, float]:

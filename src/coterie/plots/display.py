@@ -1,4 +1,4 @@
-"""What all displays share: one chart, shown wherever it is needed."""
+"""The base of all displays: one chart, drawn by matplotlib, as SVG, as Vega-Lite or as a page."""
 
 import json
 from collections.abc import Callable
@@ -31,10 +31,10 @@ _PAGE = """<!doctype html>
 
 
 class Display:
-    """A picture that knows its numbers.
+    """A plot and the numbers that it shows.
 
-    A notebook shows it by itself, `plot` draws it with matplotlib, `to_vega` hands it to other tools, and `save`
-    writes a file. Only `plot` and PNG files need matplotlib: `pip install 'coterie[plot]'`.
+    A notebook displays it, `plot` draws it with matplotlib, `to_vega` converts it for other tools, and `save` writes
+    a file. Only `plot` and PNG files need matplotlib: `pip install 'coterie[plot]'`.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Display:
 
     @property
     def data(self) -> dict[str, AnyArray]:
-        """The numbers of the picture, as columns of one length."""
+        """The numbers of the plot, as columns of one length."""
         raise AssertionError("each display has its own numbers")
 
     def chart(self) -> Chart:
-        """The picture as lines and axes."""
+        """The plot as lines and axes."""
         raise AssertionError("each display has its own chart")
 
     def plot(self, ax: Any = None) -> Self:
@@ -68,15 +68,15 @@ class Display:
         return self
 
     def to_svg(self) -> str:
-        """The picture as SVG."""
+        """The plot as SVG."""
         return svg_of(self.chart())
 
     def to_vega(self) -> dict[str, Any]:
-        """The picture as a Vega-Lite specification (version 5), with its data inside."""
+        """The plot as a Vega-Lite specification (version 5), with its data inside."""
         return vega_of(self.chart())
 
     def to_html(self) -> str:
-        """The picture as a page of its own that loads nothing; its numbers are in it as JSON."""
+        """The plot as a page of its own that loads nothing; its numbers are in it as JSON."""
         numbers = {name: _plain(column) for name, column in self.data.items()}
         safe = json.dumps(numbers, allow_nan=False).replace("<", "\\u003c")
         return _PAGE.format(title=escape(self.chart().title), svg=self.to_svg(), numbers=safe)
@@ -95,8 +95,12 @@ class Display:
         }
         write = writers.get(file.suffix.lower())
         if write is None:
+            allowed = ", ".join(writers)
             raise InvalidParameter(
-                f"path={in_short(str(path))} ends in {file.suffix!r}: expected {', '.join(writers)}."
+                f"path={in_short(str(path))} ends in {file.suffix!r}: expected {allowed}.",
+                parameter="path",
+                received=path,
+                allowed=allowed,
             )
         content = write()
         if isinstance(content, bytes):
@@ -106,7 +110,7 @@ class Display:
 
     def _png(self) -> bytes:
         """Drawn apart from pyplot, so that no figure is left open."""
-        figures = need("matplotlib.figure", purpose="Saving a picture as .png", extra="plot")
+        figures = need("matplotlib.figure", purpose="Saving a plot as .png", extra="plot")
         figure = figures.Figure(figsize=(6.4, 4.2), layout="constrained")
         draw_on(figure.subplots(), self.chart())
         out = BytesIO()

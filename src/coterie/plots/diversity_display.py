@@ -1,25 +1,24 @@
-"""How alike members are: a matrix of all pairs, and the cloud of their agreement and error."""
+"""Diversity of members: a heatmap of all pairs, and the kappa-error diagram."""
 
 from typing import Any
 
 import numpy as np
 
-from coterie._params import in_short
+from coterie._params import unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics import Ambiguity, Diversity, diversity
-from coterie.errors import InvalidParameter
-from coterie.plots.chart import Axis, Cells, Chart, Mark, Points
+from coterie.plots.chart import Axis, Chart, Heatmap, Mark, Points
 from coterie.plots.display import Display
 
 __all__ = ["DiversityDisplay", "KappaErrorDisplay"]
 
 _MEASURES = {
-    "kappa": "kappa: agreement beyond chance",
-    "disagreement": "share of rows that one of two gets right",
+    "kappa": "Kappa (agreement beyond chance)",
+    "disagreement": "Disagreement (share of rows that one of two classifies correctly)",
     "q_statistic": "Q statistic",
-    "correlation": "correlation of errors",
-    "double_fault": "share of rows that both get wrong",
-    "distance": "mean squared distance",
+    "correlation": "Correlation of errors",
+    "double_fault": "Double fault (share of rows that both misclassify)",
+    "distance": "Mean squared difference",
 }
 _SIGNED = ("kappa", "q_statistic", "correlation")
 _MOST_POINTS = 600
@@ -27,11 +26,11 @@ _MOST_MEMBERS = 40
 
 
 class DiversityDisplay(Display):
-    """One measure of how alike members are, for all pairs of them.
+    """One measure of diversity or similarity, for all pairs of members.
 
     Parameters
     ----------
-    found : Diversity or Ambiguity, what `coterie.diagnostics.diversity` found
+    result : Diversity or Ambiguity, the result of `coterie.diagnostics.diversity`
     measure : a matrix of it: "kappa", "disagreement", "q_statistic", "correlation", "double_fault"; for numbers
         "correlation" or "distance". None is kappa, or the correlation of errors.
 
@@ -46,13 +45,13 @@ class DiversityDisplay(Display):
     DiversityDisplay(2 members, disagreement)
     """
 
-    def __init__(self, found: Diversity | Ambiguity, measure: str | None = None) -> None:
-        known = [name for name in _MEASURES if hasattr(found, name)]
+    def __init__(self, result: Diversity | Ambiguity, measure: str | None = None) -> None:
+        known = [name for name in _MEASURES if hasattr(result, name)]
         if measure is None:
             measure = known[0]
         if measure not in known:
-            raise InvalidParameter(f"measure={in_short(measure)}: expected one of {', '.join(known)}.")
-        self.found, self.measure = found, measure
+            raise unexpected("measure", measure, f"one of {', '.join(known)}")
+        self.result, self.measure = result, measure
 
     @classmethod
     def from_estimator(
@@ -64,7 +63,7 @@ class DiversityDisplay(Display):
     @property
     def data(self) -> dict[str, AnyArray]:
         """Columns "member", "other" and the measure; one row for each pair of the first forty members."""
-        names, matrix = np.array(self.found.names[:_MOST_MEMBERS]), self._matrix()
+        names, matrix = np.array(self.result.names[:_MOST_MEMBERS]), self._matrix()
         return {
             "member": np.repeat(names, len(names)),
             "other": np.tile(names, len(names)),
@@ -72,8 +71,8 @@ class DiversityDisplay(Display):
         }
 
     def chart(self) -> Chart:
-        names = self.found.names[:_MOST_MEMBERS]
-        hidden = f" of {len(self.found.names)}" if len(self.found.names) > len(names) else ""
+        names = self.result.names[:_MOST_MEMBERS]
+        hidden = f" of {len(self.result.names)}" if len(self.result.names) > len(names) else ""
         values = self._matrix().copy()
         np.fill_diagonal(values, np.nan)
         known = values[np.isfinite(values)]
@@ -81,37 +80,35 @@ class DiversityDisplay(Display):
         low = -1.0 if self.measure in _SIGNED and bool((known < 0).any()) else 0.0
         end = len(names) - 0.5
         return Chart(
-            f"{len(names)}{hidden} members: {_MEASURES[self.measure]}",
+            f"{_MEASURES[self.measure]} of {len(names)}{hidden} members",
             Axis("", -0.5, end, names=names),
             Axis("", -0.5, end, names=names[::-1]),
-            cells=Cells(self.measure.replace("_", " "), values[::-1], low, high),
+            heatmap=Heatmap(self.measure.replace("_", " "), values[::-1], low, high),
         )
 
     def _matrix(self) -> FloatArray:
-        whole = np.asarray(getattr(self.found, self.measure), dtype=np.float64)
+        whole = np.asarray(getattr(self.result, self.measure), dtype=np.float64)
         return whole[:_MOST_MEMBERS, :_MOST_MEMBERS]
 
     def __repr__(self) -> str:
-        return f"DiversityDisplay({len(self.found.names)} members, {self.measure.replace('_', ' ')})"
+        return f"DiversityDisplay({len(self.result.names)} members, {self.measure.replace('_', ' ')})"
 
 
 class KappaErrorDisplay(Display):
-    """A dot for each pair of members: how much they agree, and how often they are wrong.
+    """The kappa-error diagram: a point for each pair of members, by agreement and mean error rate.
 
-    Good ensembles have pairs low and to the left: accurate members that differ. These two pull against each other.
+    Good ensembles have pairs low and to the left: accurate members that differ. There is a trade-off between the two.
 
     Parameters
     ----------
-    found : Diversity, what `coterie.diagnostics.diversity` found, or a dict of several by name
+    result : Diversity, the result of `coterie.diagnostics.diversity`, or a dict of several by name
     """
 
-    def __init__(self, found: Diversity | dict[str, Diversity]) -> None:
-        self.found = found if isinstance(found, dict) else {"pairs of members": found}
-        wrong = [own for own in self.found.values() if not isinstance(own, Diversity)]
+    def __init__(self, result: Diversity | dict[str, Diversity]) -> None:
+        self.result = result if isinstance(result, dict) else {"pairs of members": result}
+        wrong = [own for own in self.result.values() if not isinstance(own, Diversity)]
         if wrong:
-            raise InvalidParameter(
-                f"found={in_short(wrong[0])}: expected the Diversity of an ensemble of classes."
-            )
+            raise unexpected("result", wrong[0], "the Diversity of an ensemble of classifiers")
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> "KappaErrorDisplay":
@@ -120,26 +117,26 @@ class KappaErrorDisplay(Display):
 
     @property
     def data(self) -> dict[str, AnyArray]:
-        """Columns "ensemble", "kappa" and "error"; one row for each pair, thinned out where there are very many."""
-        clouds = [_thinned(*own.cloud()) for own in self.found.values()]
+        """Columns "ensemble", "kappa" and "error"; one row for each pair, some of them where there are very many."""
+        clouds = [_thinned(*own.cloud()) for own in self.result.values()]
         return {
-            "ensemble": np.repeat(list(self.found), [len(kappa) for kappa, _ in clouds]),
+            "ensemble": np.repeat(list(self.result), [len(kappa) for kappa, _ in clouds]),
             "kappa": np.concatenate([kappa for kappa, _ in clouds]),
             "error": np.concatenate([error for _, error in clouds]),
         }
 
     def chart(self) -> Chart:
-        clouds = [_thinned(*own.cloud()) for own in self.found.values()]
+        clouds = [_thinned(*own.cloud()) for own in self.result.values()]
         least = min(
             (float(np.nanmin(kappa)) for kappa, _ in clouds if not np.isnan(kappa).all()), default=0.0
         )
         most = max(float(error.max()) for _, error in clouds)
         return Chart(
-            "Kappa and error of pairs of members",
-            Axis("kappa: agreement beyond chance", min(0.0, np.floor(10 * least) / 10), 1.0),
-            Axis("mean error of the two", 0.0, min(1.0, 1.15 * most) or 1.0),
+            "Kappa-error diagram of pairs of members",
+            Axis("kappa (agreement beyond chance)", min(0.0, np.floor(10 * least) / 10), 1.0),
+            Axis("mean error rate of the pair", 0.0, min(1.0, 1.15 * most) or 1.0),
             marks=(Mark(0.0),) if least < 0 else (),
-            points=tuple(Points(name, *own) for name, own in zip(self.found, clouds, strict=True)),
+            points=tuple(Points(name, *own) for name, own in zip(self.result, clouds, strict=True)),
         )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""AdaBoost's training error, under the exponential loss, under its bound."""
+"""AdaBoost's training error, the exponential loss above it, and the bound above both."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ __all__ = ["ErrorBoundDisplay"]
 
 
 class ErrorBoundDisplay(Display):
-    """The training error of AdaBoost by round, and what bounds it.
+    """The training error of AdaBoost by round, and its upper bounds.
 
     Parameters
     ----------
-    bounds : AdaBoostBounds, what `coterie.diagnostics.bounds.adaboost` found
+    bounds : AdaBoostBounds, the result of `coterie.diagnostics.bounds.adaboost`
 
     Examples
     --------

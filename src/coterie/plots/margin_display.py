@@ -1,4 +1,4 @@
-"""Margin distributions: for each margin, the share of rows that have no more, after some of the rounds."""
+"""The cumulative distribution of margins, after some of the rounds."""
 
 from typing import Any
 
@@ -17,19 +17,19 @@ _USUAL_ROUNDS = (5, 100, 1000)
 
 
 class MarginDisplay(Display):
-    """How sure an ensemble is of the rows of a table, after some of its rounds.
+    """How confident an ensemble is of the rows of a table, after some of its rounds.
 
-    A curve that moves to the right is an ensemble that becomes surer. Left of zero are the rows that it gets wrong.
+    A curve that moves to the right is an ensemble that becomes more confident. Rows left of zero are misclassified.
 
     Parameters
     ----------
-    margins : Margins, what `coterie.diagnostics.margins` found
+    margins : Margins, the result of `coterie.diagnostics.margins`
 
     Examples
     --------
     >>> from coterie.diagnostics import Margins
-    >>> found = Margins(np.array([[-0.5, 0.0, 0.5], [0.2, 0.2, 0.4]]), np.array([1, 10]))
-    >>> display = MarginDisplay.from_margins(found)
+    >>> result = Margins(np.array([[-0.5, 0.0, 0.5], [0.2, 0.2, 0.4]]), np.array([1, 10]))
+    >>> display = MarginDisplay.from_margins(result)
     >>> display
     MarginDisplay(3 rows, after rounds 1, 10)
     >>> display.data["share"].round(2)
@@ -70,7 +70,7 @@ class MarginDisplay(Display):
 
     @property
     def data(self) -> dict[str, AnyArray]:
-        """Columns "round", "margin" and "share": the steps of each curve, thinned out where there are very many."""
+        """Columns "round", "margin" and "share": the steps of each curve, some of them where there are very many."""
         steps = [self._steps(int(number)) for number in self.margins.rounds]
         return {
             "round": np.repeat(self.margins.rounds, [len(values) for values, _ in steps]),
@@ -81,7 +81,7 @@ class MarginDisplay(Display):
     def chart(self) -> Chart:
         n_rows = self.margins.margins.shape[1]
         return Chart(
-            f"Margins of {n_rows:,} rows",
+            f"Margin distribution of {n_rows:,} rows",
             Axis("margin", -1.0, 1.0),
             Axis("share of rows with at most this margin", 0.0, 1.0),
             tuple(self._line(int(number)) for number in self.margins.rounds),

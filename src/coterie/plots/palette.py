@@ -1,6 +1,17 @@
 """Colours that stay apart for most kinds of colour vision (Okabe and Ito), and dashes for print without colour."""
 
-__all__ = ["AXIS", "FAINT", "GRID", "INK", "PAPER", "colour_of", "dashes_of", "ink_on", "shade_of", "shades"]
+__all__ = [
+    "AXIS",
+    "FAINT",
+    "GRID",
+    "INK",
+    "PAPER",
+    "colour_of",
+    "dashes_of",
+    "shade_of",
+    "shades",
+    "text_colour_on",
+]
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
@@ -57,7 +68,7 @@ def shades(low: float, high: float) -> list[str]:
     return [shade_of(low + (high - low) * step / 16, low, high) for step in range(17)]
 
 
-def ink_on(value: float, low: float, high: float) -> str:
-    """What can be read on the colour of a number: white on the dark ones."""
+def text_colour_on(value: float, low: float, high: float) -> str:
+    """A text colour that can be read on the colour of a number: white on the dark ones."""
     size = abs(value) / max(-low, high) if low < 0 else (value - low) / (high - low)
     return PAPER if size > 0.6 else INK

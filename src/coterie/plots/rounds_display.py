@@ -16,11 +16,11 @@ __all__ = ["RoundsDisplay"]
 
 
 class RoundsDisplay(Display):
-    """How often an ensemble is wrong after each of its rounds, on the rows it learned from and on others.
+    """The error rate of an ensemble after each of its rounds, on training rows and on test rows.
 
     Parameters
     ----------
-    training_error, test_error : arrays of shape (n_rounds,), shares of wrong rows; NaN where nothing is known
+    training_error, test_error : arrays of shape (n_rounds,), error rates; NaN where they are not known
 
     Examples
     --------
@@ -37,14 +37,17 @@ class RoundsDisplay(Display):
         shapes = self.training_error.shape, self.test_error.shape
         if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
             raise InvalidParameter(
-                f"training_error and test_error have the shapes {in_short(shapes)}: expected one number for each round."
+                f"training_error and test_error have shapes {in_short(shapes)}: expected one number for each round.",
+                parameter="test_error",
+                received=test_error,
+                allowed="one number for each round",
             )
 
     @classmethod
     def from_estimator(
         cls, model: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, votes: str = "hard"
     ) -> "RoundsDisplay":
-        """Measure a fitted ensemble on two tables; `votes` as in `coterie.diagnostics.margins`."""
+        """Evaluate a fitted ensemble on two tables; `votes` as in `coterie.diagnostics.margins`."""
         return cls(
             error_by_round(model, X, y, votes=votes), error_by_round(model, X_test, y_test, votes=votes)
         )
@@ -65,7 +68,7 @@ class RoundsDisplay(Display):
         return Chart(
             "Error by round",
             Axis("round", 1.0, max(2.0, float(rounds[-1])), log=True),
-            Axis("share of wrong rows", 0.0, min(1.0, 1.15 * highest) or 1.0),
+            Axis("error rate", 0.0, min(1.0, 1.15 * highest) or 1.0),
             (Line("test", rounds, self.test_error), Line("training", rounds, self.training_error)),
             (Mark(float(rounds[right[0]]), "training error reaches 0"),) if len(right) else (),
         )

@@ -1,11 +1,11 @@
-"""A chart as a Vega-Lite specification, with its data inside: for notebooks, and for changing it with other tools."""
+"""A chart as a Vega-Lite specification, with its data inside: for notebooks and other tools."""
 
 from typing import Any
 
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.plots.chart import Axis, Cells, Chart, Line, is_late, legend_of, named_ticks
+from coterie.plots.chart import Axis, Chart, Heatmap, Line, is_in_second_half, legend_items, tick_labels
 from coterie.plots.palette import AXIS, FAINT, INK, colour_of, dashes_of, shades
 
 __all__ = ["MIME_TYPE", "vega_of"]
@@ -23,7 +23,7 @@ def vega_of(chart: Chart) -> dict[str, Any]:
         *_bands(chart),
         *_dots(chart),
         *_bars(chart),
-        *_cells(chart),
+        *_heatmap(chart),
         *_marks(chart),
     ]
     return {
@@ -37,7 +37,7 @@ def vega_of(chart: Chart) -> dict[str, Any]:
 
 def _colours(chart: Chart) -> dict[str, Any]:
     """The scale that all layers share: a colour for each label of the legend."""
-    labels = [item.label for item in legend_of(chart)]
+    labels = [item.label for item in legend_items(chart)]
     return {"domain": labels, "range": [colour_of(place) for place in range(len(labels))]}
 
 
@@ -101,7 +101,7 @@ def _bands(chart: Chart) -> list[dict[str, Any]]:
 
 def _dots(chart: Chart) -> list[dict[str, Any]]:
     layers = []
-    first = len(legend_of(chart)) - len(chart.points) - len(chart.bars)
+    first = len(legend_items(chart)) - len(chart.points) - len(chart.bars)
     colour = {"field": "line", "type": "nominal", "scale": _colours(chart), "legend": _LEGEND}
     for place, points in enumerate(chart.points, start=first):
         rows = [{"line": points.label, **row} for row in _columns(x=points.x, y=points.y)]
@@ -117,7 +117,7 @@ def _dots(chart: Chart) -> list[dict[str, Any]]:
 
 def _bars(chart: Chart) -> list[dict[str, Any]]:
     layers = []
-    first = len(legend_of(chart)) - len(chart.bars)
+    first = len(legend_items(chart)) - len(chart.bars)
     for place, bars in enumerate(chart.bars, start=first):
         heights = np.arange(len(bars.length), dtype=np.float64)
         sides = _columns(x=bars.length, zero=0 * heights, y=heights - 0.33, upper=heights + 0.33)
@@ -137,17 +137,17 @@ def _bars(chart: Chart) -> list[dict[str, Any]]:
     return layers
 
 
-def _cells(chart: Chart) -> list[dict[str, Any]]:
-    cells: Cells | None = chart.cells
-    if cells is None:
+def _heatmap(chart: Chart) -> list[dict[str, Any]]:
+    heatmap: Heatmap | None = chart.heatmap
+    if heatmap is None:
         return []
     rows = [
         {"x": column - 0.5, "x2": column + 0.5, "y": row - 0.5, "y2": row + 0.5, "value": float(value)}
-        for (row, column), value in np.ndenumerate(cells.values)
+        for (row, column), value in np.ndenumerate(heatmap.values)
         if np.isfinite(value)
     ]
-    scale = {"domain": [cells.low, cells.high], "range": shades(cells.low, cells.high)}
-    colour = {"field": "value", "type": "quantitative", "scale": scale, "legend": {"title": cells.label}}
+    scale = {"domain": [heatmap.low, heatmap.high], "range": shades(heatmap.low, heatmap.high)}
+    colour = {"field": "value", "type": "quantitative", "scale": scale, "legend": {"title": heatmap.label}}
     encoding = {**_both(chart), "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour}
     return [{"data": {"values": rows}, "mark": {"type": "rect"}, "encoding": encoding}]
 
@@ -176,7 +176,7 @@ def _position(field: str, axis: Axis) -> dict[str, Any]:
         "scale": {"type": "log" if axis.log else "linear", "domain": [axis.low, axis.high], "nice": False},
     }
     if axis.names:
-        written = named_ticks(axis)
+        written = tick_labels(axis)
         texts = ", ".join(f"{place:g}: {_quoted(text)}" for place, text in written)
         found["axis"] = {
             "values": [place for place, _ in written],
@@ -204,7 +204,9 @@ def _marks(chart: Chart) -> list[dict[str, Any]]:
         rule = {"type": "rule", "color": AXIS, "strokeDash": [2, 3]}
         layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
         if mark.label:
-            side = {"align": "right", "dx": -6} if is_late(chart, mark) else {"align": "left", "dx": 6}
+            side = (
+                {"align": "right", "dx": -6} if is_in_second_half(chart, mark) else {"align": "left", "dx": 6}
+            )
             word = {"type": "text", "color": AXIS, "dy": 8, **side}
             text = {"field": "label", "type": "nominal"}
             layers.append({"data": data, "mark": word, "encoding": {"x": x, "y": {"value": 0}, "text": text}})

@@ -1,4 +1,4 @@
-"""How many members are wrong about a row: as it is, and as it would be if they erred on their own."""
+"""The number of members that misclassify a row: as measured, and as expected of independent members."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ __all__ = ["VotersDisplay"]
 
 
 class VotersDisplay(Display):
-    """The share of rows by the number of wrong members. Right of the middle the majority is wrong.
+    """The share of rows by the number of wrong members. Right of the middle, the majority is wrong.
 
     Parameters
     ----------
-    found : Voters, what `coterie.diagnostics.voters` found
+    result : Voters, the result of `coterie.diagnostics.voters`
     """
 
-    def __init__(self, found: Voters) -> None:
-        self.found = found
+    def __init__(self, result: Voters) -> None:
+        self.result = result
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> "VotersDisplay":
@@ -31,29 +31,29 @@ class VotersDisplay(Display):
     @property
     def data(self) -> dict[str, AnyArray]:
         """Columns "wrong", "measured", "independent" and "correlated"; one row for each number of wrong members."""
-        found = self.found
+        result = self.result
         return {
-            "wrong": np.arange(found.n + 1),
-            "measured": found.wrong,
-            "independent": found.independent,
-            "correlated": found.correlated,
+            "wrong": np.arange(result.n + 1),
+            "measured": result.wrong,
+            "independent": result.independent,
+            "correlated": result.correlated,
         }
 
     def chart(self) -> Chart:
-        found, wrong = self.found, np.arange(self.found.n + 1.0)
+        result, wrong = self.result, np.arange(self.result.n + 1.0)
         lines = (
-            Line(f"measured, error {found.majority_error:.3f}", wrong, found.wrong),
-            Line(f"independent, {found.independent_error:.3f}", wrong, found.independent),
-            Line(f"beta-binomial, {found.correlated_error:.3f}", wrong, found.correlated),
+            Line(f"measured, error {result.majority_error:.3f}", wrong, result.wrong),
+            Line(f"independent, {result.independent_error:.3f}", wrong, result.independent),
+            Line(f"beta-binomial, {result.correlated_error:.3f}", wrong, result.correlated),
         )
         highest = max(float(line.y.max()) for line in lines)
         return Chart(
-            f"{found.n} voters, each wrong in {100 * found.member_error:.0f} of 100 rows",
-            Axis("wrong members", 0.0, float(found.n)),
+            f"{result.n} members with an error rate of {100 * result.member_error:.0f} %",
+            Axis("number of wrong members", 0.0, float(result.n)),
             Axis("share of rows", 0.0, 1.1 * highest),
             lines,
-            (Mark(found.n / 2, "half"),),
+            (Mark(result.n / 2, "half"),),
         )
 
     def __repr__(self) -> str:
-        return f"VotersDisplay({self.found.n} members)"
+        return f"VotersDisplay({self.result.n} members)"

@@ -1,4 +1,4 @@
-"""One page about a fitted model that opens without a network: how good it is, why, and what may be wrong."""
+"""One page about a fitted model that opens without a network: how well it predicts, why, and what may be wrong."""
 
 from coterie.report.build import build
 from coterie.report.document import Report

@@ -1,16 +1,16 @@
-"""How much one column alone tells about a target: a share of its variance, found without a model."""
+"""How much of a target's variance one column explains on its own, found without a model."""
 
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.column import Column
 
-__all__ = ["association", "groups_of"]
+__all__ = ["association", "column_groups"]
 
 _N_GROUPS = 20
 
 
-def groups_of(column: Column, n_groups: int = _N_GROUPS) -> AnyArray:
+def column_groups(column: Column, n_groups: int = _N_GROUPS) -> AnyArray:
     """A group for each row: its level, or one of some equally large parts of the numbers; the last are missing."""
     if column.levels is not None:
         n_levels = len(column.levels)
@@ -25,9 +25,9 @@ def groups_of(column: Column, n_groups: int = _N_GROUPS) -> AnyArray:
 
 
 def association(column: Column, target: FloatArray) -> float:
-    """The share of the target's variance between the groups of a column, less what chance alone would give.
+    """The share of the target's variance between the groups of a column, adjusted for chance (epsilon squared).
 
-    A column of ids explains every row by itself; since each of its groups is one row, that counts as nothing.
+    A column of ids explains every row, but each of its groups is one row, so its adjusted share is 0.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def association(column: Column, target: FloatArray) -> float:
     >>> round(association(copy, target), 3), association(ids, target)
     (1.0, 0.0)
     """
-    groups = groups_of(column)
+    groups = column_groups(column)
     target = np.asarray(target, dtype=np.float64)
     n_rows, spread = len(target), float(((target - target.mean()) ** 2).sum())
     counts = np.bincount(groups)

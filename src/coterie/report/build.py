@@ -1,4 +1,4 @@
-"""From a model and rows to a report: one section after the other, each from what was asked once."""
+"""From a model and rows to a report: one section after the other, all from the same predictions."""
 
 import warnings
 from typing import Any
@@ -7,21 +7,21 @@ from coterie._params import Flag, Instance, Whole
 from coterie._seeds import root_seed
 from coterie._typing import SeedLike
 from coterie.diagnostics.checks import check_choice
-from coterie.report.columns import dependences, importances, measured_columns
-from coterie.report.curves import curves
+from coterie.report.data_quality import data_quality_section
 from coterie.report.document import Report
-from coterie.report.health import health
-from coterie.report.honest import honesty_of
-from coterie.report.measures import measured
-from coterie.report.members import members, sureness
-from coterie.report.mistakes import calibrated, confusion, residuals
-from coterie.report.ranking import ranking
-from coterie.report.reproduce import reproduce
-from coterie.report.scores import scores
-from coterie.report.subject import subject_of
-from coterie.report.summary import headline_of, summary
-from coterie.report.thresholds import thresholds
-from coterie.report.tree_browser import trees
+from coterie.report.error_analysis import calibration_section, confusion_section, residuals_section
+from coterie.report.evaluated_model import evaluated_model
+from coterie.report.feature_effects import column_importance, importance_section, partial_dependence_section
+from coterie.report.leaderboard import leaderboard_section
+from coterie.report.margins_and_diversity import diversity_section, margins_section
+from coterie.report.metrics import score_estimates
+from coterie.report.provenance import provenance_of
+from coterie.report.reproducibility import reproducibility_section
+from coterie.report.scores import scores_section
+from coterie.report.summary import headline_of, summary_section
+from coterie.report.thresholds import thresholds_section
+from coterie.report.training_curves import training_curves_section
+from coterie.report.tree_browser import trees_section
 
 __all__ = ["build"]
 
@@ -37,22 +37,22 @@ def build(
     n_jobs: int | None = None,
     random_state: SeedLike = 0,
 ) -> Report:
-    """Look at a fitted model from all sides, and write it down.
+    """Evaluate a fitted model on some rows, and describe it.
 
     Parameters
     ----------
     model : a fitted classifier or regressor of one target, of coterie or of scikit-learn's kind
-    X, y : rows and their targets, best those that fit did not see
+    X, y : rows and their targets, best those that the model was not fitted to
     title : str, default=None
         None is the name of the model.
     seen : bool, default=None
-        Whether fit saw these rows. None: the report says what the model knows about that.
+        Whether the model was fitted to these rows. None: the report infers it where it can.
     max_rows : int, default=5000
-        The most rows that are looked at. Of more, some are drawn, and the report says so.
+        The most rows that are used. Of more rows a random sample is drawn, and the report says so.
     n_jobs : int, default=None
-        How many columns are measured side by side; the result is the same.
+        How many columns are evaluated in parallel; the result is the same.
     random_state : int, RandomState, Generator or None, default=0
-        The seed of what is drawn. With the same seed, the same report, byte for byte.
+        The seed of samples and permutations. The same seed gives the same report, byte for byte.
 
     Returns
     -------
@@ -61,9 +61,9 @@ def build(
 
     Notes
     -----
-    Scores on rows that fit saw are too good. A committee keeps what it said of them out of fold; forests, bagging and
-    boosting keep it out of bag. Such scores stand beside those on the rows given here. Sections that do not
-    apply are left out, and the report says why.
+    Scores on training rows are too optimistic. A committee keeps its out-of-fold predictions for them; forests,
+    bagging and boosting keep out-of-bag predictions. The scores of these stand beside those on the rows given here.
+    Sections that do not apply are left out, and the report says why.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def build(
     >>> found = report.build(RandomForestClassifier(30, random_state=0).fit(X, y), X, y, title="Wine")
     >>> found
     Report('Wine', 13 sections)
-    >>> found.honest
+    >>> found.is_out_of_sample
     True
     """
     check_choice("title", title, Instance(str), None)
@@ -96,40 +96,40 @@ def _built(
     n_jobs: int | None,
     seed: int,
 ) -> Report:
-    subject = subject_of(model, X, y, max_rows=max_rows, n_jobs=n_jobs, seed=seed)
-    honesty = honesty_of(subject, seen)
-    n_classes = None if subject.classes is None else len(subject.classes)
-    on_rows = measured(subject.answers, n_classes, seed=seed)
-    kept = [] if honesty.answers is None else measured(honesty.answers, n_classes, seed=seed)
-    where, headline = headline_of(subject, honesty, on_rows, kept)
-    believed = kept and honesty.seen is not False and honesty.answers is not None
-    answers = honesty.answers if believed and honesty.answers is not None else subject.answers
-    worth = measured_columns(subject)
+    evaluated = evaluated_model(model, X, y, max_rows=max_rows, n_jobs=n_jobs, seed=seed)
+    provenance = provenance_of(evaluated, seen)
+    n_classes = None if evaluated.classes is None else len(evaluated.classes)
+    on_rows = score_estimates(evaluated.predictions, n_classes, seed=seed)
+    kept = provenance.predictions
+    out_of_sample = [] if kept is None else score_estimates(kept, n_classes, seed=seed)
+    where, headline = headline_of(evaluated, provenance, on_rows, out_of_sample)
+    predictions = evaluated.predictions if kept is None or provenance.seen is False else kept
+    importance = column_importance(evaluated)
     options = {name: value for name, value in (("title", title), ("seen", seen)) if value is not None}
     sections = (
-        summary(subject, honesty, on_rows, kept),
-        ranking(subject, where, headline),
-        scores(honesty, on_rows, kept),
-        thresholds(subject, answers, where),
-        calibrated(subject, answers, where),
-        residuals(subject, answers, where),
-        confusion(subject, answers, where),
-        importances(subject, worth, honesty.seen),
-        dependences(subject, worth),
-        curves(subject),
-        sureness(subject, honesty),
-        members(subject, honesty),
-        trees(subject),
-        health(subject),
-        reproduce(subject, options),
+        summary_section(evaluated, provenance, on_rows, out_of_sample),
+        leaderboard_section(evaluated, where, headline),
+        scores_section(provenance, on_rows, out_of_sample),
+        thresholds_section(evaluated, predictions, where),
+        calibration_section(evaluated, predictions, where),
+        residuals_section(evaluated, predictions, where),
+        confusion_section(evaluated, predictions, where),
+        importance_section(evaluated, importance, provenance.seen),
+        partial_dependence_section(evaluated, importance),
+        training_curves_section(evaluated),
+        margins_section(evaluated, provenance),
+        diversity_section(evaluated, provenance),
+        trees_section(evaluated),
+        data_quality_section(evaluated),
+        reproducibility_section(evaluated, options),
     )
     return Report(
-        title=title or subject.name,
-        model=subject.name,
-        task=subject.task,
-        seen=honesty.seen,
-        source=honesty.source,
+        title=title or evaluated.name,
+        model=evaluated.name,
+        task=evaluated.task,
+        seen=provenance.seen,
+        out_of_sample_source=provenance.source,
         scores=tuple(on_rows),
-        honest_scores=tuple(kept),
+        out_of_sample_scores=tuple(out_of_sample),
         sections=sections,
     )

@@ -1,31 +1,31 @@
-"""What a report is made of: sections, and the few kinds of blocks in them. Nothing here knows how it is shown."""
+"""The sections of a report and the kinds of blocks in them, as data: nothing here knows how they are shown."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from coterie._typing import RowArray
 from coterie.plots.chart import Chart
-from coterie.report.figures_in_words import Cell, column_in_words
+from coterie.report.number_format import Cell, format_column
 
 __all__ = [
     "Block",
     "Cell",
     "Code",
+    "ConfusionMatrix",
     "Drawings",
     "Fact",
     "Facts",
     "Figure",
-    "Matrix",
+    "Paragraph",
     "Section",
-    "Sheet",
-    "Thresholds",
-    "Words",
+    "TableBlock",
+    "ThresholdCounts",
 ]
 
 
 @dataclass(frozen=True)
-class Words:
-    """A paragraph; one that warns stands out."""
+class Paragraph:
+    """A paragraph of text; a note or a warning stands out."""
 
     text: str
     tone: Literal["plain", "note", "warning"] = "plain"
@@ -33,7 +33,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Fact:
-    """A label, its value in words, and perhaps what that means."""
+    """A label, its value as text, and perhaps a note about it."""
 
     label: str
     value: str
@@ -49,7 +49,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class TableBlock:
     """A table.
 
     Attributes
@@ -57,25 +57,25 @@ class Sheet:
     columns : names
     rows : one cell for each column
     caption : a sentence
-    left_out : how many rows are not shown
-    interval : places of the columns with a value and the ends of its interval, which are also drawn
-    folded : whether it is shown only to those who ask for it
-    by_row : whether the numbers of a row are of one kind, and not those of a column
+    n_left_out : how many rows are not shown
+    interval : positions of the columns with a value and the ends of its interval, which is also drawn
+    folded : whether it is collapsed until the reader opens it
+    by_row : whether numbers are formatted alike within a row, rather than within a column
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
-    left_out: int = 0
+    n_left_out: int = 0
     interval: tuple[int, int, int] | None = None
     folded: bool = False
     by_row: bool = False
 
-    def in_words(self) -> list[list[str]]:
-        """What the cells say, row by row."""
+    def formatted(self) -> list[list[str]]:
+        """The cells as text, row by row."""
         if self.by_row:
-            return [column_in_words(row) for row in self.rows]
-        columns = [column_in_words(cells) for cells in zip(*self.rows, strict=True)]
+            return [format_column(row) for row in self.rows]
+        columns = [format_column(cells) for cells in zip(*self.rows, strict=True)]
         return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -88,8 +88,8 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """A confusion matrix: in row i and column j, how many rows of class i were said to be j."""
+class ConfusionMatrix:
+    """A confusion matrix: in row i and column j, how many rows of class i were predicted as j."""
 
     labels: tuple[str, ...]
     counts: RowArray
@@ -97,48 +97,50 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Thresholds:
-    """What happens if rows are called `label` from each of these probabilities on: counts, by threshold."""
+class ThresholdCounts:
+    """The confusion matrix at each decision threshold of the probability of the positive class."""
 
-    label: str
+    positive_class: str
     thresholds: tuple[float, ...]
-    hits: tuple[int, ...]
-    false_alarms: tuple[int, ...]
-    misses: tuple[int, ...]
-    rejections: tuple[int, ...]
+    true_positives: tuple[int, ...]
+    false_positives: tuple[int, ...]
+    false_negatives: tuple[int, ...]
+    true_negatives: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Drawings:
-    """Pictures to leaf through, each an SVG with a title."""
+    """Drawings shown one at a time, each an SVG with a title."""
 
     titles: tuple[str, ...]
-    pictures: tuple[str, ...]
+    svgs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Code:
-    """Lines of a program."""
+    """Source code."""
 
     text: str
 
 
-Block: TypeAlias = Words | Facts | Sheet | Figure | Matrix | Thresholds | Drawings | Code
+Block: TypeAlias = (
+    Paragraph | Facts | TableBlock | Figure | ConfusionMatrix | ThresholdCounts | Drawings | Code
+)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report, or the reason why it is not there.
+    """A part of the report, or the reason why it is left out.
 
     Attributes
     ----------
     key : a short name that stays the same
     title : what it is about
     blocks : what it shows
-    why_not : why there is nothing to show; "" if there is
+    reason : why the section is left out; "" if it is shown
     """
 
     key: str
     title: str
     blocks: tuple[Block, ...] = ()
-    why_not: str = ""
+    reason: str = ""

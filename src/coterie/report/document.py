@@ -1,4 +1,4 @@
-"""The report itself: sections in order, and the forms in which they can be had."""
+"""The report itself: sections in order, and the formats in which it can be written."""
 
 import os
 import tempfile
@@ -12,8 +12,8 @@ from coterie._params import in_short
 from coterie.errors import InvalidParameter
 from coterie.report.content import Section
 from coterie.report.html_page import html_of
-from coterie.report.measures import Measured
-from coterie.report.plain import json_of, plain_of
+from coterie.report.json_format import dict_of, json_of
+from coterie.report.metrics import ScoreEstimate
 from coterie.report.plain_text import markdown_of, text_of
 
 __all__ = ["Report"]
@@ -21,7 +21,7 @@ __all__ = ["Report"]
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What was found about a model, in sections.
+    """The evaluation of a model, in sections.
 
     In a notebook it shows itself; `save` writes a file.
 
@@ -30,40 +30,40 @@ class Report:
     title : str
     model : the name of its class
     task : "classification" or "regression"
-    seen : whether fit saw the rows; None if it is not known
-    source : where honest scores are from: "out of fold", "out of bag", or ""
-    scores : tuple of Measured, on the rows that were given
-    honest_scores : tuple of Measured, out of fold or out of bag; empty if there are none
-    sections : tuple of Section; one that does not apply has `why_not`
+    seen : whether the model was fitted to the rows; None if it is not known
+    out_of_sample_source : "out of fold", "out of bag", or "" if there are no such predictions
+    scores : tuple of ScoreEstimate, on the rows that were given
+    out_of_sample_scores : tuple of ScoreEstimate, out of fold or out of bag; empty if there are none
+    sections : tuple of Section; one that is left out has a `reason`
     """
 
     title: str
     model: str
     task: str
     seen: bool | None
-    source: str
-    scores: tuple[Measured, ...]
-    honest_scores: tuple[Measured, ...]
+    out_of_sample_source: str
+    scores: tuple[ScoreEstimate, ...]
+    out_of_sample_scores: tuple[ScoreEstimate, ...]
     sections: tuple[Section, ...]
 
     @property
     def shown(self) -> tuple[Section, ...]:
-        """The sections that have something to show."""
-        return tuple(section for section in self.sections if not section.why_not)
+        """The sections that apply."""
+        return tuple(section for section in self.sections if not section.reason)
 
     @property
     def left_out(self) -> tuple[Section, ...]:
         """The sections that do not apply."""
-        return tuple(section for section in self.sections if section.why_not)
+        return tuple(section for section in self.sections if section.reason)
 
     @property
-    def honest(self) -> bool:
-        """Whether there is a score on rows that the model, or a part of it, had not seen."""
-        return bool(self.honest_scores) or self.seen is False
+    def is_out_of_sample(self) -> bool:
+        """Whether there are scores on rows that the model, or the members that predicted them, were not fitted to."""
+        return bool(self.out_of_sample_scores) or self.seen is False
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values: what `json` can write, and nothing else."""
-        return plain_of(self)
+        return dict_of(self)
 
     def text(self) -> str:
         """The report as plain text, for terminals and logs."""
@@ -88,8 +88,12 @@ class Report:
         }
         write = writers.get(file.suffix.lower())
         if write is None:
+            allowed = ", ".join(writers)
             raise InvalidParameter(
-                f"path={in_short(str(path))} ends in {file.suffix!r}: expected {', '.join(writers)}."
+                f"path={in_short(str(path))} ends in {file.suffix!r}: expected {allowed}.",
+                parameter="path",
+                received=path,
+                allowed=allowed,
             )
         _replace(file, write())
 

@@ -1,45 +1,45 @@
-"""What is new since fit, as far as the model remembers: kinds of columns, categories, missing values."""
+"""What differs from the training data, as far as the model keeps it: kinds of columns, categories, missing values."""
 
 from typing import Any
 
 import numpy as np
 
-from coterie.report.figures_in_words import percent
-from coterie.report.subject import Subject
+from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel
+from coterie.report.number_format import percent
 
-__all__ = ["news_of"]
+__all__ = ["changes_since_fit"]
 
 
-def news_of(subject: Subject) -> dict[int, tuple[str, ...]]:
-    """Remarks by the place of the column; nothing for models that remember nothing."""
-    memory = _with_memory(subject.model)
-    if memory is None:
+def changes_since_fit(evaluated: EvaluatedModel) -> dict[int, tuple[str, ...]]:
+    """Remarks by the position of the column; none for models that keep nothing about the training data."""
+    fitted = _with_encoder(evaluated.model)
+    if fitted is None:
         return {}
-    encoder, saw_missing = getattr(memory, "encoder_", None), getattr(memory, "_saw_missing", None)
-    kinds = getattr(getattr(memory, "schema_", None), "kinds", ())
-    table, names = subject.whole, getattr(memory, "feature_names_in_", None)
+    encoder, saw_missing = getattr(fitted, "encoder_", None), getattr(fitted, "_saw_missing", None)
+    kinds = getattr(getattr(fitted, "schema_", None), "kinds", ())
+    table, names = evaluated.table, getattr(fitted, "feature_names_in_", None)
     places = {str(name): place for place, name in enumerate(names)} if names is not None else {}
     found: dict[int, tuple[str, ...]] = {}
     for own in range(table.n_columns):
         place = places.get(table.label(own), own)
         column, remarks = table.column(own), []
         if place < len(kinds) and kinds[place] != column.kind and not column.is_empty():
-            remarks.append(f"was {kinds[place]} in fit")
+            remarks.append(f"was {KIND_NAMES[kinds[place]]} in fit")
         levels = encoder.levels(place) if encoder is not None and place < len(encoder.n_levels) else None
         if levels is not None and column.levels is not None:
             known = set(levels.tolist())
-            strange = np.array([level not in known for level in column.levels.tolist()], dtype=bool)
+            unseen = np.array([level not in known for level in column.levels.tolist()], dtype=bool)
             codes = column.values[column.values >= 0]
-            share = float(strange[codes].sum()) / max(1, len(column.values)) if len(strange) else 0.0
+            share = float(unseen[codes].sum()) / max(1, len(column.values)) if len(unseen) else 0.0
             if share:
-                remarks.append(f"{percent(share)} are categories that fit did not see")
+                remarks.append(f"{percent(share)} of values are unseen categories")
         if (
             saw_missing is not None
             and place < len(saw_missing)
             and not saw_missing[place]
             and _has_missing(column)
         ):
-            remarks.append("nothing was missing in fit")
+            remarks.append("no missing values in fit")
         if remarks:
             found[own] = tuple(remarks)
     return found
@@ -51,7 +51,7 @@ def _has_missing(column: Any) -> bool:
     return column.values.dtype.kind == "f" and bool(np.isnan(column.values).any())
 
 
-def _with_memory(model: Any) -> Any:
+def _with_encoder(model: Any) -> Any:
     """The model, or the first of its members that read the table itself."""
     if hasattr(model, "encoder_"):
         return model

@@ -1,4 +1,4 @@
-"""A report as one page: style, scripts, charts and text in one file, which asks nobody for anything."""
+"""A report as one page: style, scripts, charts and text in one file that loads nothing."""
 
 import base64
 import hashlib
@@ -15,14 +15,14 @@ from markupsafe import Markup
 from coterie.report.content import (
     Block,
     Code,
+    ConfusionMatrix,
     Drawings,
     Facts,
     Figure,
-    Matrix,
+    Paragraph,
     Section,
-    Sheet,
-    Thresholds,
-    Words,
+    TableBlock,
+    ThresholdCounts,
 )
 from coterie.report.specification import CONFIG, specification
 
@@ -31,12 +31,12 @@ __all__ = ["html_of", "vendored"]
 _SCRIPTS = ("vega.min.js", "vega-interpreter.min.js", "vega-lite.min.js")
 _LEAST_SCALE = 0.65  # of a drawing; its letters are 12 px high
 _KINDS = {
-    Words: "words",
+    Paragraph: "paragraph",
     Facts: "facts",
-    Sheet: "sheet",
+    TableBlock: "table",
     Figure: "figure",
-    Matrix: "matrix",
-    Thresholds: "thresholds",
+    ConfusionMatrix: "confusion_matrix",
+    ThresholdCounts: "thresholds",
     Drawings: "drawings",
     Code: "code",
 }
@@ -92,7 +92,7 @@ def _tied(text: str) -> str:
 
 
 def _embedded(script: str) -> str:
-    """Without the address of a source map, which browsers may ask for, and with nothing that ends a script."""
+    """Without the address of a source map, which browsers may request, and with nothing that ends a script."""
     script = re.sub(r"\n//# sourceMappingURL=\S+\s*$", "", script)
     return re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
 
@@ -122,28 +122,28 @@ def _section(section: Section, charts: list[dict[str, Any]]) -> dict[str, Any]:
 def _block(block: Block, charts: list[dict[str, Any]]) -> dict[str, Any]:
     if isinstance(block, Figure):
         charts.append(specification(block.chart))
-        words = ". ".join(text.rstrip(".") for text in (block.chart.title, block.caption) if text)
+        description = ". ".join(text.rstrip(".") for text in (block.chart.title, block.caption) if text)
         return {
             "number": len(charts) - 1,
             "title": block.chart.title,
             "caption": block.caption,
-            "words": words,
+            "description": description,
         }
-    if isinstance(block, Sheet):
-        return {"sheet": block, "rows": block.in_words(), **_drawn_intervals(block), **_alignment(block)}
-    if isinstance(block, Matrix):
+    if isinstance(block, TableBlock):
+        return {"table": block, "rows": block.formatted(), **_drawn_intervals(block), **_alignment(block)}
+    if isinstance(block, ConfusionMatrix):
         total = block.counts.sum(axis=1, keepdims=True).clip(min=1)
         return {
             "matrix": block,
             "shares": (block.counts / total).round(3).tolist(),
             "counts": block.counts.tolist(),
         }
-    if isinstance(block, Thresholds):
-        data = _as_data({name: value for name, value in vars(block).items() if name != "label"})
-        return {"label": block.label, "data": Markup(data)}
+    if isinstance(block, ThresholdCounts):
+        data = _as_data({name: value for name, value in vars(block).items() if name != "positive_class"})
+        return {"positive_class": block.positive_class, "data": Markup(data)}
     if isinstance(block, Drawings):
-        pictures = [Markup(_without_size(svg)) for svg in block.pictures]
-        return {"drawings": list(zip(block.titles, pictures, strict=True))}
+        svgs = [Markup(_without_size(svg)) for svg in block.svgs]
+        return {"drawings": list(zip(block.titles, svgs, strict=True))}
     return {"block": block}
 
 
@@ -157,20 +157,20 @@ def _without_size(svg: str) -> str:
     return re.sub(r'<svg ([^>]*?)width="(\d+)" height="\d+"', styled, svg, count=1)
 
 
-def _alignment(sheet: Sheet) -> dict[str, Any]:
+def _alignment(table: TableBlock) -> dict[str, Any]:
     def is_number(place: int) -> bool:
-        cells = [row[place] for row in sheet.rows]
+        cells = [row[place] for row in table.rows]
         texts = [cell for cell in cells if isinstance(cell, str)]
         return all(text.endswith(" %") for text in texts) and any(cell is not None for cell in cells)
 
-    return {"numbers": [place > 0 and is_number(place) for place in range(len(sheet.columns))]}
+    return {"numbers": [place > 0 and is_number(place) for place in range(len(table.columns))]}
 
 
-def _drawn_intervals(sheet: Sheet) -> dict[str, Any]:
+def _drawn_intervals(table: TableBlock) -> dict[str, Any]:
     """For each row where its interval begins, how wide it is and where its value lies, in shares of the widest."""
-    if sheet.interval is None:
+    if table.interval is None:
         return {"ranges": None}
-    numbers = [[float(row[place]) for place in sheet.interval] for row in sheet.rows]  # type: ignore[arg-type]
+    numbers = [[float(row[place]) for place in table.interval] for row in table.rows]  # type: ignore[arg-type]
     ends = [end for own in numbers for end in own if end == end]
     low, high = min(ends), max(ends)
     size = (high - low) or 1.0

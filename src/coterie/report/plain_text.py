@@ -1,9 +1,20 @@
-"""A report as text for a terminal, and as Markdown. Charts become a line that says that they are in the other forms."""
+"""A report as text for a terminal, and as Markdown; of a chart they hold its title and caption."""
 
+import re
 from textwrap import fill
 from typing import Any
 
-from coterie.report.content import Block, Code, Drawings, Facts, Figure, Matrix, Sheet, Thresholds, Words
+from coterie.report.content import (
+    Block,
+    Code,
+    ConfusionMatrix,
+    Drawings,
+    Facts,
+    Figure,
+    Paragraph,
+    TableBlock,
+    ThresholdCounts,
+)
 
 __all__ = ["markdown_of", "text_of"]
 
@@ -21,15 +32,15 @@ def text_of(report: Any) -> str:
     if report.left_out:
         lines += ["Not in this report", "------------------", ""]
         lines += [
-            fill(f"{own.title}: {own.why_not}", _WIDTH, subsequent_indent="  ") for own in report.left_out
+            fill(f"{own.title}: {own.reason}", _WIDTH, subsequent_indent="  ") for own in report.left_out
         ]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
 def _text(block: Block) -> list[str]:
-    if isinstance(block, Words):
+    if isinstance(block, Paragraph):
         mark = "! " if block.tone == "warning" else ""
-        return [fill(_one_line(mark + block.text), _WIDTH), ""]
+        return [_wrapped(mark + block.text), ""]
     if isinstance(block, Facts):
         width = max(len(own.label) for own in block.facts)
         return [
@@ -39,25 +50,35 @@ def _text(block: Block) -> list[str]:
             ),
             "",
         ]
-    if isinstance(block, Sheet):
-        return [*_table(block, block.left_out), ""]
-    if isinstance(block, Matrix):
-        return [*_table(_counted(block, "true \\ said"), 0), ""]
-    if isinstance(block, Figure | Drawings | Thresholds):
+    if isinstance(block, TableBlock):
+        return [
+            *_table(block, block.n_left_out),
+            "",
+            *([_wrapped(block.caption), ""] if block.caption else []),
+        ]
+    if isinstance(block, ConfusionMatrix):
+        return [*_table(_as_table(block, "true \\ predicted"), 0), ""]
+    if isinstance(block, Figure):
+        return [_wrapped(f"[{_chart_line(block)}]"), ""]
+    if isinstance(block, Drawings | ThresholdCounts):
         return []
     assert isinstance(block, Code)
     return [*(f"    {line}" for line in block.text.split("\n")), ""]
 
 
-def _counted(block: Matrix, corner: str) -> Sheet:
+def _chart_line(figure: Figure) -> str:
+    return f"Chart: {figure.chart.title}." + (f" {figure.caption}" if figure.caption else "")
+
+
+def _as_table(block: ConfusionMatrix, corner: str) -> TableBlock:
     rows = [(label, *row) for label, row in zip(block.labels, block.counts.tolist(), strict=True)]
-    return Sheet((corner, *block.labels), tuple(rows))
+    return TableBlock((corner, *block.labels), tuple(rows))
 
 
-def _table(sheet: Sheet, left_out: int) -> list[str]:
-    columns = range(len(sheet.columns))
-    numbers = [all(not isinstance(row[place], str) for row in sheet.rows) for place in columns]
-    cells = [[_cell(name) for name in sheet.columns], *_said(sheet)]
+def _table(table: TableBlock, n_left_out: int) -> list[str]:
+    columns = range(len(table.columns))
+    numbers = [all(not isinstance(row[place], str) for row in table.rows) for place in columns]
+    cells = [[_cell(name) for name in table.columns], *_formatted(table)]
     widths = [max(len(row[place]) for row in cells) for place in columns]
     lines = [
         "  "
@@ -67,17 +88,23 @@ def _table(sheet: Sheet, left_out: int) -> list[str]:
         )
         for row in cells
     ]
-    hidden = left_out + max(0, len(sheet.rows) - _MOST_ROWS)
+    hidden = n_left_out + max(0, len(table.rows) - _MOST_ROWS)
     return lines + ([f"  … and {hidden:,} more"] if hidden else [])
 
 
-def _said(sheet: Sheet) -> list[list[str]]:
-    return [[_cell(cell) for cell in row] for row in sheet.in_words()[:_MOST_ROWS]]
+def _formatted(table: TableBlock) -> list[list[str]]:
+    return [[_cell(cell) for cell in row] for row in table.formatted()[:_MOST_ROWS]]
 
 
 def _cell(text: str) -> str:
     text = _one_line(text)
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+def _wrapped(text: str) -> str:
+    """Lines of a paragraph; a number and its per cent sign stay together."""
+    tied = re.sub(r"(?<=\d) (?=%)", "\u00a0", _one_line(text))
+    return fill(tied, _WIDTH).replace("\u00a0", " ")
 
 
 def _one_line(text: str) -> str:
@@ -92,33 +119,35 @@ def markdown_of(report: Any) -> str:
             lines += _markdown(block)
     if report.left_out:
         lines += ["## Not in this report", ""]
-        lines += [f"- {own.title}: {_safe(own.why_not)}" for own in report.left_out]
+        lines += [f"- {own.title}: {_safe(own.reason)}" for own in report.left_out]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _markdown(block: Block) -> list[str]:
-    if isinstance(block, Words):
+    if isinstance(block, Paragraph):
         text = _safe(block.text)
         return [f"**{text}**" if block.tone == "warning" else text, ""]
     if isinstance(block, Facts):
         notes = [f" ({_safe(own.note)})" if own.note else "" for own in block.facts]
         facts = zip(block.facts, notes, strict=True)
         return [*(f"- {_safe(own.label)}: **{_safe(own.value)}**{note}" for own, note in facts), ""]
-    if isinstance(block, Sheet):
-        hidden = block.left_out + max(0, len(block.rows) - _MOST_ROWS)
+    if isinstance(block, TableBlock):
+        hidden = block.n_left_out + max(0, len(block.rows) - _MOST_ROWS)
         more = [f"… and {hidden:,} more", ""] if hidden else []
-        return [*_piped(block), "", *more]
-    if isinstance(block, Matrix):
-        return [*_piped(_counted(block, "true / said")), ""]
+        return [*_piped(block), "", *more, *([_safe(block.caption), ""] if block.caption else [])]
+    if isinstance(block, Figure):
+        return [f"*{_safe(_chart_line(block))}*", ""]
+    if isinstance(block, ConfusionMatrix):
+        return [*_piped(_as_table(block, "true / predicted")), ""]
     if isinstance(block, Code):
         return ["```python", block.text.replace("```", "` ` `"), "```", ""]
     return []
 
 
-def _piped(sheet: Sheet) -> list[str]:
-    head = "| " + " | ".join(_safe(name.strip()) for name in sheet.columns) + " |"
-    line = "|" + "|".join("---" for _ in sheet.columns) + "|"
-    return [head, line, *("| " + " | ".join(map(_safe, row)) + " |" for row in _said(sheet))]
+def _piped(table: TableBlock) -> list[str]:
+    head = "| " + " | ".join(_safe(name.strip()) for name in table.columns) + " |"
+    line = "|" + "|".join("---" for _ in table.columns) + "|"
+    return [head, line, *("| " + " | ".join(map(_safe, row)) + " |" for row in _formatted(table))]
 
 
 def _safe(text: str) -> str:

@@ -1,38 +1,44 @@
-"""Scores with their intervals, on the rows of the report and, where they are known, out of fold or out of bag."""
+"""Metrics with their intervals, on the rows of the report and, where they are known, out of fold or out of bag."""
 
-from coterie.report.content import Cell, Section, Sheet, Words
-from coterie.report.honest import Honesty
-from coterie.report.measures import Measured
+from coterie.report.content import Cell, Paragraph, Section, TableBlock
+from coterie.report.metrics import ScoreEstimate
+from coterie.report.provenance import Provenance
 
-__all__ = ["scores"]
+__all__ = ["scores_section"]
 
 
-def scores(honesty: Honesty, on_rows: list[Measured], kept: list[Measured]) -> Section:
-    columns: tuple[str, ...] = ("score", "better", "on these rows", "from", "to")
-    if kept:
-        columns = (*columns, honesty.source, "from ", "to ")
+def scores_section(
+    provenance: Provenance, on_rows: list[ScoreEstimate], out_of_sample: list[ScoreEstimate]
+) -> Section:
+    columns: tuple[str, ...] = ("metric", "better", "on these rows", "CI low", "CI high")
+    if out_of_sample:
+        columns = (*columns, provenance.source, "CI low ", "CI high ")
     rows = []
     for place, own in enumerate(on_rows):
         row: tuple[Cell, ...] = (
             own.label,
-            "more" if own.more_is_better else "less",
+            "higher" if own.greater_is_better else "lower",
             own.value,
             own.low,
             own.high,
         )
-        if kept:
-            row = (*row, kept[place].value, kept[place].low, kept[place].high)
+        if out_of_sample:
+            row = (*row, out_of_sample[place].value, out_of_sample[place].low, out_of_sample[place].high)
         rows.append(row)
-    caption = "Intervals hold the score 95 % of the time if rows are drawn anew (200 bootstraps of rows)."
-    seen = {
-        True: "fit saw these rows",
-        False: "fit did not see these rows",
-        None: "not known whether fit saw these rows",
+    caption = (
+        "CI: 95 % confidence interval, from 200 bootstrap samples of the rows; the model stays the same."
+    )
+    fitted = {
+        True: "the model was fitted to them",
+        False: "the model was not fitted to them",
+        None: "it is not known whether the model was fitted to them",
     }
-    note = f"On these rows: {seen[honesty.seen]}."
-    if kept and honesty.answers is not None:
+    note = f"On these rows: {fitted[provenance.seen]}."
+    if out_of_sample and provenance.predictions is not None:
         note += (
-            f" {honesty.source.capitalize()}: {len(honesty.answers.truth):,} rows of fit, each answered by parts "
-            "of the model that had not seen it."
+            f" {provenance.source.capitalize()}: {len(provenance.predictions.y_true):,} training rows, each predicted "
+            "by members that were not fitted to it."
         )
-    return Section("scores", "Scores", (Words(note), Sheet(columns, tuple(rows), caption, by_row=True)))
+    return Section(
+        "scores", "Scores", (Paragraph(note), TableBlock(columns, tuple(rows), caption, by_row=True))
+    )

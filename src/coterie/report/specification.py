@@ -1,11 +1,11 @@
-"""A chart as a Vega-Lite specification for the page: colours are names that the page gives a meaning."""
+"""A chart as a Vega-Lite specification for the page: colours are CSS variables, so that a theme can change them."""
 
 import json
 from typing import Any
 
 import numpy as np
 
-from coterie.plots.chart import Cells, Chart, legend_of, ticks
+from coterie.plots.chart import Chart, Heatmap, legend_items, ticks
 from coterie.plots.palette import AXIS, FAINT, GRID, INK, PAPER, colour_of
 from coterie.plots.vega import vega_of
 
@@ -59,43 +59,43 @@ CONFIG: dict[str, Any] = {
 
 
 def specification(chart: Chart) -> dict[str, Any]:
-    """What the page hands to Vega-Lite; the title is written by the page."""
+    """The specification that the page passes to Vega-Lite; the page writes the title."""
     spec = vega_of(chart)
     del spec["$schema"], spec["title"]
     spec["width"], spec["autosize"] = "container", {"type": "fit-x", "contains": "padding"}
     spec["height"] = _height(chart)
-    if chart.cells is not None:
-        spec["layer"] = _cells(spec["layer"][0], chart.cells)
+    if chart.heatmap is not None:
+        spec["layer"] = _heatmap(spec["layer"][0], chart.heatmap)
     for layer in spec["layer"]:
-        _dress(layer["encoding"], _legend(chart), dashes=not chart.points)
+        _set_legend_and_ticks(layer["encoding"], _legend(chart), dashes=not chart.points)
         if chart.x.log and "x" in layer["encoding"]:
             marked = ticks(chart.x)
             layer["encoding"]["x"]["axis"] = {"values": marked, "tickCount": len(marked)}
     if len(chart.points) == 1 and len(chart.points[0].x) > 200:
-        _make_small(spec["layer"])
-    found: dict[str, Any] = json.loads(json.dumps(_renamed(spec)), parse_float=_rounded)
+        _shrink_points(spec["layer"])
+    found: dict[str, Any] = json.loads(json.dumps(_with_css_colours(spec)), parse_float=_rounded)
     return found
 
 
 def _height(chart: Chart) -> int:
     if chart.bars:
         return 30 + _BAR_HEIGHT * max(len(bars.length) for bars in chart.bars)
-    if chart.cells is not None:
-        return 30 + min(360, _CELL_HEIGHT * len(chart.cells.values))
+    if chart.heatmap is not None:
+        return 30 + min(360, _CELL_HEIGHT * len(chart.heatmap.values))
     return _HEIGHT
 
 
 def _legend(chart: Chart) -> dict[str, Any] | None:
     """As many names side by side as there is room for; one alone needs no legend."""
-    labels = [item.label for item in legend_of(chart)]
+    labels = [item.label for item in legend_items(chart)]
     if len(labels) < 2:
         return None
-    room = 60  # letters
+    line_width = 60  # letters
     widest = max(map(len, labels)) + 4
-    return {"title": None, "orient": "top", "columns": max(1, min(len(labels), room // widest))}
+    return {"title": None, "orient": "top", "columns": max(1, min(len(labels), line_width // widest))}
 
 
-def _dress(encoding: dict[str, Any], legend: dict[str, Any] | None, *, dashes: bool) -> None:
+def _set_legend_and_ticks(encoding: dict[str, Any], legend: dict[str, Any] | None, *, dashes: bool) -> None:
     """One legend for all; where there are dots, dashes would get one of their own."""
     for channel, own in (("color", legend), ("strokeDash", legend if dashes else None)):
         if "legend" in encoding.get(channel, {}) and encoding[channel]["legend"]:
@@ -106,15 +106,15 @@ def _dress(encoding: dict[str, Any], legend: dict[str, Any] | None, *, dashes: b
             axis["tickCount"] = len(axis["values"])  # with a smaller number, some of them would be dropped
 
 
-def _make_small(layers: list[dict[str, Any]]) -> None:
+def _shrink_points(layers: list[dict[str, Any]]) -> None:
     for layer in layers:
         if layer["mark"].get("type") == "point":
             layer["mark"] |= {"size": 12, "opacity": 0.45}
 
 
-def _cells(layer: dict[str, Any], cells: Cells) -> list[dict[str, Any]]:
-    """Cells of one colour, or of two where numbers have two signs; the larger the number, the less one sees through."""
-    largest = max(abs(cells.low), abs(cells.high)) or 1.0
+def _heatmap(layer: dict[str, Any], heatmap: Heatmap) -> list[dict[str, Any]]:
+    """One colour, or two where numbers have two signs; the larger the number, the more opaque."""
+    largest = max(abs(heatmap.low), abs(heatmap.high)) or 1.0
     rows = [
         {**row, "size": abs(row["value"]) / largest, "up": row["value"] >= 0}
         for row in layer["data"]["values"]
@@ -137,10 +137,10 @@ def _cells(layer: dict[str, Any], cells: Cells) -> list[dict[str, Any]]:
                 "scale": {"domain": [True, False], "range": [colour_of(0), colour_of(1)]},
                 "legend": None,
             },
-            "tooltip": {"field": "value", "type": "quantitative", "format": ".3~f", "title": cells.label},
+            "tooltip": {"field": "value", "type": "quantitative", "format": ".3~f", "title": heatmap.label},
         },
     }
-    if max(np.shape(cells.values)) > _FEW_CELLS:
+    if max(np.shape(heatmap.values)) > _FEW_CELLS:
         return [rect]
     middle = [
         {"x": row["x"] + 0.5, "y": row["y"] + 0.5, "text": f"{row['value']:.2f}", "dark": row["size"] > 0.55}
@@ -159,12 +159,12 @@ def _cells(layer: dict[str, Any], cells: Cells) -> list[dict[str, Any]]:
     return [rect, text]
 
 
-def _renamed(value: Any) -> Any:
-    """The same with names of colours in place of colours."""
+def _with_css_colours(value: Any) -> Any:
+    """The same with CSS variables in place of colours."""
     if isinstance(value, dict):
-        return {key: own if key == "data" else _renamed(own) for key, own in value.items()}
+        return {key: own if key == "data" else _with_css_colours(own) for key, own in value.items()}
     if isinstance(value, list):
-        return [_renamed(own) for own in value]
+        return [_with_css_colours(own) for own in value]
     return _NAMES.get(value, value) if isinstance(value, str) else value
 
 

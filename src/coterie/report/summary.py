@@ -1,131 +1,151 @@
-"""The beginning: what the data is, what the model is, how good it is and how sure that is, in plain words."""
+"""The summary: how well the model predicts, against a baseline, and what the data and the model are."""
 
 from collections import Counter
 from typing import Literal
 
 import numpy as np
 
-from coterie.report.content import Block, Fact, Facts, Section, Words
-from coterie.report.figures_in_words import in_words, interval_in_words, percent, plural
-from coterie.report.honest import Honesty
-from coterie.report.measures import Measured
-from coterie.report.subject import Answers, Subject
+from coterie.report.content import Block, Fact, Facts, Paragraph, Section
+from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel, Predictions
+from coterie.report.metrics import ScoreEstimate
+from coterie.report.number_format import format_interval, format_number, percent, plural
+from coterie.report.provenance import Provenance
 
-__all__ = ["headline_of", "summary"]
+__all__ = ["headline_of", "summary_section"]
 
 
 def headline_of(
-    subject: Subject, honesty: Honesty, on_rows: list[Measured], kept: list[Measured]
-) -> tuple[str, Measured]:
-    """Where the score that should be believed is from, and that score."""
-    believed = kept if kept and honesty.seen is not False else on_rows
-    where = honesty.source if believed is kept else "on these rows"
-    wanted = "r2" if subject.classes is None else "accuracy"
-    return where, next(own for own in believed if own.key == wanted)
+    evaluated: EvaluatedModel,
+    provenance: Provenance,
+    on_rows: list[ScoreEstimate],
+    out_of_sample: list[ScoreEstimate],
+) -> tuple[str, ScoreEstimate]:
+    """The source of the score to rely on, and that score."""
+    reliable = out_of_sample if out_of_sample and provenance.seen is not False else on_rows
+    where = provenance.source if reliable is out_of_sample else "on these rows"
+    wanted = "r2" if evaluated.classes is None else "accuracy"
+    return where, next(own for own in reliable if own.key == wanted)
 
 
-def summary(subject: Subject, honesty: Honesty, on_rows: list[Measured], kept: list[Measured]) -> Section:
-    believed = bool(kept) and honesty.seen is not False
-    answers = honesty.answers if believed and honesty.answers is not None else subject.answers
-    measures = {own.key: own for own in (kept if believed else on_rows)}
-    where = honesty.source if believed else "on these rows"
-    blocks: list[Block] = [Words(_sentence(subject, answers, measures, where))]
-    tone: Literal["note", "warning"] = "note" if honesty.seen is False or believed else "warning"
-    extra = f" Believe the scores {honesty.source} instead." if believed and honesty.seen is not None else ""
+def summary_section(
+    evaluated: EvaluatedModel,
+    provenance: Provenance,
+    on_rows: list[ScoreEstimate],
+    out_of_sample: list[ScoreEstimate],
+) -> Section:
+    relies_on_kept = bool(out_of_sample) and provenance.seen is not False
+    predictions = (
+        provenance.predictions
+        if relies_on_kept and provenance.predictions is not None
+        else evaluated.predictions
+    )
+    metrics = {own.key: own for own in (out_of_sample if relies_on_kept else on_rows)}
+    where = provenance.source if relies_on_kept else "on these rows"
+    blocks: list[Block] = [Paragraph(_sentence(evaluated, predictions, metrics, where))]
+    tone: Literal["note", "warning"] = "note" if provenance.seen is False or relies_on_kept else "warning"
+    extra = (
+        f" Rely on the {provenance.source.replace(' ', '-')} scores instead."
+        if relies_on_kept and provenance.seen is not None
+        else ""
+    )
     blocks += [
-        Facts(_scores(measures, where), large=True),
-        Words(honesty.words + extra, tone),
-        Facts((_rows(subject), _columns(subject), _target(subject), _model(subject))),
+        Facts(_scores(metrics, where), large=True),
+        Paragraph(provenance.description + extra, tone),
+        Facts((_rows(evaluated), _columns(evaluated), _target(evaluated), _model(evaluated))),
     ]
     return Section("summary", "Summary", tuple(blocks))
 
 
-def _scores(measures: dict[str, Measured], where: str) -> tuple[Fact, ...]:
+def _scores(metrics: dict[str, ScoreEstimate], where: str) -> tuple[Fact, ...]:
     wanted = ("accuracy", "roc_auc", "log_loss", "r2", "root_mean_squared_error", "mean_absolute_error")
-    if "roc_auc" not in measures:
+    if "roc_auc" not in metrics:
         wanted = ("accuracy", "balanced_accuracy", *wanted[2:])
-    found = [measures[key] for key in wanted if key in measures]
+    found = [metrics[key] for key in wanted if key in metrics]
     return tuple(
         Fact(
-            own.label.split(" (")[0], in_words(own.value), f"{interval_in_words(own.low, own.high)}, {where}"
+            own.label.split(" (")[0],
+            format_number(own.value),
+            f"{format_interval(own.low, own.high)}, {where}",
         )
         for own in found[:3]
     )
 
 
-def _sentence(subject: Subject, answers: Answers, measures: dict[str, Measured], where: str) -> str:
-    if subject.classes is None:
-        own = measures["mean_absolute_error"]
-        blind = float(np.abs(answers.truth - np.median(answers.truth)).mean())
-        told = f"always saying {in_words(float(np.median(answers.truth)))} would be off by {in_words(blind)}"
+def _sentence(
+    evaluated: EvaluatedModel, predictions: Predictions, metrics: dict[str, ScoreEstimate], where: str
+) -> str:
+    if evaluated.classes is None:
+        own = metrics["mean_absolute_error"]
+        median = float(np.median(predictions.y_true))
+        baseline = float(np.abs(predictions.y_true - median).mean())
         return (
-            f"{where.capitalize()}, {subject.name} is off by {in_words(own.value)} on average "
-            f"({interval_in_words(own.low, own.high)} with 95 % confidence); {told}. "
-            f"{_verdict(own.value < blind, own.high < blind)}"
+            f"{where.capitalize()}, the mean absolute error of {evaluated.name} is {format_number(own.value)} (95 % "
+            f"confidence interval {format_interval(own.low, own.high)}); always predicting the median, "
+            f"{format_number(median)}, has an error of {format_number(baseline)}. "
+            f"{_compared_with_baseline(own.value < baseline, own.high < baseline)}"
         )
-    own = measures["accuracy"]
-    shares = np.bincount(answers.truth, minlength=len(subject.classes)) / len(answers.truth)
-    blind, most = float(shares.max()), subject.labels[int(shares.argmax())]
+    own = metrics["accuracy"]
+    shares = np.bincount(predictions.y_true, minlength=len(evaluated.classes)) / len(predictions.y_true)
+    baseline, most_frequent = float(shares.max()), evaluated.labels[int(shares.argmax())]
     return (
-        f"{where.capitalize()}, {subject.name} is right about {percent(own.value)} of rows "
-        f"({percent(own.low)} to {percent(own.high)} with 95 % confidence); always saying “{most}” would be right "
-        f"about {percent(blind)}. {_verdict(own.value > blind, own.low > blind)}"
+        f"{where.capitalize()}, the accuracy of {evaluated.name} is {percent(own.value)} (95 % confidence interval "
+        f"{percent(own.low)} to {percent(own.high)}); always predicting “{most_frequent}” has an accuracy of "
+        f"{percent(baseline)}. {_compared_with_baseline(own.value > baseline, own.low > baseline)}"
     )
 
 
-def _verdict(better: bool, surely: bool) -> str:
-    if surely:
-        return "That is clearly better than not looking at the columns."
-    return (
-        "That is no clear gain over not looking at the columns."
-        if better
-        else "Not looking at the columns is as good."
-    )
+def _compared_with_baseline(better: bool, clearly: bool) -> str:
+    if clearly:
+        return "The model is clearly better than this baseline."
+    if better:
+        return "The model is not clearly better than this baseline."
+    return "The model is no better than this baseline."
 
 
-def _rows(subject: Subject) -> Fact:
-    note = (
-        f"{len(subject.rows):,} of them were drawn for this report"
-        if subject.is_sampled
-        else "all of them are used"
-    )
-    return Fact("rows", f"{subject.n_rows:,}", note)
+def _rows(evaluated: EvaluatedModel) -> Fact:
+    note = f"a random sample of {len(evaluated.rows):,} is used" if evaluated.is_sampled else "all are used"
+    return Fact("rows", f"{evaluated.n_rows:,}", note)
 
 
-def _columns(subject: Subject) -> Fact:
-    table = subject.whole
-    words = {"numeric": "of numbers", "ordered": "of ordered categories", "nominal": "of categories"}
+def _columns(evaluated: EvaluatedModel) -> Fact:
+    table = evaluated.table
     kinds: Counter[str] = Counter(
         "numeric" if table.matrix is not None else column.kind for column in table.columns
     )
     if table.matrix is not None:
         kinds = Counter({"numeric": table.n_columns})
-    note = ", ".join(f"{kinds[kind]:,} {text}" for kind, text in words.items() if kinds[kind])
+    note = ", ".join(f"{kinds[kind]:,} {text}" for kind, text in KIND_NAMES.items() if kinds[kind])
     return Fact("columns", f"{table.n_columns:,}", note)
 
 
-def _target(subject: Subject) -> Fact:
-    if subject.classes is None:
-        low, middle, high = np.quantile(subject.whole_truth, [0.0, 0.5, 1.0]).tolist()
-        return Fact("target", "a number", f"{in_words(low)} to {in_words(high)}, median {in_words(middle)}")
-    counts = np.bincount(subject.whole_truth, minlength=len(subject.classes)) / subject.n_rows
+def _target(evaluated: EvaluatedModel) -> Fact:
+    if evaluated.classes is None:
+        low, middle, high = np.quantile(evaluated.all_y_true, [0.0, 0.5, 1.0]).tolist()
+        return Fact(
+            "target",
+            "numeric",
+            f"{format_number(low)} to {format_number(high)}, median {format_number(middle)}",
+        )
+    counts = np.bincount(evaluated.all_y_true, minlength=len(evaluated.classes)) / evaluated.n_rows
     order = np.argsort(-counts, kind="stable")
-    listed = [f"{subject.labels[place]} {percent(float(counts[place]))}" for place in order[:4]]
+    listed = [f"{evaluated.labels[place]} {percent(float(counts[place]))}" for place in order[:4]]
     more = f", {len(order) - 4} more" if len(order) > 4 else ""
-    return Fact("target", plural(len(subject.classes), "class", "classes"), ", ".join(listed) + more)
+    return Fact("target", plural(len(evaluated.classes), "class", "classes"), ", ".join(listed) + more)
 
 
-def _model(subject: Subject) -> Fact:
-    members = getattr(subject.model, "members_", None)
+def _model(evaluated: EvaluatedModel) -> Fact:
+    members = getattr(evaluated.model, "members_", None)
     if members is not None:
-        with_weight = int((np.asarray(subject.model.weights_) > 0).sum())
-        return Fact("model", subject.name, f"{plural(len(members), 'member')}, {with_weight} with weight")
-    number = getattr(subject.model, "n_estimators_", None)
+        with_weight = int((np.asarray(evaluated.model.weights_) > 0).sum())
+        return Fact(
+            "model", evaluated.name, f"{plural(len(members), 'member')}, {with_weight} with a weight above 0"
+        )
+    number = getattr(evaluated.model, "n_estimators_", None)
     if number is None:
-        own = getattr(subject.model, "estimators_", None)
+        own = getattr(evaluated.model, "estimators_", None)
         number = len(own) if own is not None and hasattr(own, "__len__") else None
     return Fact(
         "model",
-        subject.name,
-        "" if number is None else f"{plural(int(number), 'member or round', 'members or rounds')}",
+        evaluated.name,
+        "" if number is None else f"{plural(int(number), 'estimator')}",
     )

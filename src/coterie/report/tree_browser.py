@@ -1,58 +1,78 @@
-"""The first trees of the model, drawn, to leaf through."""
+"""Drawings of the first trees of the model."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from coterie._engine import Tree
-from coterie.report.content import Drawings, Section, Words
-from coterie.report.figures_in_words import plural
-from coterie.report.subject import Subject
+from coterie.report.content import Drawings, Paragraph, Section
+from coterie.report.evaluated_model import EvaluatedModel
+from coterie.report.number_format import plural
 from coterie.trees.criterion_tree import CriterionTree
 from coterie.trees.drawing import draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.words import TreeWords
 
-__all__ = ["trees"]
+__all__ = ["trees_section"]
 
 _MOST_TREES = 5
 _DEPTH = 3
 
 
-def trees(subject: Subject) -> Section:
+@dataclass(frozen=True)
+class _DrawnTrees:
+    """The first trees of a model.
+
+    Attributes
+    ----------
+    total : how many trees there are
+    drawings : SVGs of the first of them
+    owner : which member they belong to, "" for the model itself
+    note : what the leaves hold, a sentence
+    """
+
+    total: int
+    drawings: tuple[str, ...]
+    owner: str = ""
+    note: str = ""
+
+
+def trees_section(evaluated: EvaluatedModel) -> Section:
     key, title = "trees", "Trees"
-    found = _drawn(subject.model, subject)
+    found = _drawn(evaluated.model, evaluated)
     if found is None:
-        return Section(key, title, why_not=f"{subject.name} has no trees of coterie that could be drawn.")
-    whose, total, pictures = found
+        return Section(key, title, reason=f"{evaluated.name} has no trees of coterie that can be drawn.")
+    drawings = found.drawings
+    which = f"The first {plural(len(drawings), 'tree')} of {found.total:,}" if found.total > 1 else "The tree"
+    dashed = "; a dashed line is the branch of missing values" if found.total > 1 else ""
     text = (
-        f"The first {plural(len(pictures), 'tree')} of {total:,}{whose}, down to depth {_DEPTH}; “…” marks what is "
-        "below. Yes goes to the left; a dashed line is the way of missing values."
-        if total > 1
-        else f"The tree{whose}, down to depth {_DEPTH}; “…” marks what is below. Yes goes to the left."
+        f"{which}{found.owner}, down to depth {_DEPTH}; “…” marks deeper nodes. Rows that meet a condition go "
+        f"left{dashed}.{found.note}"
     )
-    titles = tuple(f"tree {number}" for number in range(1, len(pictures) + 1))
-    return Section(key, title, (Words(text), Drawings(titles, tuple(pictures))))
+    titles = tuple(f"tree {number}" for number in range(1, len(drawings) + 1))
+    return Section(key, title, (Paragraph(text), Drawings(titles, drawings)))
 
 
-def _drawn(model: Any, subject: Subject, whose: str = "") -> tuple[str, int, list[str]] | None:
-    """Whose trees they are, how many there are, and the first of them."""
+def _drawn(model: Any, evaluated: EvaluatedModel, owner: str = "") -> _DrawnTrees | None:
+    """The trees of the model, or of the member with the largest weight that has trees."""
     if isinstance(model, CriterionTree):
-        return whose, 1, [model.to_svg(max_depth=_DEPTH).svg]
+        return _DrawnTrees(1, (model.to_svg(max_depth=_DEPTH).svg,), owner)
     members = getattr(model, "estimators_", None)
     if members is not None and len(members) and isinstance(members[0], CriterionTree):
         first = [member for member in members[:_MOST_TREES] if isinstance(member, CriterionTree)]
-        return whose, len(members), [member.to_svg(max_depth=_DEPTH).svg for member in first]
+        drawings = tuple(member.to_svg(max_depth=_DEPTH).svg for member in first)
+        return _DrawnTrees(len(members), drawings, owner)
     boosted = _boosted(model)
     if boosted is not None:
-        total, pictures, has_lines = boosted
-        lines = "; their leaves also add lines in some columns, which are not drawn" if has_lines else ""
-        return f"{whose}, which answer in steps of the score{lines}", total, pictures
-    return _of_members(model, subject)
+        total, svgs, has_linear_leaves = boosted
+        linear = "; their linear models are not drawn" if has_linear_leaves else ""
+        return _DrawnTrees(total, tuple(svgs), owner, f" Leaves hold raw predictions{linear}.")
+    return _of_members(model, evaluated)
 
 
-def _of_members(model: Any, subject: Subject) -> tuple[str, int, list[str]] | None:
-    """The member with trees that has the largest share."""
+def _of_members(model: Any, evaluated: EvaluatedModel) -> _DrawnTrees | None:
+    """Of the member with trees that has the largest weight."""
     members = list(getattr(model, "estimators_", None) or [])
     shares = getattr(model, "_shares", np.ones(len(members)))
     for place in (
@@ -62,14 +82,14 @@ def _of_members(model: Any, subject: Subject) -> tuple[str, int, list[str]] | No
         models = getattr(member, "models", [member])
         name = getattr(member, "name", type(member).__name__)
         first = f" of the member “{name}”" + (", first fold" if len(models) > 1 else "")
-        found = None if models[0] is model else _drawn(models[0], subject, first)
+        found = None if models[0] is model else _drawn(models[0], evaluated, first)
         if found is not None:
             return found
     return None
 
 
 def _boosted(model: Any) -> tuple[int, list[str], bool] | None:
-    """How many trees gradient boosting has, the first of them, and whether their leaves hold lines."""
+    """How many trees gradient boosting has, the first of them drawn, and whether they have linear leaves."""
     forest, encoder = getattr(model, "forest_", None), getattr(model, "encoder_", None)
     if (
         forest is None
@@ -90,14 +110,14 @@ def _boosted(model: Any) -> tuple[int, list[str], bool] | None:
     }
     names = [" ".join(name.split()) or repr(name) for name in names]
     words = TreeWords(names, levels, None, np.zeros(len(names), dtype=bool), "", 3)
-    pictures, has_lines = [], False
+    drawings, has_linear_leaves = [], False
     for place in range(min(_MOST_TREES, len(forest))):
         native = forest.tree(place)
         if native.feature.max(initial=0) >= len(names):
             return None
-        has_lines = has_lines or len(native.linear_feature) > 0
+        has_linear_leaves = has_linear_leaves or len(native.linear_feature) > 0
         state = native.state()
         state["impurity"] = np.full(native.n_nodes, np.nan)  # gradients have none that a reader knows
         grown = GrownTree(Tree.from_state(state, len(names)), len(names), None)
-        pictures.append(draw_tree(grown, words, max_depth=_DEPTH).svg)
-    return (len(forest), pictures, has_lines) if pictures else None
+        drawings.append(draw_tree(grown, words, max_depth=_DEPTH).svg)
+    return (len(forest), drawings, has_linear_leaves) if drawings else None

@@ -24,8 +24,9 @@ from coterie._typing import (
 from coterie._value_types import COUNT, array, instance
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput
-from coterie.explain.explained import Explained
-from coterie.explain.shap import TreeGame
+from coterie.explain.shap import ShapInputs
+from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import TABLE_FITTED, class_counts, require, verify_columns
 from coterie.trees.drawing import TreeDrawing, draw_tree
@@ -72,7 +73,7 @@ def verify_tree(model: Any) -> None:
         expect(tree.n_classes is None, "has a tree of classes, and predicts numbers")
 
 
-class CriterionTree(Explained, MultiOutputMixin, Estimator):
+class CriterionTree(MultiOutputMixin, Estimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
     PARAMS: ClassVar[Params] = {
@@ -161,13 +162,16 @@ class CriterionTree(Explained, MultiOutputMixin, Estimator):
         check_is_fitted(self, "tree_")
         return self.tree_.scores(prepare_prediction(self, X), self._n_threads())
 
-    def _game_of(self, X: Any, background: Any) -> TreeGame:
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
         check_is_fitted(self, "tree_")
         encoded = prepare_prediction(self, X)
         others = None if background is None else prepare_prediction(self, background)
         forest = self.tree_.as_forest()
         start = np.zeros(forest.n_outputs)
-        return TreeGame(
+        return ShapInputs(
             forest, encoded, 1.0, start, self.n_features_in_, self._n_threads(), background=others
         )
 

@@ -9,7 +9,7 @@ from coterie._params import ArrayLike, MappingLike, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
 from coterie.data.prepare import TrainingData
-from coterie.explain.explained import class_outputs
+from coterie.explain.tree_models import class_outputs
 from coterie.fitting.fitted_state import CLASSES_FITTED
 from coterie.trees.criterion_tree import TREE_FITTED, CriterionTree, verify_tree
 

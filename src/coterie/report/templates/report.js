@@ -3,7 +3,7 @@
   const root = document.documentElement;
   const data = JSON.parse(document.getElementById("report-data").textContent);
 
-  // Light or dark: as the system says, until the reader says otherwise.
+  // Light or dark: as the system is set, until the reader chooses.
   const button = document.getElementById("theme");
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
@@ -48,38 +48,38 @@
     root.dataset.ready = "yes";
   };
 
-  // A threshold to move.
+  // The slider of the decision threshold.
   for (const place of document.querySelectorAll(".threshold")) {
     const counts = JSON.parse(place.querySelector("script").textContent);
     const slider = place.querySelector("input");
-    const say = (what, text) => {
+    const write = (what, text) => {
       place.querySelector(`[data-of=${what}]`).textContent = text;
     };
     const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
     const show = () => {
       const at = Number(slider.value);
-      const hits = counts.hits[at], alarms = counts.false_alarms[at], missed = counts.misses[at];
-      say("threshold", counts.thresholds[at].toFixed(2));
-      say("precision", share(hits, hits + alarms));
-      say("recall", share(hits, hits + missed));
-      say("called", (hits + alarms).toLocaleString("en"));
-      say("alarms", alarms.toLocaleString("en"));
-      say("missed", missed.toLocaleString("en"));
+      const right = counts.true_positives[at], wrong = counts.false_positives[at], missed = counts.false_negatives[at];
+      write("threshold", counts.thresholds[at].toFixed(2));
+      write("precision", share(right, right + wrong));
+      write("recall", share(right, right + missed));
+      write("predicted", (right + wrong).toLocaleString("en"));
+      write("false-positives", wrong.toLocaleString("en"));
+      write("false-negatives", missed.toLocaleString("en"));
     };
     slider.addEventListener("input", show);
     show();
   }
 
-  // Trees to leaf through, with buttons or with the arrow keys.
+  // One tree at a time, with buttons or with the arrow keys.
   for (const place of document.querySelectorAll(".trees")) {
     const pictures = [...place.querySelectorAll("figure")];
-    const bar = place.querySelector(".leaf");
+    const bar = place.querySelector(".pager");
     let at = 0;
     const show = (step) => {
       at = (at + step + pictures.length) % pictures.length;
       pictures.forEach((picture, number) => { picture.hidden = number !== at; });
-      const sheet = pictures[at].querySelector(".scroll");
-      sheet.scrollLeft = (sheet.scrollWidth - sheet.clientWidth) / 2; // the root is in the middle
+      const frame = pictures[at].querySelector(".scroll");
+      frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2; // the root is in the middle
       bar.querySelector("span").textContent = `${at + 1} of ${pictures.length}`;
     };
     bar.hidden = pictures.length < 2;

@@ -1,4 +1,4 @@
-"""A report as plain values, and as JSON: the same numbers for programs."""
+"""A report as plain Python values, and as JSON: the same numbers for programs."""
 
 import json
 import math
@@ -10,23 +10,23 @@ from coterie.plots.chart import Chart
 from coterie.report.content import (
     Block,
     Code,
+    ConfusionMatrix,
     Drawings,
     Facts,
     Figure,
-    Matrix,
+    Paragraph,
     Section,
-    Sheet,
-    Thresholds,
-    Words,
+    TableBlock,
+    ThresholdCounts,
 )
-from coterie.report.measures import Measured
+from coterie.report.metrics import ScoreEstimate
 
-__all__ = ["json_of", "plain_of"]
+__all__ = ["dict_of", "json_of"]
 
-FORMAT = 1
+FORMAT = 2
 
 
-def plain_of(report: Any) -> dict[str, Any]:
+def dict_of(report: Any) -> dict[str, Any]:
     """Dicts, lists, text, numbers, booleans and None; what is no number is None."""
     return {
         "format": FORMAT,
@@ -34,28 +34,28 @@ def plain_of(report: Any) -> dict[str, Any]:
         "model": report.model,
         "task": report.task,
         "seen": report.seen,
-        "honest_source": report.source or None,
+        "out_of_sample_source": report.out_of_sample_source or None,
         "scores": {own.key: _score(own) for own in report.scores},
-        "honest_scores": {own.key: _score(own) for own in report.honest_scores},
+        "out_of_sample_scores": {own.key: _score(own) for own in report.out_of_sample_scores},
         "sections": [_section(section) for section in report.shown],
         "left_out": [
-            {"key": section.key, "title": section.title, "why": section.why_not}
+            {"key": section.key, "title": section.title, "reason": section.reason}
             for section in report.left_out
         ],
     }
 
 
 def json_of(report: Any) -> str:
-    return json.dumps(plain_of(report), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(dict_of(report), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def _score(own: Measured) -> dict[str, Any]:
+def _score(own: ScoreEstimate) -> dict[str, Any]:
     return {
         "label": own.label,
         "value": _number(own.value),
         "low": _number(own.low),
         "high": _number(own.high),
-        "more_is_better": own.more_is_better,
+        "greater_is_better": own.greater_is_better,
     }
 
 
@@ -64,12 +64,12 @@ def _section(section: Section) -> dict[str, Any]:
 
 
 def _block(block: Block) -> dict[str, Any]:
-    if isinstance(block, Words):
-        return {"kind": "words", "tone": block.tone, "text": block.text}
+    if isinstance(block, Paragraph):
+        return {"kind": "paragraph", "tone": block.tone, "text": block.text}
     if isinstance(block, Facts):
         facts = [{"label": own.label, "value": own.value, "note": own.note} for own in block.facts]
         return {"kind": "facts", "facts": facts}
-    if isinstance(block, Sheet):
+    if isinstance(block, TableBlock):
         rows = [[_number(cell) for cell in row] for row in block.rows]
         columns = [name.strip() for name in block.columns]
         return {
@@ -77,19 +77,19 @@ def _block(block: Block) -> dict[str, Any]:
             "columns": columns,
             "rows": rows,
             "caption": block.caption,
-            "left_out": block.left_out,
+            "n_left_out": block.n_left_out,
         }
     if isinstance(block, Figure):
         return {"kind": "chart", "caption": block.caption, **_chart(block.chart)}
-    if isinstance(block, Matrix):
+    if isinstance(block, ConfusionMatrix):
         labels = list(block.labels)
         return {
-            "kind": "confusion",
+            "kind": "confusion_matrix",
             "labels": labels,
             "counts": block.counts.tolist(),
             "caption": block.caption,
         }
-    if isinstance(block, Thresholds):
+    if isinstance(block, ThresholdCounts):
         return {"kind": "thresholds", **{name: _listed(value) for name, value in vars(block).items()}}
     if isinstance(block, Drawings):
         return {"kind": "drawings", "titles": list(block.titles)}
@@ -119,8 +119,8 @@ def _chart(chart: Chart) -> dict[str, Any]:
             }
             for bars in chart.bars
         ]
-    if chart.cells is not None:
-        found["cells"] = [_numbers(row) for row in chart.cells.values]
+    if chart.heatmap is not None:
+        found["heatmap"] = [_numbers(row) for row in chart.heatmap.values]
     return found
 
 

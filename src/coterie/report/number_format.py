@@ -1,20 +1,20 @@
-"""Numbers as a reader wants them: few digits, thousands apart, never more than is known."""
+"""Numbers as text: few digits, thousands separated, in the same format within a column."""
 
 import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-__all__ = ["Cell", "column_in_words", "in_words", "interval_in_words", "percent", "plural"]
+__all__ = ["Cell", "format_column", "format_interval", "format_number", "percent", "plural"]
 
 Cell: TypeAlias = str | float | int | None
 
 
-def in_words(value: float) -> str:
-    """Three or four digits.
+def format_number(value: float) -> str:
+    """A number with three or four significant digits.
 
     Examples
     --------
-    >>> [in_words(value) for value in (0.123456, 0.0012345, 1234567.0, 12.0, -0.00001234, float("nan"))]
+    >>> [format_number(value) for value in (0.123456, 0.0012345, 1234567.0, 12.0, -0.00001234, float("nan"))]
     ['0.1235', '0.00123', '1,234,567', '12', '-1.23e-05', '–']
     """
     if not math.isfinite(value):
@@ -38,7 +38,7 @@ def _decimals(size: float) -> int:
 
 
 def percent(share: float) -> str:
-    """A share of a hundred.
+    """A share as a percentage.
 
     Examples
     --------
@@ -52,15 +52,15 @@ def percent(share: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def interval_in_words(low: float, high: float) -> str:
-    """The ends of an interval.
+def format_interval(low: float, high: float) -> str:
+    """An interval as text.
 
     Examples
     --------
-    >>> interval_in_words(0.81, 0.87)
+    >>> format_interval(0.81, 0.87)
     '0.81 to 0.87'
     """
-    return f"{in_words(low)} to {in_words(high)}"
+    return f"{format_number(low)} to {format_number(high)}"
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
@@ -74,12 +74,12 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def column_in_words(cells: Sequence[Cell]) -> list[str]:
-    """What the cells of a column say; its numbers have as many digits after the point as the largest of them needs.
+def format_column(cells: Sequence[Cell]) -> list[str]:
+    """The cells of a column as text; all numbers have as many decimals as the largest of them needs.
 
     Examples
     --------
-    >>> column_in_words([0.97, 0.5, None, 0.00012]), column_in_words([12.5, 300.0]), column_in_words(["a", 3])
+    >>> format_column([0.97, 0.5, None, 0.00012]), format_column([12.5, 300.0]), format_column(["a", 3])
     (['0.9700', '0.5000', '', '0.0001'], ['12.5', '300.0'], ['a', '3'])
     """
     sizes = [abs(cell) for cell in cells if isinstance(cell, float) and math.isfinite(cell)]
@@ -98,4 +98,4 @@ def _cell(cell: Cell) -> str:
         return ""
     if isinstance(cell, bool | str):
         return str(cell)
-    return f"{cell:,}" if isinstance(cell, int) else in_words(cell)
+    return f"{cell:,}" if isinstance(cell, int) else format_number(cell)

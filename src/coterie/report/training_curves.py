@@ -1,4 +1,4 @@
-"""How the model got better: by round or by tree, on rows held out, out of bag, and on the rows of the report."""
+"""The error by round or by tree: on validation rows, out of bag, and on the rows of the report."""
 
 from typing import Any
 
@@ -10,44 +10,46 @@ from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Figure, Section
-from coterie.report.subject import Subject
+from coterie.report.evaluated_model import EvaluatedModel
 
-__all__ = ["curves"]
+__all__ = ["training_curves_section"]
 
-_KEY, _TITLE = "curves", "Learning curves"
+_KEY, _TITLE = "training_curves", "Training curves"
 _MOST_POINTS = 400
 _MOST_STAGES = 25
 _MOST_ROWS = 2_000
-_KEPT = {
-    "validation_losses_": ("loss on rows held out", "round"),
-    "validation_errors_": ("error on rows held out", "round"),
-    "oob_errors_": ("error out of bag", "trees"),
+_RECORDED = {
+    "validation_losses_": ("validation loss", "round"),
+    "validation_errors_": ("validation error", "round"),
+    "oob_errors_": ("out-of-bag error", "trees"),
     "estimator_errors_": ("weighted error of each member", "round"),
 }
 
 
-def curves(subject: Subject) -> Section:
-    figures = _kept(subject.model) or _of_members(subject.model)
-    asked = _asked(subject)
-    if asked is not None:
-        figures = [*figures, asked]
+def training_curves_section(evaluated: EvaluatedModel) -> Section:
+    figures = _recorded_curves(evaluated.model) or _member_curves(evaluated.model)
+    staged = _staged_errors(evaluated)
+    if staged is not None:
+        figures = [*figures, staged]
     if figures:
         return Section(_KEY, _TITLE, tuple(figures))
-    why = f"{subject.name} has no rounds that could be asked one by one, and kept no errors of them."
-    return Section(_KEY, _TITLE, why_not=why)
+    reason = (
+        f"{evaluated.name} has no rounds or trees to evaluate one by one, and recorded no errors during fit."
+    )
+    return Section(_KEY, _TITLE, reason=reason)
 
 
-def _kept(model: Any) -> list[Figure]:
+def _recorded_curves(model: Any) -> list[Figure]:
     figures = []
-    for name, (label, step) in _KEPT.items():
+    for name, (label, step) in _RECORDED.items():
         values = _numbers(getattr(model, name, None))
         if values is not None:
-            figures.append(Figure(_chart(label, label, step, {label: values}), _reading(values, step)))
+            figures.append(Figure(_chart(label, label, step, {label: values}), _lowest(values, step)))
     return figures
 
 
-def _of_members(model: Any) -> list[Figure]:
-    """The folds of the members that kept a curve, the ones with the largest weights first."""
+def _member_curves(model: Any) -> list[Figure]:
+    """The validation losses of the members that recorded them, those with the largest weights first."""
     figures = []
     shares = np.asarray(getattr(model, "_shares", []))
     members = list(getattr(model, "estimators_", []))
@@ -59,33 +61,36 @@ def _of_members(model: Any) -> list[Figure]:
         lines = {f"fold {number}": own for number, own in enumerate(found, start=1) if own is not None}
         if lines:
             name = members[place].name
-            caption = f"Each line is the model of a fold of “{name}”; its rounds end soon after the loss stops falling."
-            figures.append(Figure(_chart(f"{name} on rows held out", "loss", "round", lines), caption))
+            caption = f"One line for each fold of “{name}”; training stops soon after the loss stops falling."
+            title = f"Validation loss of {name}"
+            figures.append(Figure(_chart(title, "validation loss", "round", lines), caption))
     return figures[:2]
 
 
-def _asked(subject: Subject) -> Figure | None:
+def _staged_errors(evaluated: EvaluatedModel) -> Figure | None:
     """The error on the rows of the report after some of the rounds or trees."""
-    n_stages = n_stages_of(subject.model)
+    n_stages = n_stages_of(evaluated.model)
     if n_stages is None or n_stages < 3:
         return None
     stages = np.unique(np.geomspace(1, n_stages, _MOST_STAGES).round().astype(np.int64))
-    some = subject.some(_MOST_ROWS)
+    some = evaluated.subsample(_MOST_ROWS)
     try:
-        numbers, said = staged_answers(subject.model, some.X, stages)
-    except CoterieError:  # some kinds of rounds mean nothing alone
+        numbers, staged = staged_answers(evaluated.model, some.X, stages)
+    except CoterieError:  # some models cannot predict with their first rounds alone
         return None
-    errors = np.array([_error(some, own) for own in said])
-    label = "root mean squared error" if subject.classes is None else "share of wrong rows"
+    errors = np.array([_error(some, own) for own in staged])
+    label = "root mean squared error" if evaluated.classes is None else "error rate"
     at = numbers.astype(np.float64)
     chart = _chart(f"{label} on these rows", label, "rounds or trees", {"on these rows": errors}, at)
-    return Figure(chart, "What the first rounds or trees alone would have said of the rows of this report.")
+    return Figure(chart, "The error of the first rounds or trees alone, on the rows of this report.")
 
 
-def _error(subject: Subject, said: AnyArray) -> float:
-    if subject.classes is None:
-        return float(np.sqrt(((np.asarray(said, dtype=np.float64).reshape(-1) - subject.truth) ** 2).mean()))
-    return float((codes_of(said, subject.classes, len(subject.truth)) != subject.truth).mean())
+def _error(evaluated: EvaluatedModel, predicted: AnyArray) -> float:
+    if evaluated.classes is None:
+        return float(
+            np.sqrt(((np.asarray(predicted, dtype=np.float64).reshape(-1) - evaluated.y_true) ** 2).mean())
+        )
+    return float((codes_of(predicted, evaluated.classes, len(evaluated.y_true)) != evaluated.y_true).mean())
 
 
 def _numbers(values: Any) -> FloatArray | None:
@@ -97,10 +102,10 @@ def _numbers(values: Any) -> FloatArray | None:
     return np.asarray(array, dtype=np.float64)
 
 
-def _reading(values: FloatArray, step: str) -> str:
+def _lowest(values: FloatArray, step: str) -> str:
     best = int(np.nanargmin(values)) + 1
     what = "round" if step == "round" else "tree"
-    return f"Least after {what} {best:,} of {len(values):,}."
+    return f"Lowest after {what} {best:,} of {len(values):,}."
 
 
 def _chart(

@@ -1,4 +1,4 @@
-"""What is wrong with a table is found: constants, ids, copies, empty columns, leaks, and what is new since fit."""
+"""Problems of a table are found: constants, ids, duplicates, empty columns, target leakage, and changes since fit."""
 
 from typing import Any
 
@@ -33,41 +33,44 @@ def made() -> tuple[dict[str, Any], Any]:
     }, y
 
 
-def rows_of_health(found: Any) -> dict[str, str]:
-    section = next(own for own in found.to_dict()["sections"] if own["key"] == "health")
-    sheet = next(own for own in section["blocks"] if own["kind"] == "table")
-    return {row[0]: row[-1] for row in sheet["rows"]}
+def remarks_by_column(found: Any) -> dict[str, str]:
+    section = next(own for own in found.to_dict()["sections"] if own["key"] == "data_quality")
+    table = next(own for own in section["blocks"] if own["kind"] == "table")
+    return {row[0]: row[-1] for row in table["rows"]}
 
 
 def test_remarks_about_columns() -> None:
     X, y = made()
     model = coterie.DecisionTreeClassifier(max_depth=2).fit(X, y)
 
-    remarks = rows_of_health(report.build(model, X, y))
+    remarks = remarks_by_column(report.build(model, X, y))
 
     assert remarks["signal"] == ""
     assert remarks["same"] == "constant"
     assert remarks["number"] == "looks like an id"
     assert "looks like an id" in remarks["code"]
     assert remarks["town"] == ""
-    assert remarks["place"] == "same as town"
+    assert remarks["place"] == "duplicate of town"
     assert remarks["half"] == "mostly missing"
     assert remarks["nothing"] == "empty"
-    assert remarks["leak"] == "tells the target"
+    assert remarks["leak"] == "possible target leakage"
 
 
-def test_a_leak_is_a_warning_and_copies_are_counted() -> None:
+def test_leakage_is_a_warning_and_duplicates_are_counted() -> None:
     X, y = made()
     twice = {name: np.concatenate([column, column[:5]]) for name, column in X.items()}
     model = coterie.DecisionTreeClassifier(max_depth=2).fit(X, y)
 
     text = report.build(model, twice, np.concatenate([y, y[:5]])).text()
 
-    assert "! “leak”: one column alone tells almost all about the target." in text
-    assert "rows that are there twice  5 " in text
+    assert (
+        "! Possible target leakage in “leak”: one column alone explains almost all of the target's variance."
+        in " ".join(text.split())
+    )
+    assert "duplicate rows        5 " in text
 
 
-def test_what_fit_did_not_see_is_said() -> None:
+def test_changes_since_fit_are_remarked() -> None:
     X, y = made()
     model = coterie.RandomForestClassifier(5, random_state=0).fit(
         {"signal": X["signal"], "town": X["town"]}, y
@@ -76,10 +79,10 @@ def test_what_fit_did_not_see_is_said() -> None:
     town[:20] = "Cork"
     signal[0] = np.nan
 
-    remarks = rows_of_health(report.build(model, {"signal": signal, "town": town}, y))
+    remarks = remarks_by_column(report.build(model, {"signal": signal, "town": town}, y))
 
-    assert remarks["town"] == "10 % are categories that fit did not see"
-    assert remarks["signal"] == "nothing was missing in fit"
+    assert remarks["town"] == "10 % of values are unseen categories"
+    assert remarks["signal"] == "no missing values in fit"
 
 
 def test_association_is_the_adjusted_share_of_variance() -> None:
@@ -92,9 +95,9 @@ def test_association_is_the_adjusted_share_of_variance() -> None:
     assert association(column, target) == pytest.approx(1 - (within / 496) / (whole / 499))
 
 
-def test_noise_tells_nothing() -> None:
-    told = [
+def test_noise_explains_nothing() -> None:
+    explained = [
         association(Column("x", "numeric", RNG.normal(size=400)), RNG.normal(size=400)) for _ in range(50)
     ]
 
-    assert np.mean(told) < 0.02
+    assert np.mean(explained) < 0.02

@@ -1,0 +1,182 @@
+"""Feature importance by permutation, and partial dependence on the most important columns."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.table import Table
+from coterie.diagnostics.dependence import DependenceCurve, dependence
+from coterie.diagnostics.importance import Importance, importance
+from coterie.errors import CoterieError
+from coterie.plots.dependence_display import DependenceDisplay
+from coterie.plots.importance_display import ImportanceDisplay
+from coterie.report.association import association
+from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
+from coterie.report.evaluated_model import EvaluatedModel, predicted_probabilities
+from coterie.report.number_format import plural
+
+__all__ = ["column_importance", "importance_section", "partial_dependence_section"]
+
+_MOST_MEASURED = 30
+_MOST_SHOWN = 15
+_MOST_ROWS = 800
+_N_REPEATS = 3
+_MOST_CURVES = 6
+_CURVE_ROWS = 200
+_CURVE_POINTS = 15
+_MOST_LEVELS = 12
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+def column_importance(evaluated: EvaluatedModel) -> Importance:
+    """Permutation importance; of very many columns, of those that seem most important."""
+    some = evaluated.subsample(_MOST_ROWS)
+    places = None
+    if evaluated.table.n_columns > _MOST_MEASURED:
+        places = np.sort(np.argsort(-_rough_importance(evaluated), kind="stable")[:_MOST_MEASURED]).tolist()
+    return importance(
+        evaluated.model,
+        some.X,
+        some.y,
+        features=places,
+        scoring=_scorer(evaluated),
+        n_repeats=_N_REPEATS,
+        n_jobs=evaluated.n_jobs,
+        random_state=evaluated.seed,
+    )
+
+
+def _scorer(evaluated: EvaluatedModel) -> Any:
+    """The log-likelihood, more sensitive than accuracy; None (the model's own score) without probabilities."""
+    if evaluated.classes is None or not hasattr(evaluated.model, "predict_proba"):
+        return None
+    places = {label: code for code, label in enumerate(evaluated.classes.tolist())}
+
+    def score(model: Any, X: Any, y: AnyArray) -> float:
+        proba = predicted_probabilities(model, X)
+        assert proba is not None
+        codes = [places[label] for label in y.tolist()]
+        return float(np.log(np.maximum(proba[np.arange(len(codes)), codes], _LEAST)).mean())
+
+    return score
+
+
+def _rough_importance(evaluated: EvaluatedModel) -> FloatArray:
+    """A guess of the importance of columns that is cheap for very many of them."""
+    gains = _gains(evaluated.model, evaluated.table.n_columns)
+    if gains is not None:
+        return gains
+    predictions = evaluated.predictions
+    predicted = predictions.y_pred if predictions.proba is None else predictions.proba.max(axis=1)
+    if predictions.proba is not None and predictions.proba.shape[1] == 2:
+        predicted = predictions.proba[:, 1]
+    return np.array(
+        [
+            association(_part(evaluated.table, place, evaluated.rows), predicted)
+            for place in range(evaluated.table.n_columns)
+        ]
+    )
+
+
+def _gains(model: Any, n_columns: int) -> FloatArray | None:
+    """Shares of the gain of splits, of the model or of the trees among its members."""
+    found = _own_gains(model, n_columns)
+    members = getattr(model, "estimators_", None)
+    if found is not None or not isinstance(members, list):
+        return found
+    parts = [_own_gains(own, n_columns) for member in members for own in getattr(member, "models", [member])]
+    known = [part for part in parts if part is not None]
+    return np.mean(known, axis=0) if known else None
+
+
+def _own_gains(model: Any, n_columns: int) -> FloatArray | None:
+    try:
+        gains = np.asarray(model.feature_importances_, dtype=np.float64)
+    except (AttributeError, CoterieError):
+        return None
+    return gains if gains.shape == (n_columns,) and np.isfinite(gains).all() else None
+
+
+def _part(table: Table, place: int, rows: AnyArray) -> Any:
+    column = table.column(place)
+    return type(column)(column.name, column.kind, column.values[rows], column.levels)
+
+
+def importance_section(evaluated: EvaluatedModel, found: Importance, seen: bool | None) -> Section:
+    what = (
+        "R²" if evaluated.classes is None else "accuracy" if _scorer(evaluated) is None else "log-likelihood"
+    )
+    left = evaluated.table.n_columns - len(found.names)
+    text = (
+        f"Permutation importance: how much the {what} decreases when the values of one column are shuffled among "
+        f"{plural(min(len(evaluated.rows), _MOST_ROWS), 'row')}; mean and standard deviation of {_N_REPEATS} repeats. "
+        "Correlated columns share their importance."
+    )
+    if left:
+        text += f" {plural(left, 'column')} that seem less important were not measured."
+    blocks: list[Block] = [Paragraph(text)]
+    if seen:
+        blocks.append(
+            Paragraph(
+                "These are training rows: columns that the model overfitted to look more important than they are.",
+                "note",
+            )
+        )
+    chart = ImportanceDisplay(found, _MOST_SHOWN).chart()
+    axis = type(chart.x)(f"decrease in {what}", chart.x.low, chart.x.high)
+    blocks.append(Figure(type(chart)(chart.title, axis, chart.y, bars=chart.bars, marks=chart.marks)))
+    assert found.spread is not None
+    rows: list[tuple[Cell, ...]] = [
+        (found.names[place], float(found.values[place]), float(found.spread[place])) for place in found.order
+    ]
+    blocks.append(
+        TableBlock(
+            ("column", f"decrease in {what}", "standard deviation"), tuple(rows), n_left_out=left, folded=True
+        )
+    )
+    return Section("feature_importance", "Feature importance", tuple(blocks))
+
+
+def partial_dependence_section(evaluated: EvaluatedModel, found: Importance) -> Section:
+    key, title = "partial_dependence", "Partial dependence"
+    worth = [place for place in found.order.tolist() if found.values[place] > 0]
+    names = [found.names[place] for place in worth[:_MOST_CURVES]]
+    if not names:
+        return Section(key, title, reason="no column has a positive importance.")
+    some = evaluated.subsample(_CURVE_ROWS)
+    target = None
+    if evaluated.classes is not None and len(evaluated.classes) != 2:
+        target = evaluated.classes.tolist()[int(np.bincount(evaluated.y_true).argmax())]
+    places = [evaluated.column_names.index(name) for name in names]
+    curves = dependence(
+        evaluated.model,
+        some.X,
+        places,
+        kind="average",
+        grid_resolution=_CURVE_POINTS,
+        target=target,
+        n_jobs=evaluated.n_jobs,
+    )
+    about = "" if target is None else f" The curves are of the most frequent class, “{target}”."
+    text = (
+        f"The mean prediction for {plural(len(some.rows), 'row')} if all of them had the same value in one column, "
+        f"for the {plural(len(names), 'most important column')}.{about}"
+    )
+    shown = replace(curves, curves=tuple(_readable(curve) for curve in curves.curves))
+    figures = [Figure(DependenceDisplay(shown, own.name).chart(), _caption(own)) for own in curves.curves]
+    return Section(key, title, (Paragraph(text), *figures))
+
+
+def _readable(curve: DependenceCurve) -> DependenceCurve:
+    """Of very many levels, the most frequent."""
+    if not curve.categorical or len(curve.grid) <= _MOST_LEVELS:
+        return curve
+    some = np.sort(np.argsort(-curve.count, kind="stable")[:_MOST_LEVELS])
+    return replace(curve, grid=curve.grid[some], average=curve.average[some], count=curve.count[some])
+
+
+def _caption(curve: DependenceCurve) -> str:
+    n_levels = len(curve.grid)
+    return f"The {_MOST_LEVELS} most frequent of {n_levels} levels." if _readable(curve) is not curve else ""
