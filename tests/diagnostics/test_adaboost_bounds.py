@@ -88,7 +88,7 @@ def test_every_quantity_is_printed_beside_its_bound() -> None:
     assert lines[0].split() == ["after", "round", "30,", "120", "rows", "measured", "bound"]
     assert [line for line in lines if line.startswith("share of margins <= 0.2")]
     assert f"{found.margin_error_bound[-1, 1]:.4f}" in repr(found)
-    assert "which says nothing" in lines[-1]
+    assert "which means nothing" in lines[-1]
 
 
 def test_a_training_error_that_never_reaches_zero() -> None:

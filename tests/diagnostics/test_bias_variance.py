@@ -28,7 +28,7 @@ from coterie import (
 )
 from coterie.diagnostics import BiasVariance, bias_variance
 from coterie.diagnostics._decompositions import domingos, kohavi_wolpert, squared_error
-from coterie.diagnostics.votes.stages import staged_answers
+from coterie.diagnostics.votes.stages import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.naive.bias_variance import naive_domingos, naive_kohavi_wolpert, naive_squared
 
@@ -155,8 +155,8 @@ def test_the_same_fits_in_other_parts() -> None:
 )
 def test_the_last_stage_is_the_whole_model(model: Any, y: Any) -> None:
     model.set_params(random_state=0).fit(X, y)
-    numbers, stages = staged_answers(model, X, "all")
-    some_numbers, some_stages = staged_answers(model, X, [2, 5])
+    numbers, stages = staged_predictions(model, X, "all")
+    some_numbers, some_stages = staged_predictions(model, X, [2, 5])
 
     assert numbers.tolist() == list(
         range(1, len(model.estimators_ if hasattr(model, "estimators_") else stages) + 1)

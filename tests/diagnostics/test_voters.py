@@ -79,5 +79,6 @@ def test_a_list_of_models_and_numbers() -> None:
     models = [LogisticRegression().fit(X, Y), GaussianNB().fit(X, Y)]
 
     assert np.isnan(voters(models, X, Y).ensemble_error)
-    with pytest.raises(InvalidInput, match="these members say numbers"):
+    with pytest.raises(InvalidInput) as caught:
         voters(RandomForestRegressor(3).fit(X, X[:, 0]), X, X[:, 0])
+    assert (caught.value.parameter, caught.value.allowed) == ("model", "an ensemble of classifiers")

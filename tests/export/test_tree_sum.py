@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 import coterie
 from coterie.errors import InvalidInput, InvalidType
 from coterie.export import feature_matrix, import_model
-from coterie.export.tree_sum import tree_sum_of
+from coterie.export.tree_models import tree_sum_of
 from coterie.losses import CustomLoss
 from tests.helpers.exported import (
     as_columns,

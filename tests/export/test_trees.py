@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.errors import ModelFileError
-from coterie.export.links import NumberLink
 from coterie.export.readers.assemble import Findings, assemble
 from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.raw_tree import LinearLeaf, RawTree
+from coterie.trees.links import NumberLink
 from tests.naive.imported_tree import answer_of, leaf_of
 
 N_COLUMNS = 4

@@ -39,6 +39,7 @@ from coterie.boosting._booster import Booster, add_scores, units_of
 from coterie.boosting._checkpoint_rounds import KeptRounds, kept_rounds
 from coterie.boosting._dropout import DroppingBooster, check_dropout, check_staged
 from coterie.boosting._evaluators import EvalSetJudge, Judge, LeftOutJudge
+from coterie.boosting._first_rounds import first_rounds
 from coterie.boosting._holdouts import Part, all_rows, divide_rows
 from coterie.boosting._init_estimator import fitted_init
 from coterie.boosting._replay import KnownRounds
@@ -46,6 +47,7 @@ from coterie.boosting._row_sampling import sampling_of
 from coterie.boosting._staged import staged_scores
 from coterie.boosting._trainer import Crew, Squad
 from coterie.boosting._tree_options import set_growth, set_lines, set_penalties, takes_several_targets
+from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
 from coterie.boosting.plan import Plan, Policy, plan_of
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded, take_rows
@@ -75,6 +77,7 @@ from coterie.fitting.warm_start import (
 from coterie.losses import BoostingLoss, Origin
 from coterie.trees.interactions import interaction_sets, with_made_features
 from coterie.trees.limits import monotone_of
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["BOOSTING_PARAMS", "BoostingBase", "shared_parameters", "training_weight"]
 
@@ -609,6 +612,22 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
             gains[list(features)] += gain / len(features)
         total = gains.sum()
         return gains / total if total > 0 else gains
+
+    def split_counts(self) -> FloatArray:
+        """How often each column is split on, over all trees."""
+        return boosting_split_counts(self)
+
+    def tree_sum(self) -> TreeSum:
+        """The model as parts that other formats are written from: readings of columns, trees, a start and a link."""
+        return boosting_tree_sum(self)
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that trees see of a table: categories are codes, target statistics are the last columns."""
+        return boosting_features(self, X)
+
+    def with_rounds(self, n_rounds: int) -> Self:
+        """A copy with only the first rounds; what was known of training rows left out is gone."""
+        return first_rounds(self, n_rounds)
 
     def _take_classes(self, train: TrainingData) -> None:
         raise AssertionError("the classifier and the regressor each say what to do")

@@ -13,7 +13,7 @@ from coterie.data.parts import cuttable, rows_of
 from coterie.diagnostics._decompositions import Parts, domingos, kohavi_wolpert, squared_error
 from coterie.diagnostics._repeats import bootstrap_rows, fitted_copy, labels_of, task_of
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.stages import staged_answers
+from coterie.diagnostics.votes.stages import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
 
@@ -161,7 +161,7 @@ def bias_variance(
         else:
             table, given = draw(seed >> 32)
             target = labels_of(table, given, task, "bias_variance")
-        return staged_answers(fitted_copy(estimator, table, target, seed), X_asked, stages)
+        return staged_predictions(fitted_copy(estimator, table, target, seed), X_asked, stages)
 
     found = in_parallel(one, [(seed,) for seed in seeds], n_jobs=n_jobs)
     # With "all", fits that stopped early have fewer stages: those that every fit has are compared.

@@ -1,7 +1,6 @@
 """Parameters of functions: each is compared with its rules, and the error names it."""
 
-from coterie._params import Rule, in_short
-from coterie.errors import InvalidParameter
+from coterie._params import Rule, unexpected
 
 __all__ = ["check_choice"]
 
@@ -19,4 +18,4 @@ def check_choice(name: str, value: object, *rules: Rule | None) -> None:
     if any(value is None if rule is None else rule.accepts(value) for rule in rules):
         return
     allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
-    raise InvalidParameter(f"{name}={in_short(value)}: expected {allowed}.")
+    raise unexpected(name, value, allowed)

@@ -17,8 +17,11 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput
-from coterie.export.links import ClassLink, NumberLink
+from coterie.export.imported_readings import readings_of_imported
 from coterie.export.readers.table_reader import TableReader
+from coterie.trees.links import ClassLink, NumberLink
+from coterie.trees.split_counts import split_counts_of, splits_of_forest
+from coterie.trees.tree_sum import TreeSum, as_matrix, labels_by_target, trees_of_outputs
 
 __all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
 
@@ -47,6 +50,8 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
     """What imported classifiers and regressors share."""
 
     forest_: Any
+    link_: Any
+    source_: str
     recipe_: Recipe
 
     def __init__(self, *, n_jobs: int | None = None) -> None:
@@ -55,8 +60,9 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
     def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Never:
         """Raise an error: the model was trained elsewhere, and stays as it is."""
         raise InvalidInput(
-            f"{type(self).__name__} was trained elsewhere and cannot be fitted. Train the original again and import "
-            "it, or wrap the model in sklearn.frozen.FrozenEstimator where fit is called on every part."
+            f"{type(self).__name__} was trained elsewhere and cannot be fitted.",
+            hint="Train the original again and import it, or wrap the model in sklearn.frozen.FrozenEstimator where "
+            "fit is called on every part.",
         )
 
     def _threads(self) -> int:
@@ -72,10 +78,13 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         return np.asarray(self.recipe_.leaf_ids[places])
 
     def _read(self, X: Any) -> Encoded:
+        return self._fitted_recipe().reader.read(X, type(self).__name__)
+
+    def _fitted_recipe(self) -> Recipe:
         check_is_fitted(
             self, "forest_", msg="This %(name)s is empty: coterie.export.import_model makes full ones."
         )
-        return self.recipe_.reader.read(X, type(self).__name__)
+        return self.recipe_
 
     def _scores(self, X: Any) -> FloatArray:
         """What the trees say together, shape (n_rows, n_outputs)."""
@@ -87,6 +96,40 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         if self.recipe_.divisor != 1:
             scores /= self.recipe_.divisor
         return scores
+
+    def split_counts(self) -> FloatArray:
+        """How often each column is split on, over all trees."""
+        reader = self._fitted_recipe().reader
+        by_feature = split_counts_of(splits_of_forest(self.forest_), len(reader.features))
+        columns = [feature.column for feature in reader.features]
+        return np.bincount(columns, by_feature, minlength=reader.schema.n_features).astype(np.float64)
+
+    def tree_sum(self) -> TreeSum:
+        """The model as parts that other formats are written from: readings of columns, trees, a start and a link."""
+        recipe = self._fitted_recipe()
+        if callable(recipe.start):
+            raise InvalidInput(
+                f"The {self.source_} model starts from the predictions of another model (init), which is no tree.",
+                parameter="init",
+                received=recipe.start,
+                allowed="None",
+                hint="Train it without init.",
+            )
+        start = np.zeros(self.forest_.n_outputs)
+        start[:] = recipe.start
+        return TreeSum(
+            type(self).__name__,
+            readings_of_imported(recipe.reader),
+            trees_of_outputs(self.forest_),
+            start,
+            self.link_,
+            labels_by_target(self),
+            divisor=float(recipe.divisor),
+        )
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that the trees see of a table: categories are codes, NaN is where a value is missing."""
+        return as_matrix(self._read(X))
 
     def __sklearn_clone__(self) -> "_Imported":
         return self  # there is nothing to learn anew
@@ -136,7 +179,7 @@ class ImportedRegressor(RegressorMixin, _Imported):
     def predict(self, X: Any) -> FloatArray:
         """The answer to each row; with several outputs, a column for each."""
         scores = self._scores(X)
-        return self.link_.answers(scores)
+        return self.link_.predictions(scores)
 
 
 def _has_scores(model: Any) -> bool:

@@ -7,7 +7,6 @@ import numpy as np
 from coterie._engine import Forest
 from coterie.data.schema import Schema
 from coterie.export.imported import ImportedClassifier, ImportedRegressor, Recipe
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 from coterie.export.readers.category_sets import Coding
 from coterie.export.readers.features import Feature, Numbers, ZeroIsMissing
 from coterie.export.readers.sklearn_trees import _InitModel
@@ -29,6 +28,7 @@ from coterie.files.kinds import (
 )
 from coterie.files.member_classes import FLOATS, LABELS, ROWS
 from coterie.files.spec import Spec, expect
+from coterie.trees.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 
 __all__ = ["IMPORTED_CLASSES"]
 

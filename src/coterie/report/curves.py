@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics.votes.stages import n_stages_of, staged_answers
+from coterie.diagnostics.votes.stages import n_stages_of, staged_predictions
 from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line
@@ -49,13 +49,12 @@ def _kept(model: Any) -> list[Figure]:
 def _of_members(model: Any) -> list[Figure]:
     """The folds of the members that kept a curve, the ones with the largest weights first."""
     figures = []
-    shares = np.asarray(getattr(model, "_shares", []))
-    members = list(getattr(model, "estimators_", []))
-    if len(shares) != len(members):
-        return []
+    names = getattr(model, "members_", getattr(model, "candidates_", []))
+    members = [own for own in getattr(model, "estimators_", []) if hasattr(own, "models")]
+    weights = dict(zip(names, getattr(model, "weights_", []), strict=False))
+    shares = np.array([weights.get(own.name, 0.0) for own in members])
     for place in np.argsort(-shares, kind="stable").tolist():
-        models = list(getattr(members[place], "models", []))
-        found = [_numbers(getattr(own, "validation_losses_", None)) for own in models]
+        found = [_numbers(getattr(own, "validation_losses_", None)) for own in members[place].models]
         lines = {f"fold {number}": own for number, own in enumerate(found, start=1) if own is not None}
         if lines:
             name = members[place].name
@@ -72,7 +71,7 @@ def _asked(subject: Subject) -> Figure | None:
     stages = np.unique(np.geomspace(1, n_stages, _MOST_STAGES).round().astype(np.int64))
     some = subject.some(_MOST_ROWS)
     try:
-        numbers, said = staged_answers(subject.model, some.X, stages)
+        numbers, said = staged_predictions(subject.model, some.X, stages)
     except CoterieError:  # some kinds of rounds mean nothing alone
         return None
     errors = np.array([_error(some, own) for own in said])

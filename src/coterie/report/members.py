@@ -1,14 +1,14 @@
 """How sure the members are together, and how they differ."""
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics.diversity import Ambiguity, Diversity, ambiguity_of, diversity, diversity_of
 from coterie.diagnostics.margins import margins
-from coterie.diagnostics.votes.member_answers import MemberAnswers
 from coterie.errors import CoterieError
+from coterie.members.member_predictions import HeldOutPredictions
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.margin_display import MarginDisplay
@@ -74,10 +74,10 @@ def _of_committee(subject: Subject, proba: FloatArray, truth: AnyArray) -> tuple
         place for place in np.argsort(-model.weights_, kind="stable").tolist() if model.weights_[place] > 0
     ]
     lines = [_steps("committee", own)]
-    known = model._answers.known & np.isfinite(model._answers.said).all(axis=(0, 2))
+    held_out: HeldOutPredictions = model.held_out_predictions()
     for place in shown[:4]:
-        said = model._answers.said[place][known]
-        lines.append(_steps(model.members_[place], _margin(said, model._truth.truth[known])))
+        members_margin = _margin(held_out.members.values[place], held_out.truth)
+        lines.append(_steps(model.members_[place], members_margin))
     text = (
         f"A margin is the probability of the right class minus the largest of another, out of fold. "
         f"{percent(float((own <= 0).mean()))} of rows have none, or a negative one; the median is "
@@ -136,24 +136,23 @@ def members(subject: Subject, honesty: Honesty) -> Section:
 
 def _found(subject: Subject, honesty: Honesty) -> tuple[Diversity | Ambiguity, str]:
     model = subject.model
-    if hasattr(model, "_answers") and hasattr(model, "members_") and len(model.members_) > 1:
-        return _of_answers(subject, model), "about rows of fit, out of fold"
+    if hasattr(model, "held_out_predictions") and len(model.members_) > 1:
+        return _of_held_out(model.held_out_predictions()), "about rows of fit, out of fold"
     some = subject.some(_MOST_ROWS)
     return diversity(model, some.X, some.y), _ABOUT[honesty.seen]
 
 
-def _of_answers(subject: Subject, model: Any) -> Diversity | Ambiguity:
-    """Of the members of a committee: what they said out of fold, with their weights."""
-    rows = np.flatnonzero(model._answers.known & np.isfinite(model._answers.said).all(axis=(0, 2)))
-    if len(rows) > _MOST_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, _MOST_ROWS).round().astype(np.intp)]
-    asked = MemberAnswers(
-        model._answers.said[:, rows], model.weights_, tuple(model.members_), subject.classes
-    )
-    truth, weight = model._truth.truth[rows], model._truth.weight[rows]
-    if subject.classes is None:
-        return ambiguity_of(asked, truth, weight / weight.sum(), float("nan"))
-    return diversity_of(asked, truth, weight, float("nan"))
+def _of_held_out(known: HeldOutPredictions) -> Diversity | Ambiguity:
+    """Of the members of a committee: what they predicted out of fold, with their weights."""
+    n_rows = len(known.truth)
+    rows = np.arange(n_rows)
+    if n_rows > _MOST_ROWS:
+        rows = np.linspace(0, n_rows - 1, _MOST_ROWS).round().astype(np.intp)
+    members = replace(known.members, values=known.members.values[:, rows])
+    truth, weight = known.truth[rows], known.weight[rows]
+    if not members.classes:
+        return ambiguity_of(members, truth, weight / weight.sum(), float("nan"))
+    return diversity_of(members, truth, weight, float("nan"))
 
 
 def _sentence(found: Diversity | Ambiguity) -> str:

@@ -7,11 +7,11 @@ from sklearn.base import is_classifier
 
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
-from coterie.export.links import Logistic, NumberLink, Softmax
 from coterie.export.readers.assemble import Findings
 from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.table_reader import Labels
+from coterie.trees.links import Logistic, NumberLink, Softmax
 
 __all__ = ["hist_findings"]
 

@@ -14,10 +14,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.errors import ModelFileError
-from coterie.export.links import Logistic, NumberLink, Shares, Softmax
 from coterie.export.readers.assemble import Findings
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.single_precision import at_most
+from coterie.trees.links import Logistic, NumberLink, Shares, Softmax
 
 __all__ = ["boosting_findings", "forest_findings"]
 

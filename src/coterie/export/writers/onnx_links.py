@@ -6,9 +6,17 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.tree_sum import Ascending, OneClass
 from coterie.export.writers.onnx_graph import Graph
+from coterie.trees.links import (
+    Ascending,
+    Hinge,
+    Logistic,
+    NumberLink,
+    OneClass,
+    OneVersusRest,
+    Shares,
+    Softmax,
+)
 
 __all__ = ["write_labels", "write_numbers", "write_probabilities"]
 

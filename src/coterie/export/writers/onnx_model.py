@@ -7,11 +7,12 @@ import numpy as np
 
 from coterie._params import in_short
 from coterie.errors import InvalidParameter
-from coterie.export.tree_sum import TreeSum, tree_sum_of
+from coterie.export.tree_models import tree_sum_of
 from coterie.export.writers.onnx_columns import write_features
 from coterie.export.writers.onnx_graph import Graph, need_onnx
 from coterie.export.writers.onnx_links import write_labels, write_numbers, write_probabilities
 from coterie.export.writers.onnx_trees import scores_of_trees
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["to_onnx"]
 

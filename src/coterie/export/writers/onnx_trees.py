@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.export.writers.flat_tree import FlatTree, Lines
 from coterie.export.writers.onnx_graph import Graph
+from coterie.trees.flat_tree import FlatTree, Lines
 
 __all__ = ["scores_of_trees"]
 

@@ -9,9 +9,19 @@ import numpy as np
 from coterie._optional import need
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidInput
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.tree_sum import Ascending, OneClass, TreeSum, tree_sum_of
-from coterie.export.writers.flat_tree import FlatTree
+from coterie.export.tree_models import tree_sum_of
+from coterie.trees.flat_tree import FlatTree
+from coterie.trees.links import (
+    Ascending,
+    Hinge,
+    Logistic,
+    NumberLink,
+    OneClass,
+    OneVersusRest,
+    Shares,
+    Softmax,
+)
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["to_treelite"]
 
@@ -59,7 +69,7 @@ def to_treelite(model: Any) -> Any:
             f"This {whole.name} has leaves that are lines, and treelite knows only leaves that are numbers. Fit it "
             "with linear_leaves=False, or use to_onnx."
         )
-    return _Writer(whole, _face_of(whole)).write(builder)
+    return TreeliteWriter(whole, _face_of(whole)).write(builder)
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,7 @@ def _face_of(whole: TreeSum) -> _Face:
     return _Face("kMultiClf", [len(own) for own in whole.classes], "identity_multiclass")
 
 
-class _Writer:
+class TreeliteWriter:
     """Hands trees to treelite, node by node."""
 
     def __init__(self, whole: TreeSum, face: _Face) -> None:

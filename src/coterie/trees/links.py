@@ -1,4 +1,4 @@
-"""From scores to answers: what other libraries do after they have added up their trees."""
+"""From raw predictions to predictions: what models do after they have added up their trees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,17 @@ from scipy.special import expit, softmax
 
 from coterie._typing import AnyArray, FloatArray
 
-__all__ = ["ClassLink", "Hinge", "Logistic", "NumberLink", "OneVersusRest", "Shares", "Softmax"]
+__all__ = [
+    "Ascending",
+    "ClassLink",
+    "Hinge",
+    "Logistic",
+    "NumberLink",
+    "OneClass",
+    "OneVersusRest",
+    "Shares",
+    "Softmax",
+]
 
 _NUMBERS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda scores: scores,
@@ -26,10 +36,20 @@ class NumberLink:
 
     name: str = "identity"
 
-    def answers(self, scores: FloatArray) -> FloatArray:
+    def predictions(self, scores: FloatArray) -> FloatArray:
         """One number for each row, or a column for each output."""
-        answers = _NUMBERS[self.name](scores)
-        return answers[:, 0] if scores.shape[1] == 1 else answers
+        numbers = _NUMBERS[self.name](scores)
+        return numbers[:, 0] if scores.shape[1] == 1 else numbers
+
+
+@dataclass(frozen=True)
+class Ascending:
+    """Several quantiles: the scores in ascending order."""
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """All rows are of the one class that there is."""
 
 
 class ClassLink(Protocol):
