@@ -120,7 +120,7 @@ def test_classes_add_up_with_and_without_noise(method: str) -> None:
     adds_up(plain)
     adds_up(noisy)
     assert plain.noise[0] == 0 < noisy.noise[0]
-    wrong = plain.classes[plain.answers[:, 0]] != plain.classes[plain.truth.argmax(axis=1)]
+    wrong = plain.classes[plain.predictions[:, 0]] != plain.classes[plain.truth.argmax(axis=1)]
     assert plain.error[0] == pytest.approx(wrong.mean())
 
 
@@ -195,8 +195,8 @@ def test_threads_change_nothing_and_frames_are_welcome() -> None:
         for n in (1, 2)
     ]
 
-    np.testing.assert_array_equal(runs[0].answers, runs[1].answers)
-    assert (runs[0].answers[0] != runs[0].answers[1]).any()
+    np.testing.assert_array_equal(runs[0].predictions, runs[1].predictions)
+    assert (runs[0].predictions[0] != runs[0].predictions[1]).any()
     adds_up(runs[0])
     assert repr(runs[0]).startswith("4 fits, 36 rows, squared error\n  stage")
 
@@ -246,7 +246,7 @@ def parts_of(model: Any, stages: Any = None) -> BiasVariance:
 
 def errors_of_means(found: BiasVariance) -> Any:
     """Standard errors of the mean bias and variance, by leaving out one fit after the other."""
-    answers = found.answers[:, -1]
+    answers = found.predictions[:, -1]
     left = np.array(
         [
             [

@@ -36,7 +36,7 @@ def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -
 
     Examples
     --------
-    Twenty-five voters that are wrong in 35 of 100 cases are wrong in 6 together; not if they think alike.
+    Twenty-five voters that are wrong in 35 of 100 cases are wrong in 6 together; not if their errors are correlated.
 
     >>> round(independent_voters(25, 0.35), 2)
     0.06

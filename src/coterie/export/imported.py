@@ -1,4 +1,4 @@
-"""Models that were trained elsewhere and answer here."""
+"""Models that were trained elsewhere and predict here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ __all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything between a table and the answers, except the trees.
+    """Everything between a table and the predictions, except the trees.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         return self.recipe_
 
     def _scores(self, X: Any) -> FloatArray:
-        """What the trees say together, shape (n_rows, n_outputs)."""
+        """The raw predictions: the sum of the trees, shape (n_rows, n_outputs)."""
         encoded = self._read(X)
         start = self.recipe_.start
         scores = np.empty((encoded.n_rows, self.forest_.n_outputs))
@@ -144,7 +144,7 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
 
 
 class ImportedRegressor(RegressorMixin, _Imported):
-    """A regressor that another library trained, or a ranker, or any model whose answer is a number.
+    """A regressor that another library trained, or a ranker, or any model that predicts a number.
 
     The functions of `coterie.export` make such models; `fit` raises an error.
 
@@ -177,7 +177,7 @@ class ImportedRegressor(RegressorMixin, _Imported):
     link_: NumberLink
 
     def predict(self, X: Any) -> FloatArray:
-        """The answer to each row; with several outputs, a column for each."""
+        """The prediction for each row; with several outputs, a column for each."""
         scores = self._scores(X)
         return self.link_.predictions(scores)
 
@@ -225,7 +225,7 @@ class ImportedClassifier(ClassifierMixin, _Imported):
     def decision_function(self, X: Any) -> FloatArray:
         """The scores before the link: one for each row with two classes, otherwise one for each class.
 
-        Forests, whose trees answer with probabilities, do not have it.
+        Forests, whose trees predict probabilities, do not have it.
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores

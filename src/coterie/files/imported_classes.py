@@ -9,7 +9,7 @@ from coterie.data.schema import Schema
 from coterie.export.imported import ImportedClassifier, ImportedRegressor, Recipe
 from coterie.export.readers.category_sets import Coding
 from coterie.export.readers.features import Feature, Numbers, ZeroIsMissing
-from coterie.export.readers.sklearn_trees import _InitModel
+from coterie.export.readers.sklearn_trees import InitModel
 from coterie.export.readers.table_reader import Labels, TableReader
 from coterie.files.kinds import (
     ANY,
@@ -119,13 +119,13 @@ IMPORTED_CLASSES = [
         dropped=frozenset({"n_levels", "takes_matrix"}),
         verify=_check_reader,
     ),
-    Spec("import.InitModel", _InitModel, {"model": MODEL, "scale": NUMBER | NONE}),
+    Spec("import.InitModel", InitModel, {"model": MODEL, "scale": NUMBER | NONE}),
     Spec(
         "import.Recipe",
         Recipe,
         {
             "reader": instance(TableReader),
-            "start": FLOATS | instance(_InitModel),
+            "start": FLOATS | instance(InitModel),
             "divisor": NUMBER,
             "leaf_ids": array("iu", 1),
             "first_id": ROWS,

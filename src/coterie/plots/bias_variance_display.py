@@ -48,7 +48,7 @@ class BiasVarianceDisplay(Display):
         return {"stage": self.found.stages, **{name: getattr(self.found, name) for name in _PARTS}}
 
     def chart(self) -> Chart:
-        title = f"Bias and variance of {self.found.answers.shape[0]} fits"
+        title = f"Bias and variance of {self.found.predictions.shape[0]} fits"
         unit = "squared error" if self.found.classes is None else "share of wrong rows"
         names = [name for name in _PARTS if name != "noise" or self.found.noise.any()]
         values = np.array([getattr(self.found, name) for name in names])
@@ -66,6 +66,6 @@ class BiasVarianceDisplay(Display):
         )
 
     def __repr__(self) -> str:
-        n_fits, n_stages, _ = self.found.answers.shape
+        n_fits, n_stages, _ = self.found.predictions.shape
         stages = "1 stage" if n_stages == 1 else f"{n_stages} stages"
         return f"BiasVarianceDisplay({self.found.method.replace('_', ' ')}, {n_fits} fits, {stages})"

@@ -133,6 +133,7 @@ def readings_of(schema: Schema, encoder: Encoder, statistics: TargetStatistics |
 
 
 def look_up(column: int, keys: list[str] | FloatArray, numbers: AnyArray, default: float = np.nan) -> LookUp:
+    """The number of each key of a column."""
     if len(keys) == 0:  # a column that was empty in fit
         return LookUp(Values(column), np.zeros(1), np.array([default]), default)
     return LookUp(Values(column), keys, np.asarray(numbers, dtype=np.float64), default)
@@ -152,19 +153,25 @@ def _statistic(source: Source, mean: FloatArray, keys: dict[int, list[str] | Flo
 
 
 def text_or_numbers(levels: AnyArray, name: str) -> list[str] | FloatArray:
+    """The levels of a column as keys that other formats know."""
     if levels.dtype.kind != "O" or all(is_number(level) for level in levels):
         return levels.astype(np.float64)
     keys = [str(level) for level in levels]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise InvalidInput(
-            f"Column {name!r} has different categories with the same text, {twice!r}. Other formats know only text: "
-            "fit the model on a column of text, or of numbers."
+            f"Column {name!r} has different categories with the same text, {twice!r}, and other formats know only "
+            "text.",
+            parameter=name,
+            received=twice,
+            allowed="categories that differ as text",
+            hint="Fit the model on a column of text, or of numbers.",
         )
     return keys
 
 
 def column_names(schema: Schema) -> tuple[str, ...]:
+    """Those of the table, or x0, x1, ..."""
     if schema.names is None:
         return tuple(f"x{column}" for column in range(schema.n_features))
     return tuple(str(name) or f"x{column}" for column, name in enumerate(schema.names))

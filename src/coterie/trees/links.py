@@ -67,7 +67,7 @@ class ClassLink(Protocol):
 class Logistic:
     """Two classes, one score: the log odds of the second, divided by `scale`.
 
-    `second` says from where on the second class is chosen: libraries differ about ties.
+    `second` is from where on the second class is chosen: libraries differ about ties.
     """
 
     scale: float = 1.0
@@ -87,7 +87,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Hinge:
-    """Two classes, one score, and no doubt: the second class where the score is positive."""
+    """Two classes, one score, and probabilities of 0 and 1: the second class where the score is positive."""
 
     has_scores: bool = True
 

@@ -1,4 +1,4 @@
-"""From what a library's reader found to a model that answers."""
+"""From what a library's reader found to a model that predicts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -78,7 +78,12 @@ def check_sizes(source: str, n_columns: int, n_outputs: int) -> None:
     """Refuse numbers for which there would be no memory; a short file can claim any."""
     for what, n, most in (("columns", n_columns, _MOST_COLUMNS), ("outputs", n_outputs, _MOST_OUTPUTS)):
         if not 1 <= n <= most:
-            raise ModelFileError(f"{source}: a model of {n} {what}; expected 1 to {most}.")
+            raise ModelFileError(
+                f"{source}: a model of {n} {what}; expected 1 to {most}.",
+                parameter=what,
+                received=n,
+                allowed=f"1 to {most}",
+            )
 
 
 def _reader(found: Findings, features: Sequence[Feature]) -> TableReader:

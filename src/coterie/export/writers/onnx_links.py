@@ -1,4 +1,4 @@
-"""From scores to answers in an ONNX graph: probabilities, labels and numbers."""
+"""From raw predictions to predictions in an ONNX graph: probabilities, labels and numbers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ __all__ = ["write_labels", "write_numbers", "write_probabilities"]
 
 
 def write_numbers(graph: Graph, scores: str, n_outputs: int, link: NumberLink | Ascending) -> str:
-    """What `predict` of a regressor says; one column for each output."""
+    """What `predict` of a regressor returns; one column for each output."""
     if isinstance(link, Ascending):
         size = graph.constant([n_outputs], np.int64)
         values = f"{scores}/ascending"

@@ -38,7 +38,7 @@ def to_treelite(model: Any) -> Any:
     """A model of trees as a treelite model, for its compilers and for inference on graphics cards.
 
     The model takes the matrix of `feature_matrix(model, X)`: for columns of numbers that is the table itself. For two
-    classes it answers with the probability of the second, except forests and trees, which answer with both.
+    classes it predicts the probability of the second, except forests and trees, which predict both.
     Needs `pip install 'coterie[export]'`.
 
     Parameters
@@ -50,7 +50,7 @@ def to_treelite(model: Any) -> Any:
     Returns
     -------
     treelite.Model
-        `treelite.gtil.predict` gives answers of shape (n_rows, targets, classes).
+        `treelite.gtil.predict` gives predictions of shape (n_rows, targets, classes).
 
     Examples
     --------
@@ -66,8 +66,10 @@ def to_treelite(model: Any) -> Any:
     whole = tree_sum_of(model)
     if any(tree.lines is not None for tree in whole.trees):
         raise InvalidInput(
-            f"This {whole.name} has leaves that are lines, and treelite knows only leaves that are numbers. Fit it "
-            "with linear_leaves=False, or use to_onnx."
+            f"This {whole.name} has leaves that are lines, and treelite knows only leaves that are numbers.",
+            parameter="linear_leaves",
+            allowed="False",
+            hint="Fit it with linear_leaves=False, or use to_onnx.",
         )
     return TreeliteWriter(whole, _face_of(whole)).write(builder)
 
@@ -94,8 +96,10 @@ def _face_of(whole: TreeSum) -> _Face:
     link, n_outputs = whole.link, whole.n_outputs
     if isinstance(link, Ascending):
         raise InvalidInput(
-            f"This {whole.name} answers with several quantiles in ascending order, and treelite cannot sort. Fit a "
-            "model for each quantile, or use to_onnx."
+            f"This {whole.name} predicts several quantiles in ascending order, and treelite cannot sort.",
+            parameter="quantile",
+            allowed="one quantile",
+            hint="Fit a model for each quantile, or use to_onnx.",
         )
     if isinstance(link, NumberLink):
         return _Face("kRegressor", [1] * n_outputs, _NUMBERS[link.name], by_target=True)
