@@ -182,8 +182,10 @@ def test_stages_that_every_fit_has() -> None:
 
 
 def test_a_model_without_stages() -> None:
-    with pytest.raises(InvalidParameter, match="LogisticRegression has no rounds"):
+    with pytest.raises(InvalidParameter) as caught:
         bias_variance(LogisticRegression(), X, WORDS, stages="all", n_repeats=2)
+    error = caught.value
+    assert (error.parameter, error.received, error.allowed) == ("stages", "all", "None")
 
 
 def test_threads_change_nothing_and_frames_are_welcome() -> None:
@@ -202,30 +204,37 @@ def test_threads_change_nothing_and_frames_are_welcome() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("name", "value", "allowed"),
     [
-        ({"method": "domingos"}, "method='domingos': expected 'auto' or 'squared_error'"),
-        ({"n_repeats": 1}, "n_repeats=1: expected a whole number >= 2"),
-        ({"test_size": 1.0}, r"test_size=1.0: expected a number in \(0, 1\)"),
-        ({"test_size": 0.99}, None),
-        ({"n_jobs": 0}, "n_jobs=0: expected None"),
-        ({"draw": 3}, "draw=3: expected a function or None"),
-        ({"truth": [1.0]}, "truth=.*expected finite numbers, for each row"),
-        ({"noise": 1.0}, "noise is known only where truth is"),
+        ("method", "domingos", "'auto' or 'squared_error'"),
+        ("n_repeats", 1, "a whole number >= 2"),
+        ("test_size", 1.0, "a number in (0, 1)"),
+        ("draw", 3, "a function or None"),
+        ("truth", [1.0], "finite numbers, for each row of X"),
+        ("noise", 1.0, "None without truth"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], words: str | None) -> None:
-    if words is None:
-        with pytest.raises(InvalidInput, match="leaves fewer than two"):
-            bias_variance(LinearRegression(), X[:20], NUMBERS[:20], **options)
-    else:
-        with pytest.raises(InvalidParameter, match=words):
-            bias_variance(LinearRegression(), X, NUMBERS, **options)
+def test_what_is_refused(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        bias_variance(LinearRegression(), X, NUMBERS, **{name: value})
+    assert (caught.value.parameter, caught.value.received, caught.value.allowed) == (name, value, allowed)
+
+
+def test_no_threads_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="n_jobs=0: expected None"):
+        bias_variance(LinearRegression(), X, NUMBERS, n_jobs=0)
+
+
+def test_two_rows_at_least_are_left_to_fit_to() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        bias_variance(LinearRegression(), X[:20], NUMBERS[:20], test_size=0.99)
+    assert (caught.value.parameter, caught.value.received) == ("test_size", 0.99)
 
 
 def test_an_estimator_is_wanted() -> None:
-    with pytest.raises(InvalidParameter, match="expected a classifier or a regressor"):
+    with pytest.raises(InvalidParameter) as caught:
         bias_variance(DecisionTreeRegressor, X, NUMBERS)
+    assert (caught.value.parameter, caught.value.allowed) == ("estimator", "a classifier or a regressor")
 
 
 def wave(seed: int) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from coterie.diagnostics import Margins
 from coterie.diagnostics.votes.voting_margins import voting_margins
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.votes import VoteCount
 from tests.naive.margins import naive_share
 
@@ -71,25 +72,29 @@ def test_the_repr_of_many_rounds_is_short() -> None:
 def test_steps_of_a_round_that_was_not_chosen() -> None:
     found = Margins(np.zeros((1, 2)), np.array([7]))
 
-    with pytest.raises(ValueError, match=r"number=5: expected one of the rounds \[7\]"):
+    with pytest.raises(InvalidParameter) as caught:
         found.steps(5)
+    assert (caught.value.parameter, caught.value.allowed) == ("number", "one of the rounds [7]")
 
 
 @pytest.mark.parametrize("q", [-0.1, 1.1, [[0.5]], np.nan])
 def test_a_quantile_is_a_share(q: object) -> None:
-    with pytest.raises(ValueError, match=r"q=.*expected a number in \[0, 1\]"):
+    with pytest.raises(InvalidParameter) as caught:
         Margins(np.zeros((1, 2)), np.array([7])).quantile(q)  # type: ignore[arg-type]
+    assert (caught.value.parameter, caught.value.allowed) == ("q", "a number in [0, 1], or a list of them")
 
 
 @pytest.mark.parametrize("theta", [np.nan, [[0.5]]])
 def test_a_threshold_is_a_number(theta: object) -> None:
-    with pytest.raises(ValueError, match=r"theta=.*expected a number or a list of numbers"):
+    with pytest.raises(InvalidParameter) as caught:
         Margins(np.zeros((1, 2)), np.array([7])).distribution(theta)  # type: ignore[arg-type]
+    assert (caught.value.parameter, caught.value.allowed) == ("theta", "a number or a list of numbers")
 
 
 def test_without_any_known_margin_the_round_is_named() -> None:
-    with pytest.raises(ValueError, match="After round 7 no row has a margin out of bag"):
+    with pytest.raises(InvalidInput) as caught:
         Margins(np.full((1, 2), np.nan), np.array([7])).error()
+    assert (caught.value.received, caught.value.hint) == (7, "Choose a later round.")
 
 
 def test_margins_survive_pickling() -> None:

@@ -185,7 +185,7 @@ def margins(
         ==============================================  ===================================================
         ensemble                                        a vote is
         ==============================================  ===================================================
-        forests, bagging (ours and scikit-learn's)      one for each member
+        forests; bagging of scikit-learn                one for each member
         scikit-learn's VotingClassifier                 the weight of the member
         AdaBoost (ours and scikit-learn's)              the vote of the member, `estimator_weights_`
         coterie's GradientBoostingClassifier            half the score, of at most the largest leaf of each tree
