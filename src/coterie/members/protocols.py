@@ -7,6 +7,7 @@ protocol is found by `hasattr`, because some methods exist only with some parame
 | protocol | who has it | who needs it |
 |---|---|---|
 | `HasMemberPredictions` | forests, bagging, voting, stacking, selection, AdaBoost, committees | diversity, `prune` |
+| `HasHeldOutPredictions` | committees | reports |
 | `HasVotes` | forests of classes, gradient boosting of classes | margins, bounds, error by round |
 | `HasStagedVotes` | AdaBoost of classes | the same |
 | `PredictsAfter` | forests, bagging | bias and variance by stage, learning curves |
@@ -20,13 +21,14 @@ from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.members.member_predictions import MemberPredictions
+from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions
 from coterie.members.votes import Votes
 from coterie.trees.tree_sum import TreeSum
 
 __all__ = [
     "HasFewerMembers",
     "HasFewerRounds",
+    "HasHeldOutPredictions",
     "HasMemberPredictions",
     "HasSplitCounts",
     "HasStagedVotes",
@@ -41,6 +43,14 @@ class HasMemberPredictions(Protocol):
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each member predicts for the rows of a table."""
+        ...
+
+
+class HasHeldOutPredictions(Protocol):
+    """An ensemble that keeps what its members predicted out of fold."""
+
+    def held_out_predictions(self) -> HeldOutPredictions:
+        """The predictions of all members for training rows that they were not fitted to."""
         ...
 
 

@@ -9,7 +9,7 @@ from coterie._typing import AnyArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
-from coterie.export.readers.lightgbm_text import LightGBMText, TextSection, raw_tree, read_text
+from coterie.export.readers.lightgbm_text import LightGBMSection, LightGBMText, raw_tree, read_text
 from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.table_reader import Labels
 from coterie.trees.links import Logistic, NumberLink, OneVersusRest, Softmax
@@ -145,7 +145,7 @@ def _real_names(names: Sequence[str]) -> Sequence[str] | None:
     return None if made_up or len(set(names)) < len(names) else names
 
 
-def _link(header: TextSection, n_outputs: int) -> Any:
+def _link(header: LightGBMSection, n_outputs: int) -> Any:
     words = header.lines.get("objective", "").split()
     name, options = (words[0], words[1:]) if words else ("", [])
     values = dict(option.split(":", 1) for option in options if ":" in option)

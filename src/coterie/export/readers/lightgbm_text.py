@@ -25,14 +25,14 @@ from coterie.errors import ModelFileError
 from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.raw_tree import LinearLeaf, RawTree
 
-__all__ = ["LightGBMText", "TextSection", "raw_tree", "read_text"]
+__all__ = ["LightGBMSection", "LightGBMText", "raw_tree", "read_text"]
 
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2
 
 
 @dataclass(frozen=True)
-class TextSection:
+class LightGBMSection:
     """Lines of the form name=value, and what the section is called in messages."""
 
     where: str
@@ -74,8 +74,8 @@ class TextSection:
 class LightGBMText:
     """The parts of a model that matter for predictions."""
 
-    header: TextSection
-    trees: Sequence[TextSection]
+    header: LightGBMSection
+    trees: Sequence[LightGBMSection]
     labels: Sequence[Sequence[Any]] | None
 
 
@@ -84,14 +84,14 @@ def read_text(text: str) -> LightGBMText:
     lines = iter(text.replace("\r\n", "\n").split("\n"))
     if next(lines).strip() != "tree":
         raise ModelFileError("LightGBM: the first line of a model is 'tree'.")
-    header = TextSection("LightGBM, header")
-    trees: list[TextSection] = []
+    header = LightGBMSection("LightGBM, header")
+    trees: list[LightGBMSection] = []
     for line in lines:
         name, equals, value = line.partition("=")
         if line.strip() == "end of trees":
             return LightGBMText(header, trees, _labels(list(lines)))
         if name == "Tree":
-            trees.append(TextSection(f"LightGBM, tree {len(trees)}"))
+            trees.append(LightGBMSection(f"LightGBM, tree {len(trees)}"))
         elif line.strip():
             (trees[-1] if trees else header).lines[name.strip()] = value if equals else ""
     raise ModelFileError(
@@ -117,7 +117,7 @@ def _labels(lines: Sequence[str]) -> Sequence[Sequence[Any]] | None:
     return labels or None
 
 
-def raw_tree(section: TextSection, output: int, n_columns: int) -> RawTree:
+def raw_tree(section: LightGBMSection, output: int, n_columns: int) -> RawTree:
     """One tree. Leaves are put behind the splits."""
     n_leaves = section.whole("num_leaves")
     if n_leaves < 1:
@@ -167,7 +167,7 @@ def _padded(of_splits: AnyArray, n_leaves: int, of_leaves: Any) -> AnyArray:
     return np.concatenate([of_splits, np.broadcast_to(of_leaves, n_leaves)]).astype(of_splits.dtype)
 
 
-def _children(section: TextSection, name: str, n_splits: int) -> AnyArray:
+def _children(section: LightGBMSection, name: str, n_splits: int) -> AnyArray:
     """Places of splits as they are, and those of leaves behind them."""
     children = section.array(name, np.int64, n_splits)
     if ((children >= n_splits) | (children < -n_splits - 1)).any():
@@ -175,7 +175,7 @@ def _children(section: TextSection, name: str, n_splits: int) -> AnyArray:
     return np.where(children < 0, n_splits - 1 - children, children)
 
 
-def _sets(section: TextSection, nodes: AnyArray, threshold: AnyArray) -> dict[int, CategorySet]:
+def _sets(section: LightGBMSection, nodes: AnyArray, threshold: AnyArray) -> dict[int, CategorySet]:
     """The threshold of a split by category is the number of its set, a range of words of 32 bits."""
     if len(nodes) == 0:
         return {}
@@ -199,7 +199,7 @@ def _sets(section: TextSection, nodes: AnyArray, threshold: AnyArray) -> dict[in
     return sets
 
 
-def _linear_leaves(section: TextSection, n_splits: int, n_columns: int) -> dict[int, LinearLeaf]:
+def _linear_leaves(section: LightGBMSection, n_splits: int, n_columns: int) -> dict[int, LinearLeaf]:
     if section.lines.get("is_linear", "0").strip() != "1":
         return {}
     n_leaves = n_splits + 1
