@@ -9,6 +9,7 @@ from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from coterie.diagnostics import bounds, margins
+from coterie.errors import InvalidInput, InvalidParameter
 from tests.naive.stump_boosting import StumpBoosting
 
 RNG = np.random.default_rng(0)
@@ -19,32 +20,37 @@ MODEL = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, Y)
 
 def test_other_rows_than_those_of_the_fit_are_recognised() -> None:
     new = RNG.normal(size=(200, 3))
-    with pytest.raises(ValueError, match="Give the table, the labels and the sample_weight"):
+    with pytest.raises(InvalidInput) as caught:
         bounds.adaboost(MODEL, new, RNG.integers(2, size=200))
+    assert caught.value.parameter == "X"
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("Give the table, the labels and the sample_weight")
 
 
 @pytest.mark.parametrize(
-    ("model", "y", "words"),
+    ("model", "y", "allowed"),
     [
         (
             AdaBoostClassifier(n_estimators=3).fit(X, Y + (X[:, 2] > 1)),
             Y,
-            "for two classes, and this .* has 3",
+            "two classes",
         ),
-        (RandomForestClassifier(3).fit(X, Y), Y, "expected a fitted AdaBoostClassifier"),
+        (RandomForestClassifier(3).fit(X, Y), Y, "a fitted AdaBoostClassifier"),
     ],
     ids=["three classes", "a forest"],
 )
-def test_models_without_such_bounds(model: Any, y: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_models_without_such_bounds(model: Any, y: Any, allowed: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
         bounds.adaboost(model, X, y)
+    assert (caught.value.parameter, caught.value.allowed) == ("model", allowed)
 
 
 def test_a_risk_is_checked_also_when_there_is_nothing_to_risk() -> None:
     deep = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3, random_state=0).fit(X, Y)
 
-    with pytest.raises(ValueError, match="delta=2"):
+    with pytest.raises(InvalidParameter) as caught:
         bounds.adaboost(deep, X, Y, delta=2)
+    assert (caught.value.parameter, caught.value.received) == ("delta", 2)
 
 
 def test_the_size_of_the_class_is_counted_given_or_not_known() -> None:
@@ -88,7 +94,7 @@ def test_every_quantity_is_printed_beside_its_bound() -> None:
     assert lines[0].split() == ["after", "round", "30,", "120", "rows", "measured", "bound"]
     assert [line for line in lines if line.startswith("share of margins <= 0.2")]
     assert f"{found.margin_error_bound[-1, 1]:.4f}" in repr(found)
-    assert "which says nothing" in lines[-1]
+    assert "which means nothing" in lines[-1]
 
 
 def test_a_training_error_that_never_reaches_zero() -> None:

@@ -28,7 +28,7 @@ from coterie import (
 )
 from coterie.diagnostics import BiasVariance, bias_variance
 from coterie.diagnostics._decompositions import domingos, kohavi_wolpert, squared_error
-from coterie.diagnostics.votes.stages import staged_answers
+from coterie.diagnostics.votes.stages import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.naive.bias_variance import naive_domingos, naive_kohavi_wolpert, naive_squared
 
@@ -120,7 +120,7 @@ def test_classes_add_up_with_and_without_noise(method: str) -> None:
     adds_up(plain)
     adds_up(noisy)
     assert plain.noise[0] == 0 < noisy.noise[0]
-    wrong = plain.classes[plain.answers[:, 0]] != plain.classes[plain.truth.argmax(axis=1)]
+    wrong = plain.classes[plain.predictions[:, 0]] != plain.classes[plain.truth.argmax(axis=1)]
     assert plain.error[0] == pytest.approx(wrong.mean())
 
 
@@ -155,8 +155,8 @@ def test_the_same_fits_in_other_parts() -> None:
 )
 def test_the_last_stage_is_the_whole_model(model: Any, y: Any) -> None:
     model.set_params(random_state=0).fit(X, y)
-    numbers, stages = staged_answers(model, X, "all")
-    some_numbers, some_stages = staged_answers(model, X, [2, 5])
+    numbers, stages = staged_predictions(model, X, "all")
+    some_numbers, some_stages = staged_predictions(model, X, [2, 5])
 
     assert numbers.tolist() == list(
         range(1, len(model.estimators_ if hasattr(model, "estimators_") else stages) + 1)
@@ -182,8 +182,10 @@ def test_stages_that_every_fit_has() -> None:
 
 
 def test_a_model_without_stages() -> None:
-    with pytest.raises(InvalidParameter, match="LogisticRegression has no rounds"):
+    with pytest.raises(InvalidParameter) as caught:
         bias_variance(LogisticRegression(), X, WORDS, stages="all", n_repeats=2)
+    error = caught.value
+    assert (error.parameter, error.received, error.allowed) == ("stages", "all", "None")
 
 
 def test_threads_change_nothing_and_frames_are_welcome() -> None:
@@ -195,37 +197,44 @@ def test_threads_change_nothing_and_frames_are_welcome() -> None:
         for n in (1, 2)
     ]
 
-    np.testing.assert_array_equal(runs[0].answers, runs[1].answers)
-    assert (runs[0].answers[0] != runs[0].answers[1]).any()
+    np.testing.assert_array_equal(runs[0].predictions, runs[1].predictions)
+    assert (runs[0].predictions[0] != runs[0].predictions[1]).any()
     adds_up(runs[0])
     assert repr(runs[0]).startswith("4 fits, 36 rows, squared error\n  stage")
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("name", "value", "allowed"),
     [
-        ({"method": "domingos"}, "method='domingos': expected 'auto' or 'squared_error'"),
-        ({"n_repeats": 1}, "n_repeats=1: expected a whole number >= 2"),
-        ({"test_size": 1.0}, r"test_size=1.0: expected a number in \(0, 1\)"),
-        ({"test_size": 0.99}, None),
-        ({"n_jobs": 0}, "n_jobs=0: expected None"),
-        ({"draw": 3}, "draw=3: expected a function or None"),
-        ({"truth": [1.0]}, "truth=.*expected finite numbers, for each row"),
-        ({"noise": 1.0}, "noise is known only where truth is"),
+        ("method", "domingos", "'auto' or 'squared_error'"),
+        ("n_repeats", 1, "a whole number >= 2"),
+        ("test_size", 1.0, "a number in (0, 1)"),
+        ("draw", 3, "a function or None"),
+        ("truth", [1.0], "finite numbers, for each row of X"),
+        ("noise", 1.0, "None without truth"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], words: str | None) -> None:
-    if words is None:
-        with pytest.raises(InvalidInput, match="leaves fewer than two"):
-            bias_variance(LinearRegression(), X[:20], NUMBERS[:20], **options)
-    else:
-        with pytest.raises(InvalidParameter, match=words):
-            bias_variance(LinearRegression(), X, NUMBERS, **options)
+def test_what_is_refused(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        bias_variance(LinearRegression(), X, NUMBERS, **{name: value})
+    assert (caught.value.parameter, caught.value.received, caught.value.allowed) == (name, value, allowed)
+
+
+def test_no_threads_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="n_jobs=0: expected None"):
+        bias_variance(LinearRegression(), X, NUMBERS, n_jobs=0)
+
+
+def test_two_rows_at_least_are_left_to_fit_to() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        bias_variance(LinearRegression(), X[:20], NUMBERS[:20], test_size=0.99)
+    assert (caught.value.parameter, caught.value.received) == ("test_size", 0.99)
 
 
 def test_an_estimator_is_wanted() -> None:
-    with pytest.raises(InvalidParameter, match="expected a classifier or a regressor"):
+    with pytest.raises(InvalidParameter) as caught:
         bias_variance(DecisionTreeRegressor, X, NUMBERS)
+    assert (caught.value.parameter, caught.value.allowed) == ("estimator", "a classifier or a regressor")
 
 
 def wave(seed: int) -> tuple[Any, Any]:
@@ -246,7 +255,7 @@ def parts_of(model: Any, stages: Any = None) -> BiasVariance:
 
 def errors_of_means(found: BiasVariance) -> Any:
     """Standard errors of the mean bias and variance, by leaving out one fit after the other."""
-    answers = found.answers[:, -1]
+    answers = found.predictions[:, -1]
     left = np.array(
         [
             [

@@ -18,13 +18,13 @@ from coterie.errors import CoterieError, InvalidParameter
 from tests.naive.calibration import naive_reliability
 
 
-class Says(ClassifierMixin, BaseEstimator):
-    """Says the probabilities that its table holds."""
+class GivenProbabilities(ClassifierMixin, BaseEstimator):
+    """GivenProbabilities the probabilities that its table holds."""
 
     def __init__(self, classes: Any = (False, True)) -> None:
         self.classes = classes
 
-    def fit(self, X: Any = None, y: Any = None) -> "Says":
+    def fit(self, X: Any = None, y: Any = None) -> "GivenProbabilities":
         self.classes_ = np.array(self.classes)
         return self
 
@@ -42,7 +42,7 @@ def test_an_example_by_hand() -> None:
     """Of five rows with 0.2 one happened, of five with 0.8 three did."""
     values = np.repeat([0.2, 0.8], 5)[:, None]
     y = np.array([1, 0, 0, 0, 0, 1, 1, 1, 0, 0], dtype=bool)
-    found = calibration(Says().fit(), values, y).main
+    found = calibration(GivenProbabilities().fit(), values, y).main
 
     assert found.label is True
     np.testing.assert_allclose(found.predicted, [0.2, 0.8])
@@ -66,12 +66,12 @@ def test_an_example_by_hand() -> None:
 def test_every_number_is_that_of_its_definition(rows: list[tuple[int, bool]], n_bins: int) -> None:
     values = np.array([place / 20 for place, _ in rows])
     happened = np.array([own for _, own in rows])
-    found = calibration(Says().fit(), values[:, None], happened, n_bins=n_bins).main
+    found = calibration(GivenProbabilities().fit(), values[:, None], happened, n_bins=n_bins).main
 
     for name, value in naive_reliability(values.tolist(), happened.tolist(), n_bins).items():
         np.testing.assert_allclose(getattr(found, name), value, atol=1e-9, err_msg=name)
     adds_up(found)
-    distinct = calibration(Says().fit(), values[:, None], happened, n_bins=None).main
+    distinct = calibration(GivenProbabilities().fit(), values[:, None], happened, n_bins=None).main
     assert distinct.within == pytest.approx(0, abs=1e-12)
     adds_up(distinct)
 
@@ -86,7 +86,9 @@ THREE = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
 def test_bins_are_those_of_scikit_learn(strategy: str) -> None:
     values = RNG.uniform(size=200)
     happened = RNG.uniform(size=200) < values
-    found = calibration(Says().fit(), values[:, None], happened, n_bins=8, strategy=strategy).main
+    found = calibration(
+        GivenProbabilities().fit(), values[:, None], happened, n_bins=8, strategy=strategy
+    ).main
     observed, predicted = calibration_curve(happened, values, n_bins=8, strategy=strategy)
 
     np.testing.assert_allclose(found.predicted, predicted)
@@ -137,23 +139,30 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("name", "value", "allowed"),
     [
-        ({"n_bins": 0}, "n_bins=0: expected a whole number >= 1 or None"),
-        ({"strategy": "equal"}, "strategy='equal': expected 'uniform' or 'quantile'"),
-        ({"confidence": 1}, r"confidence=1: expected a number in \(0, 1\)"),
+        ("n_bins", 0, "a whole number >= 1 or None"),
+        ("strategy", "equal", "'uniform' or 'quantile'"),
+        ("confidence", 1, "a number in (0, 1)"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidParameter, match=words):
-        calibration(Says().fit(), X[:, :1], Y, **options)
+def test_what_is_refused(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        calibration(GivenProbabilities().fit(), X[:, :1], Y, **{name: value})
+    assert (caught.value.parameter, caught.value.received, caught.value.allowed) == (name, value, allowed)
 
 
 def test_models_without_probabilities() -> None:
-    with pytest.raises(CoterieError, match="has no predict_proba"):
+    with pytest.raises(CoterieError) as caught:
         calibration(LinearSVC().fit(X, Y), X, Y)
-    with pytest.raises(CoterieError, match="no class of the model"):
-        calibration(Says().fit(), np.abs(X[:, :1]) / 10, np.where(Y == "yes", 1, 2))
+    assert (caught.value.parameter, caught.value.allowed) == (
+        "model",
+        "a fitted classifier with predict_proba",
+    )
+    with pytest.raises(CoterieError) as caught:
+        calibration(GivenProbabilities().fit(), np.abs(X[:, :1]) / 10, np.where(Y == "yes", 1, 2))
+    assert (caught.value.parameter, caught.value.allowed) == ("y", "[False, True]")
     two = np.stack([Y, Y], axis=1)
-    with pytest.raises(CoterieError, match="fitted to 2"):
+    with pytest.raises(CoterieError) as caught:
         calibration(RandomForestClassifier(2).fit(X, two), X, Y)
+    assert (caught.value.received, caught.value.allowed) == (2, "a model of one target")

@@ -172,17 +172,19 @@ def test_dates_flags_and_missing_numbers_stay_what_they_are() -> None:
         assert whole.count.sum() == 119
 
 
-def test_classes_are_asked_for_by_name() -> None:
+def test_classes_are_chosen_by_name() -> None:
     model = RandomForestClassifier(10, random_state=0).fit(X, THREE)
     found = dependence(model, X, [0, 1], target="c", grid_resolution=5)
 
     assert found.meaning == "probability of c"
     assert [curve.name for curve in found.curves] == ["x0", "x1"]
     assert found.of("x0").average[-1] > 0.6 > 0.2 > found.of("x0").average[0]
-    with pytest.raises(InvalidParameter, match="target=None: expected one of the classes"):
+    with pytest.raises(InvalidParameter) as caught:
         dependence(model, X, 0)
-    with pytest.raises(InvalidParameter, match="name='x2': expected one of"):
+    assert (caught.value.parameter, caught.value.received) == ("target", None)
+    with pytest.raises(InvalidParameter) as caught:
         found.of("x2")
+    assert (caught.value.parameter, caught.value.allowed) == ("name", "one of ['x0', 'x1']")
 
 
 def test_scores_of_two_classes() -> None:
@@ -236,29 +238,40 @@ def test_a_column_of_one_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("features", "options", "words"),
+    ("name", "value", "allowed"),
     [
-        (0, {"kind": "both"}, "kind='both': expected 'average' or 'individual' or 'ale'"),
-        (0, {"grid_resolution": 1}, "grid_resolution=1: expected a whole number >= 2"),
-        (0, {"centred": 1}, "centred=1: expected True or False"),
-        (7, {}, "places from 0 to 2"),
-        ("age", {}, "there is no column 'age'"),
-        (0, {"target": 1}, "has no classes; expected None"),
-        (0, {"response_method": "predict_proba"}, "says numbers; expected 'auto' or 'predict'"),
+        ("kind", "both", "'average' or 'individual' or 'ale'"),
+        ("grid_resolution", 1, "a whole number >= 2"),
+        ("centred", 1, "True or False"),
+        ("target", 1, "None"),
+        ("response_method", "predict_proba", "'auto' or 'predict'"),
     ],
 )
-def test_what_is_refused(features: Any, options: dict[str, Any], words: str) -> None:
+def test_what_is_refused(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        dependence(Formula(lambda t: t[:, 0]).fit(), X, 0, **{name: value})
+    assert (caught.value.parameter, caught.value.received, caught.value.allowed) == (name, value, allowed)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"), [(7, "places from 0 to 2"), ("age", "there is no column 'age'")]
+)
+def test_columns_that_there_are_not(column: Any, words: str) -> None:
     with pytest.raises(InvalidParameter, match=words):
-        dependence(Formula(lambda t: t[:, 0]).fit(), X, features, **options)
+        dependence(Formula(lambda t: t[:, 0]).fit(), X, column)
 
 
 def test_more_that_is_refused() -> None:
     model = Formula(lambda t: t[:, 0]).fit()
-    with pytest.raises(CoterieError, match="nothing but missing values"):
+    with pytest.raises(CoterieError) as caught:
         dependence(model, np.full((3, 1), np.nan), 0)
-    with pytest.raises(CoterieError, match="says 2 numbers for each row"):
+    assert caught.value.allowed == "a column with values"
+    with pytest.raises(CoterieError) as caught:
         dependence(Formula(lambda t: t[:, :2]).fit(), X, 0)
-    with pytest.raises(CoterieError, match="expected two different columns"):
+    assert (caught.value.received, caught.value.allowed) == (2, "a model of one target")
+    with pytest.raises(CoterieError) as caught:
         interaction_strength(model, X, [1, 1])
-    with pytest.raises(CoterieError, match="no columns"):
+    assert (caught.value.parameter, caught.value.allowed) == ("features", "two different columns")
+    with pytest.raises(CoterieError) as caught:
         dependence(model, ["a text", "b"], 0)
+    assert (caught.value.parameter, caught.value.allowed) == ("X", "a table")

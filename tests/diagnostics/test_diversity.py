@@ -1,4 +1,4 @@
-"""Diversity by its definitions, and its identities; every ensemble's members are asked as they are."""
+"""Diversity by its definitions, and its identities; the predictions of every ensemble's members as they are."""
 
 from itertools import combinations
 from typing import Any
@@ -19,8 +19,9 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 import coterie
 from coterie.diagnostics import Ambiguity, Diversity, diversity
 from coterie.diagnostics.diversity import diversity_of
-from coterie.diagnostics.votes.member_answers import MemberAnswers, member_answers
+from coterie.diagnostics.votes.compared_members import member_predictions_of
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from coterie.members.member_predictions import MemberPredictions
 from tests.naive.diversity import naive_kappa, naive_pair, naive_whole
 
 RNG = np.random.default_rng(0)
@@ -36,11 +37,11 @@ SPEAKERS = [
 
 
 def measured(codes: Any, truth: Any, n_classes: int) -> Diversity:
-    said = np.eye(n_classes)[np.asarray(codes)]
-    names = tuple(map(str, range(len(said))))
-    n_rows = said.shape[1]
-    asked = MemberAnswers(said, np.ones(len(said)), names, np.arange(n_classes))
-    return diversity_of(asked, np.asarray(truth), np.ones(n_rows), 0.0)
+    values = np.eye(n_classes)[np.asarray(codes)]
+    names = tuple(map(str, range(len(values))))
+    n_rows = values.shape[1]
+    members = MemberPredictions(values, np.ones(len(values)), names, (np.arange(n_classes),))
+    return diversity_of(members, np.asarray(truth), np.ones(n_rows), 0.0)
 
 
 def test_an_example_by_hand() -> None:
@@ -130,15 +131,15 @@ OTHER_ANSWERS = [
 )
 def test_the_votes_of_members_are_the_ensemble(model: Any) -> None:
     model.fit(X[:120], WORDS[:120])
-    asked = member_answers(model, X[120:])
+    members = member_predictions_of(model, X[120:])
     found = diversity(model, X[120:], WORDS[120:])
-    total = np.tensordot(asked.votes, asked.said, axes=1)
+    total = np.tensordot(members.weights, members.values, axes=1)
 
     assert isinstance(found, Diversity)
     assert (model.classes_[total.argmax(axis=1)] == model.predict(X[120:])).all()
     assert found.vote_error == pytest.approx(found.ensemble_error)
-    without = np.tensordot(asked.votes[1:], asked.said[1:], axes=1).argmax(axis=1)
-    loss = (asked.classes[without] != WORDS[120:]).mean() - found.vote_error
+    without = np.tensordot(members.weights[1:], members.values[1:], axes=1).argmax(axis=1)
+    loss = (members.classes[0][without] != WORDS[120:]).mean() - found.vote_error
     assert found.drop_one[0] == pytest.approx(loss)
     n = len(found.names)
     assert found.kohavi_wolpert_variance == pytest.approx((n - 1) / (2 * n) * found.mean("disagreement"))
@@ -159,11 +160,11 @@ def test_average_error_minus_ambiguity_is_the_error_of_the_mean(model: Any) -> N
     assert isinstance(found, Ambiguity)
     assert found.average_error - found.ambiguity == pytest.approx(found.mean_error, abs=1e-12)
     assert found.votes.sum() == pytest.approx(1)
-    said = member_answers(model, X[120:]).said[:, :, 0]
-    assert found.distance[0, 1] == pytest.approx(((said[0] - said[1]) ** 2).mean())
-    errors = said - NUMBERS[120:]
+    values = member_predictions_of(model, X[120:]).values[:, :, 0]
+    assert found.distance[0, 1] == pytest.approx(((values[0] - values[1]) ** 2).mean())
+    errors = values - NUMBERS[120:]
     assert found.correlation[0, 1] == pytest.approx(np.corrcoef(errors[0], errors[1])[0, 1])
-    without = np.average(said[1:], axis=0, weights=found.votes[1:])
+    without = np.average(values[1:], axis=0, weights=found.votes[1:])
     assert found.drop_one[0] == pytest.approx(((without - NUMBERS[120:]) ** 2).mean() - found.mean_error)
     if model in REGRESSORS:
         assert found.mean_error == pytest.approx(found.ensemble_error)
@@ -172,14 +173,14 @@ def test_average_error_minus_ambiguity_is_the_error_of_the_mean(model: Any) -> N
 @pytest.mark.parametrize(
     "kind", [coterie.StackingClassifier, coterie.BlendingClassifier, theirs.StackingClassifier]
 )
-def test_members_of_a_stack_are_asked_for_labels(kind: Any) -> None:
+def test_members_of_a_stack_are_compared_by_labels(kind: Any) -> None:
     model = kind(VOTERS).fit(X[:120], WORDS[:120])
     found = diversity(model, X[120:], WORDS[120:])
     own = [model.named_estimators_[name].predict(X[120:]) for name, _ in VOTERS]
-    labels = [said if said.dtype.kind == "U" else model.classes_[said] for said in own]
+    labels = [codes if codes.dtype.kind == "U" else model.classes_[codes] for codes in own]
 
     assert found.names == ("line", "bayes", "tree")
-    np.testing.assert_allclose(found.member_errors, [(said != WORDS[120:]).mean() for said in labels])
+    np.testing.assert_allclose(found.member_errors, [(own != WORDS[120:]).mean() for own in labels])
 
 
 def test_a_list_and_a_dict_of_models() -> None:
@@ -191,13 +192,16 @@ def test_a_list_and_a_dict_of_models() -> None:
     assert named.names == ("x", "y", "z")
     np.testing.assert_array_equal(listed.kappa, named.kappa)
     assert np.isnan(listed.ensemble_error)
-    with pytest.raises(InvalidInput, match="there are 1 here"):
+    with pytest.raises(InvalidInput) as caught:
         diversity(models[:1], X, WORDS)
-    with pytest.raises(InvalidInput, match="some are not"):
+    assert (caught.value.parameter, caught.value.received) == ("model", 1)
+    assert caught.value.allowed == "two members at least"
+    with pytest.raises(InvalidInput) as caught:
         diversity([models[0], LinearRegression().fit(X, NUMBERS)], X, WORDS)
+    assert caught.value.allowed == "classifiers only, or regressors only"
 
 
-def test_anybodys_committee_is_asked() -> None:
+def test_the_listed_members_of_any_ensemble_are_compared() -> None:
     class Committee(ClassifierMixin, BaseEstimator):
         def __init__(self, members: Any) -> None:
             self.members = members
@@ -246,13 +250,16 @@ def test_what_is_refused() -> None:
         diversity(coterie.GradientBoostingClassifier(n_estimators=3).fit(X, WORDS), X, WORDS)
     codes = coterie.OutputCodeClassifier(LogisticRegression()).fit(X, np.arange(200) % 3)
     for model in (codes, OneVsRestClassifier(LogisticRegression()).fit(X, np.arange(200) % 3)):
-        with pytest.raises(InvalidType, match="no members that answer by themselves"):
+        with pytest.raises(InvalidType) as unknown:
             diversity(model, X, np.arange(200) % 3)
-    with pytest.raises(InvalidInput, match="has 1"):
+        assert (unknown.value.parameter, unknown.value.received) == ("model", model)
+    with pytest.raises(InvalidInput) as caught:
         diversity(coterie.RandomForestClassifier(1).fit(X, WORDS), X, WORDS)
+    assert (caught.value.received, caught.value.allowed) == (1, "two members at least")
     both = np.stack([NUMBERS, NUMBERS], axis=1)
-    with pytest.raises(InvalidInput, match="was fitted to 2"):
+    with pytest.raises(InvalidInput) as caught:
         diversity(coterie.RandomForestRegressor(3).fit(X, both), X, NUMBERS)
+    assert (caught.value.received, caught.value.allowed) == (2, "a model of one target")
     found = diversity(coterie.RandomForestClassifier(3, random_state=0).fit(X, WORDS), X, WORDS)
     with pytest.raises(InvalidParameter, match="measure='entropy': expected 'disagreement'"):
         found.mean("entropy")

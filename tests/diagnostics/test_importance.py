@@ -146,23 +146,32 @@ def test_shap_of_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "options", "words"),
+    ("model", "options", "parameter"),
     [
-        (LinearRegression(), {"method": "shapley"}, "method='shapley': expected 'permutation' or 'gain'"),
-        (LinearRegression(), {"method": "gain"}, "LinearRegression has no feature_importances_"),
-        (LinearRegression(), {"method": "split"}, "LinearRegression has no trees"),
-        (LinearRegression(), {"method": "shap"}, "LinearRegression has no explain"),
-        (LinearRegression(), {"method": "oob_permutation"}, "no rows out of bag"),
-        (LinearRegression(), {}, "needs X and y"),
-        (LinearRegression(), {"n_repeats": 0}, "n_repeats=0: expected a whole number >= 1"),
-        (RandomForestRegressor(3), {"method": "shap"}, "needs X"),
+        (LinearRegression(), {"method": "shapley"}, "method"),
+        (LinearRegression(), {"method": "gain"}, "method"),
+        (LinearRegression(), {"method": "split"}, "method"),
+        (LinearRegression(), {"method": "shap"}, "method"),
+        (LinearRegression(), {"method": "oob_permutation"}, "method"),
+        (LinearRegression(), {}, "X"),
+        (LinearRegression(), {"n_repeats": 0}, "n_repeats"),
+        (RandomForestRegressor(3), {"method": "shap"}, "X"),
     ],
 )
-def test_what_is_refused(model: Any, options: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidParameter, match=words):
+def test_what_is_refused(model: Any, options: dict[str, Any], parameter: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
         importance(model.fit(X, Y), **options)
+    assert (caught.value.parameter, caught.value.received) == (parameter, options.get(parameter))
+
+
+@pytest.mark.parametrize("method", ["gain", "split", "shap", "oob_permutation"])
+def test_a_method_that_takes_any_model_is_recommended(method: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        importance(LinearRegression().fit(X, Y), X, Y, method=method)
+    assert caught.value.hint == "method='permutation' takes any model."
 
 
 def test_a_list_of_texts_has_no_columns() -> None:
-    with pytest.raises(InvalidInput, match="no columns"):
+    with pytest.raises(InvalidInput) as caught:
         importance(LinearRegression().fit(X, Y), ["a text", "another"], [1, 2])
+    assert (caught.value.parameter, caught.value.allowed) == ("X", "a table")

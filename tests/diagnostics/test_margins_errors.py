@@ -1,4 +1,4 @@
-"""What margins refuse, and in which words."""
+"""What margins refuse, and what they expect instead."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from coterie import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from coterie.diagnostics import margins
-from coterie.errors import CoterieError
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.losses import CustomLoss
 
 X = np.arange(40.0).reshape(20, 2)
@@ -23,15 +23,16 @@ ADABOOST = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, np.arange(2
 
 
 @pytest.mark.parametrize(
-    ("model", "words"),
+    ("model", "parameter", "allowed"),
     [
-        (GaussianNB().fit(X, Y), "is no ensemble of voters that is known here"),
-        (RandomForestRegressor(2).fit(X, Y), "is no ensemble of voters that is known here"),
+        (GaussianNB().fit(X, Y), "model", "a fitted classifier: coterie's forests"),
+        (RandomForestRegressor(2).fit(X, Y), "model", "a fitted classifier: coterie's forests"),
         (
             RandomForestClassifier(2).fit(X, np.stack([Y, Y], axis=1)),
-            "for one target, and this .* was fitted to 2",
+            "model",
+            "a model of one target",
         ),
-        (RandomForestClassifier(2).fit(X, np.zeros(20)), "knows only .*0.0"),
+        (RandomForestClassifier(2).fit(X, np.zeros(20)), "model", "a model of two classes at least"),
         (
             GradientBoostingClassifier(
                 loss=CustomLoss(
@@ -42,14 +43,18 @@ ADABOOST = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, np.arange(2
                 ),
                 n_estimators=2,
             ).fit(X, Y),
-            "an inverse link of its own",
+            "loss",
+            "a loss without an inverse link of its own",
         ),
     ],
     ids=["no ensemble", "regressor", "two targets", "one class", "own link"],
 )
-def test_a_model_without_votes(model: Any, words: str) -> None:
-    with pytest.raises(CoterieError, match=words):
+def test_a_model_without_votes(model: Any, parameter: str, allowed: str) -> None:
+    with pytest.raises(CoterieError) as caught:
         margins(model, X, Y)
+    assert caught.value.parameter == parameter
+    assert caught.value.allowed is not None
+    assert caught.value.allowed.startswith(allowed)
 
 
 def test_a_model_that_was_not_fitted() -> None:
@@ -59,8 +64,10 @@ def test_a_model_that_was_not_fitted() -> None:
 
 @pytest.mark.parametrize("rounds", [0, 5, -1, [1, 9], [], "last", [1.5], True])
 def test_rounds_that_there_are_not(rounds: Any) -> None:
-    with pytest.raises(ValueError, match=r"rounds=.*a whole number from 1 to 4"):
+    with pytest.raises(InvalidParameter) as caught:
         margins(FOREST, X, Y, rounds=rounds)
+    assert (caught.value.parameter, caught.value.received) == ("rounds", rounds)
+    assert caught.value.allowed == "None, 'all', or one or several of a whole number from 1 to 4"
 
 
 @pytest.mark.parametrize(
@@ -77,19 +84,23 @@ def test_labels_that_do_not_fit(y: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "chosen", "words"),
+    ("model", "name", "value", "allowed"),
     [
-        (FOREST, {"votes": "loud"}, "votes='loud': expected 'hard' or 'soft'"),
-        (FOREST, {"oob": "yes"}, "oob='yes': expected True or False"),
-        (FOREST, {"sample_weight": -1}, "sample_weight contains negative values"),
-        (ADABOOST, {"votes": "soft"}, "votes='soft' has no meaning for AdaBoostClassifier"),
-        (ADABOOST, {"oob": True}, "oob=True has no meaning for AdaBoostClassifier"),
+        (FOREST, "votes", "loud", "'hard' or 'soft'"),
+        (FOREST, "oob", "yes", "True or False"),
+        (ADABOOST, "votes", "soft", "'hard'"),
+        (ADABOOST, "oob", True, "False"),
     ],
 )
-def test_choices_that_have_no_meaning(model: Any, chosen: dict[str, Any], words: str) -> None:
-    y = np.arange(20) % 2
-    with pytest.raises(ValueError, match=words):
-        margins(model, X, y, **chosen)
+def test_choices_that_have_no_meaning(model: Any, name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        margins(model, X, np.arange(20) % 2, **{name: value})
+    assert (caught.value.parameter, caught.value.received, caught.value.allowed) == (name, value, allowed)
+
+
+def test_a_negative_weight() -> None:
+    with pytest.raises(ValueError, match="sample_weight contains negative values"):
+        margins(FOREST, X, np.arange(20) % 2, sample_weight=-1)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +123,10 @@ def test_no_row_is_out_of_bag(model: Any, words: str) -> None:
 
 @pytest.mark.parametrize("model", [RandomForestClassifier(3, random_state=0), TheirForest(3, random_state=0)])
 def test_out_of_bag_is_for_the_training_table(model: Any) -> None:
-    with pytest.raises(ValueError, match="X has 5 rows and the training table had 20"):
+    with pytest.raises(InvalidInput) as caught:
         margins(model.fit(X, Y), X[:5], Y[:5], oob=True)
+    assert (caught.value.parameter, caught.value.received) == ("X", 5)
+    assert caught.value.allowed == "the training table, of 20 rows"
 
 
 def test_votes_larger_than_the_weights_of_the_members() -> None:
@@ -124,5 +137,7 @@ def test_votes_larger_than_the_weights_of_the_members() -> None:
         def staged_votes(self, X: Any) -> Any:
             yield np.tile([0.0, 2.0], (len(X), 1))
 
-    with pytest.raises(ValueError, match=r"margin -?4, outside \[-1, 1\]"):
+    with pytest.raises(InvalidInput) as caught:
         margins(Loud(), X, Y)
+    assert caught.value.received in (4.0, -4.0)
+    assert caught.value.allowed == "margins in [-1, 1]"

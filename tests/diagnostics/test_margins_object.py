@@ -1,4 +1,4 @@
-"""What a Margins object says of its numbers, for any numbers."""
+"""The measures of a Margins object, for any numbers."""
 
 import pickle
 
@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from coterie.diagnostics import Margins
-from coterie.diagnostics.votes.tally import Tally
 from coterie.diagnostics.votes.voting_margins import voting_margins
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.votes import VoteCount
 from tests.naive.margins import naive_share
 
 VOTES = st.integers(2, 4).flatmap(
@@ -27,13 +28,13 @@ VALUES = arrays(
 @given(votes=VOTES, seed=st.integers(0, 1000))
 def test_margins_lie_between_minus_one_and_one(votes: np.ndarray, seed: int) -> None:
     codes = np.random.default_rng(seed).integers(votes.shape[1], size=len(votes))
-    found = voting_margins(Tally(votes, np.asarray(votes.sum(axis=1))), codes)
+    found = voting_margins(VoteCount(votes, np.asarray(votes.sum(axis=1))), codes)
 
-    asked = votes.sum(axis=1) > 0
-    assert np.isnan(found[~asked]).all()
-    assert (np.abs(found[asked]) <= 1).all()
+    voted = votes.sum(axis=1) > 0
+    assert np.isnan(found[~voted]).all()
+    assert (np.abs(found[voted]) <= 1).all()
     right = votes[np.arange(len(votes)), codes] > np.delete(votes, 0, 1).max(axis=1)
-    first = (codes == 0) & asked & (votes.sum(axis=1) > 1e-300)
+    first = (codes == 0) & voted & (votes.sum(axis=1) > 1e-300)
     np.testing.assert_array_equal(found[first] > 0, right[first])
 
 
@@ -68,28 +69,32 @@ def test_the_repr_of_many_rounds_is_short() -> None:
     assert "100.00 %" in repr(Margins(-found.margins, found.rounds))
 
 
-def test_steps_of_a_round_that_was_not_asked_for() -> None:
+def test_steps_of_a_round_that_was_not_chosen() -> None:
     found = Margins(np.zeros((1, 2)), np.array([7]))
 
-    with pytest.raises(ValueError, match=r"number=5: expected one of the rounds \[7\]"):
+    with pytest.raises(InvalidParameter) as caught:
         found.steps(5)
+    assert (caught.value.parameter, caught.value.allowed) == ("number", "one of the rounds [7]")
 
 
 @pytest.mark.parametrize("q", [-0.1, 1.1, [[0.5]], np.nan])
 def test_a_quantile_is_a_share(q: object) -> None:
-    with pytest.raises(ValueError, match=r"q=.*expected a number in \[0, 1\]"):
+    with pytest.raises(InvalidParameter) as caught:
         Margins(np.zeros((1, 2)), np.array([7])).quantile(q)  # type: ignore[arg-type]
+    assert (caught.value.parameter, caught.value.allowed) == ("q", "a number in [0, 1], or a list of them")
 
 
 @pytest.mark.parametrize("theta", [np.nan, [[0.5]]])
 def test_a_threshold_is_a_number(theta: object) -> None:
-    with pytest.raises(ValueError, match=r"theta=.*expected a number or a list of numbers"):
+    with pytest.raises(InvalidParameter) as caught:
         Margins(np.zeros((1, 2)), np.array([7])).distribution(theta)  # type: ignore[arg-type]
+    assert (caught.value.parameter, caught.value.allowed) == ("theta", "a number or a list of numbers")
 
 
 def test_without_any_known_margin_the_round_is_named() -> None:
-    with pytest.raises(ValueError, match="After round 7 no row has a margin out of bag"):
+    with pytest.raises(InvalidInput) as caught:
         Margins(np.full((1, 2), np.nan), np.array([7])).error()
+    assert (caught.value.received, caught.value.hint) == (7, "Choose a later round.")
 
 
 def test_margins_survive_pickling() -> None:

@@ -48,11 +48,13 @@ def test_voters_between_all_alike_and_all_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "error", "correlation"), [(0, 0.5, 0), (2.5, 0.5, 0), (3, 1.2, 0), (3, 0.2, -0.1)]
+    ("n", "error", "correlation", "parameter"),
+    [(0, 0.5, 0, "n"), (2.5, 0.5, 0, "n"), (3, 1.2, 0, "error"), (3, 0.2, -0.1, "correlation")],
 )
-def test_what_is_refused(n: int, error: float, correlation: float) -> None:
-    with pytest.raises(InvalidParameter, match="expected"):
+def test_what_is_refused(n: int, error: float, correlation: float, parameter: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
         independent_voters(n, error, correlation)
+    assert caught.value.parameter == parameter
 
 
 def test_members_beside_voters_of_theory() -> None:
@@ -79,5 +81,6 @@ def test_a_list_of_models_and_numbers() -> None:
     models = [LogisticRegression().fit(X, Y), GaussianNB().fit(X, Y)]
 
     assert np.isnan(voters(models, X, Y).ensemble_error)
-    with pytest.raises(InvalidInput, match="these members say numbers"):
+    with pytest.raises(InvalidInput) as caught:
         voters(RandomForestRegressor(3).fit(X, X[:, 0]), X, X[:, 0])
+    assert (caught.value.parameter, caught.value.allowed) == ("model", "an ensemble of classifiers")

@@ -175,7 +175,7 @@ def of_learner(*path: str, value: Any) -> Callable[[Any], None]:
         (of_learner("learner_model_param", "base_score", value="[1"), "base_score is .*; expected a number"),
         (
             of_learner("learner_model_param", "base_score", value="2"),
-            "base_score is '2'; expected an answer that binary",
+            "base_score is '2'; expected a prediction that binary",
         ),
         (of_learner("objective", "name", value="reg:magic"), "the objective is 'reg:magic'; expected one of"),
         (
@@ -189,7 +189,7 @@ def of_learner(*path: str, value: Any) -> Callable[[Any], None]:
         ),
         (
             of_learner("gradient_booster", "model", "tree_info", value=[0, 0, 0, 1]),
-            "tree 3 answers to output 1",
+            "tree 3 is added to output 1",
         ),
     ],
 )

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 import coterie
 from coterie.export import to_onnx
-from coterie.export.column_readings import (
+from coterie.export.writers.onnx_columns import write_features
+from coterie.export.writers.onnx_graph import Graph
+from coterie.export.writers.onnx_links import write_labels, write_numbers, write_probabilities
+from coterie.trees.column_readings import (
     LookUp,
     PairLookUp,
     Readings,
@@ -18,11 +21,7 @@ from coterie.export.column_readings import (
     WithoutNumber,
     WithoutZero,
 )
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.tree_sum import Ascending
-from coterie.export.writers.onnx_columns import write_features
-from coterie.export.writers.onnx_graph import Graph
-from coterie.export.writers.onnx_links import write_labels, write_numbers, write_probabilities
+from coterie.trees.links import Ascending, Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 from tests.naive.tree_sum import read
 
 pytest.importorskip("onnx")
@@ -98,7 +97,7 @@ def test_links_of_numbers(name: str) -> None:
     numbers = write_numbers(graph, graph.input("X", np.float64, 1), 1, NumberLink(name))
     graph.output("prediction", numbers, np.float64, 1)
     np.testing.assert_allclose(
-        run(graph, SCORES)[0][:, 0], NumberLink(name).answers(SCORES), rtol=1e-12, atol=1e-15
+        run(graph, SCORES)[0][:, 0], NumberLink(name).predictions(SCORES), rtol=1e-12, atol=1e-15
     )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import is_classifier
 
-from coterie.errors import SchemaMismatch
+from coterie.errors import InvalidInput, SchemaMismatch
 from coterie.export import from_lightgbm, from_xgboost, import_model
 from tests.helpers.saved_models import FILES, FOLDER, answers, noted
 
@@ -101,15 +101,16 @@ def test_an_unknown_town_is_missing_to_lightgbm_and_an_error_to_xgboost() -> Non
     unknown, missing = {**rows, "town": ["Paris", "Oslo"]}, {**rows, "town": [None, "Oslo"]}
     lightgbm = import_model(FOLDER / "lightgbm_multiclass.txt")
     np.testing.assert_array_equal(answers(lightgbm, unknown), answers(lightgbm, missing))
-    with pytest.raises(ValueError, match="'town' holds categories that the model does not know: 'Paris'"):
+    with pytest.raises(InvalidInput) as caught:
         import_model(FOLDER / "xgboost_categories.json").predict(unknown)
+    assert (caught.value.parameter, caught.value.received) == ("town", "'Paris'")
 
 
 def test_text_in_a_column_of_numbers_is_explained() -> None:
-    with pytest.raises(
-        SchemaMismatch, match=r"Column 'age' holds text \('old'\), and the model knows only numbers"
-    ):
+    with pytest.raises(SchemaMismatch) as caught:
         import_model(FOLDER / "lightgbm_binary.txt").predict({"age": ["old"], "debt": [1.0], "shop": [1.0]})
+    error = caught.value
+    assert (error.parameter, error.received, error.allowed) == ("age", "'old'", "numbers")
 
 
 def test_the_booster_answers_with_all_trees_and_its_wrapper_with_the_best() -> None:

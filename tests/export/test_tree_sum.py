@@ -1,4 +1,4 @@
-"""Every model of trees can be taken apart: the slow twin, given the parts, answers as the model does."""
+"""Every model of trees can be taken apart: the slow twin, given the parts, predicts as the model does."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 import coterie
 from coterie.errors import InvalidInput, InvalidType
 from coterie.export import feature_matrix, import_model
-from coterie.export.tree_sum import tree_sum_of
+from coterie.export.tree_models import tree_sum_of
 from coterie.losses import CustomLoss
 from tests.helpers.exported import (
     as_columns,
@@ -32,7 +32,7 @@ MESSY = models_of_messy()
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_the_parts_answer_as_the_model_of_numbers(name: str) -> None:
+def test_the_parts_predict_as_the_model_of_numbers(name: str) -> None:
     X = numbers()
     model, y = NUMBERS[name]
     model.fit(X, y)
@@ -43,7 +43,7 @@ def test_the_parts_answer_as_the_model_of_numbers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSY)
-def test_the_parts_answer_as_the_model_of_text(name: str) -> None:
+def test_the_parts_predict_as_the_model_of_text(name: str) -> None:
     X, y, new = messy()
     model = MESSY[name].fit(X, y)
     some = {column: values[:60] for column, values in new.items()}
@@ -83,8 +83,9 @@ def test_numbers_that_are_categories_stay_numbers() -> None:
 def test_categories_that_look_alike_are_refused() -> None:
     column = np.array(["1", 1, "two"] * 10, dtype=object)
     model = coterie.DecisionTreeRegressor().fit({"code": column}, [1.0, 2.0, 3.0] * 10)
-    with pytest.raises(InvalidInput, match="Column 'code' has different categories with the same text, '1'"):
+    with pytest.raises(InvalidInput) as caught:
         tree_sum_of(model)
+    assert (caught.value.parameter, caught.value.received) == ("code", "1")
 
 
 def with_init() -> Any:
@@ -119,30 +120,36 @@ def imported_with_init() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("made", "advice"),
+    ("made", "parameter", "advice"),
     [
-        (with_init, "Fit it with init=None"),
-        (with_link, "link=None"),
-        (other_members, "estimator=None"),
-        (other_bags, "did not grow together"),
-        (imported_with_init, "Train it without init"),
+        (with_init, "init", "Fit it with init=None"),
+        (with_link, "loss", "Fit with CustomLoss(..., link=None)"),
+        (other_members, "estimator", "Fit it with estimator=None"),
+        (other_bags, "estimator", "Leave estimator=None"),
+        (imported_with_init, "init", "Train it without init"),
     ],
 )
-def test_what_is_no_sum_of_trees_is_refused(made: Callable[[], Any], advice: str) -> None:
+def test_what_is_no_sum_of_trees_is_refused(made: Callable[[], Any], parameter: str, advice: str) -> None:
     model = made()
-    with pytest.raises(InvalidInput, match=advice):
+    with pytest.raises(InvalidInput) as caught:
         tree_sum_of(model)
+    assert caught.value.parameter == parameter
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith(advice)
 
 
 def test_models_that_are_not_of_trees_are_refused() -> None:
-    with pytest.raises(InvalidType, match=r"LogisticRegression\(\) is no model of trees"):
-        tree_sum_of(LogisticRegression())
+    for model in (LogisticRegression(), coterie.RandomForestClassifier):
+        with pytest.raises(InvalidType) as caught:
+            tree_sum_of(model)
+        assert (caught.value.parameter, caught.value.received) == ("model", model)
 
 
 def test_the_feature_matrix_of_other_models_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="did not grow together"):
+    with pytest.raises(InvalidInput) as caught:
         feature_matrix(other_bags(), numbers())
-    with pytest.raises(InvalidType, match="is no model of trees"):
+    assert caught.value.parameter == "estimator"
+    with pytest.raises(InvalidType):
         feature_matrix(LogisticRegression(), numbers())
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.errors import ModelFileError
-from coterie.export.links import NumberLink
 from coterie.export.readers.assemble import Findings, assemble
 from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.raw_tree import LinearLeaf, RawTree
+from coterie.trees.links import NumberLink
 from tests.naive.imported_tree import answer_of, leaf_of
 
 N_COLUMNS = 4
@@ -163,8 +163,8 @@ def test_both_children_must_not_be_the_same() -> None:
         model_of(changed(tree, "right", 0, tree.left[0]))
 
 
-def test_a_leaf_does_not_answer_nan() -> None:
-    with pytest.raises(ModelFileError, match="leaf 0 answers NaN"):
+def test_the_value_of_a_leaf_is_not_nan() -> None:
+    with pytest.raises(ModelFileError, match="the value of leaf 0 is NaN"):
         model_of(changed(random_tree(0, n_splits=0), "value", 0, np.nan))
 
 

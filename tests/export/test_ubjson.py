@@ -100,7 +100,7 @@ def test_lists_and_objects_may_say_how_many_items_they_have() -> None:
         (b"[#L" + struct.pack(">q", 2**40), "items in 0 bytes"),
         (b"SL" + struct.pack(">q", 2**60), "more bytes were expected"),
         (b"SL" + struct.pack(">q", -1), "a length of -1"),
-        (b"[$dL", "does not say how many"),
+        (b"[$dL", "without its length"),
         (b"{$d", "an object of values of one type"),
         (b"[" * 5000, "nested more than 100 deep"),
         (b"Sd" + bytes(4), "a length of type 'd'"),
@@ -109,6 +109,6 @@ def test_lists_and_objects_may_say_how_many_items_they_have() -> None:
         (b"x", "'x' is not the letter of a type"),
     ],
 )
-def test_what_is_wrong_is_said(content: bytes, message: str) -> None:
+def test_the_damage_is_named(content: bytes, message: str) -> None:
     with pytest.raises(ModelFileError, match=message):
         read_ubjson(content)

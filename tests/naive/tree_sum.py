@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.export import column_readings as readings
-from coterie.export.links import NumberLink
-from coterie.export.tree_sum import Ascending, OneClass, TreeSum
-from coterie.export.writers.flat_tree import FlatTree
+from coterie.trees import column_readings as readings
+from coterie.trees.flat_tree import FlatTree
+from coterie.trees.links import Ascending, NumberLink, OneClass
+from coterie.trees.tree_sum import TreeSum
 
 Row = list[Any]
 
@@ -22,7 +22,7 @@ def naive_answers(whole: TreeSum, columns: list[list[Any]]) -> NDArray[np.float6
     if isinstance(whole.link, OneClass):
         return np.ones((len(scores), 1))
     if isinstance(whole.link, NumberLink):
-        return whole.link.answers(scores).reshape(len(scores), -1)
+        return whole.link.predictions(scores).reshape(len(scores), -1)
     return whole.link.probabilities(scores)
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.adaboost._corrective_weights import Margins, exponential_votes, margin_votes
+from coterie.adaboost._corrective_weights import MarginVotes, exponential_votes, margin_votes
 from coterie.adaboost._rounds import Fitter, MemberRounds, Tally, scores_of_shares
 from coterie.adaboost._votes import MOST_VOTE, gains_of, leads_of
 
@@ -59,7 +59,7 @@ class WidestMargin:
         self._weight = weight
         self._nu = nu
         self._leads: list[FloatArray] = []
-        self._solved: Margins | None = None
+        self._solved: MarginVotes | None = None
 
     def take(self, shares: FloatArray) -> None:
         self._leads.append(leads_of(shares, self._codes))
@@ -78,7 +78,7 @@ class WidestMargin:
     def row_weights(self) -> FloatArray | None:
         return np.asarray(self._solution().pair_weight.sum(axis=1)) if self._leads else None
 
-    def _solution(self) -> Margins:
+    def _solution(self) -> MarginVotes:
         if self._solved is None:
             self._solved = margin_votes(np.stack(self._leads, axis=2), self._weight, self._nu)
         return self._solved

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
 
-__all__ = ["Margins", "exponential_votes", "margin_votes"]
+__all__ = ["MarginVotes", "exponential_votes", "margin_votes"]
 
 _NEWTON_STEPS = 100
 _SMALL_SLOPE = 1e-12
@@ -67,7 +67,7 @@ def _newton_direction(gains: FloatArray, row_weight: FloatArray, slope: FloatArr
 
 
 @dataclass(frozen=True)
-class Margins:
+class MarginVotes:
     """The answer of the linear programme.
 
     Attributes
@@ -82,7 +82,7 @@ class Margins:
     agreement: float
 
 
-def margin_votes(leads: FloatArray, weight: FloatArray, nu: float) -> Margins:
+def margin_votes(leads: FloatArray, weight: FloatArray, nu: float) -> MarginVotes:
     """Votes with the largest soft margin: all but a share `nu` of the weight should reach it.
 
     The margin of a row is the lead of its own class over the best of the others. This is the linear programme of
@@ -123,4 +123,4 @@ def margin_votes(leads: FloatArray, weight: FloatArray, nu: float) -> Margins:
     pair_weight[weight == 0] = 0.0
     pair_weight /= pair_weight.sum()
     agreement = float(np.tensordot(pair_weight, leads, axes=2).max())
-    return Margins(votes / votes.sum(), pair_weight, agreement)
+    return MarginVotes(votes / votes.sum(), pair_weight, agreement)

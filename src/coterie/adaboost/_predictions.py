@@ -16,6 +16,7 @@ from coterie.adaboost._learner_tables import as_learners_take_it, checked_rows
 from coterie.adaboost._learners import shares_of
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import stump_shares
+from coterie.adaboost._tree_sum import adaboost_features, adaboost_tree_sum
 from coterie.adaboost._votes import probabilities
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
@@ -23,6 +24,8 @@ from coterie.data.schema import Schema
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.first_rounds import check_n_trees
+from coterie.members.member_predictions import MemberPredictions, numbered
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["BaseAdaBoost"]
 
@@ -121,6 +124,22 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
                 )
             total += abs(vote) * np.mean([part.feature_importances_ for part in parts], axis=0)
         return total / total.sum() if total.sum() > 0 else total
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """The shares that each member gives to the classes; weights are the votes, which may be negative."""
+        check_is_fitted(self, "estimators_")
+        values = np.stack(list(self._all_shares(X)))
+        return MemberPredictions(
+            values, self.estimator_weights_, numbered("round", len(values)), (self.classes_,)
+        )
+
+    def tree_sum(self) -> TreeSum:
+        """Stumps as parts that other formats are written from; refuses other members."""
+        return adaboost_tree_sum(self)
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that stumps see of a table: categories are codes, NaN is where a value is missing."""
+        return adaboost_features(self, X)
 
     def _scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
         """Shape (n_rows, n_scores): one score for two classes, else one for each."""

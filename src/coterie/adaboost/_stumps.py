@@ -106,6 +106,10 @@ class Stump:
             importances[self.feature] = 1.0
         return importances
 
+    def split_counts(self) -> FloatArray:
+        """1 for the column that is split on."""
+        return self.feature_importances_
+
     def sides(self, encoded: Encoded) -> AnyArray:
         """0 for rows on the left, 1 for rows on the right."""
         if self.feature < 0:

@@ -37,6 +37,7 @@ from coterie.members.base_learner import (
     new_table,
     tags_of_learner,
 )
+from coterie.members.member_predictions import MemberPredictions, numbered
 
 __all__ = ["AdaBoostRegressor"]
 
@@ -262,6 +263,11 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         said = self._said(X)
         ends = range(1, said.shape[1] + 1)
         return (_weighted_median(said[:, :end], self.estimator_weights_[:end]) for end in ends)
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """The number that each member predicts; weights are their votes."""
+        values = self._said(X).T[:, :, None]
+        return MemberPredictions(values, self.estimator_weights_, numbered("round", len(values)))
 
     def _said(self, X: Any) -> FloatArray:
         """What each member says of each row, shape (n_rows, n_members)."""

@@ -55,8 +55,10 @@ from coterie.members.fit_members import (
     weight_params,
 )
 from coterie.members.fit_members import Task as FitTask
+from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
 from coterie.members.response import Question
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+from coterie.trees.tree_sum import TreeSum, labels_by_target
 
 __all__ = ["BaggingBase"]
 
@@ -452,6 +454,49 @@ class BaggingBase(Estimator):
                 "and oob_score=True."
             )
         return self._oob.known
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each member predicts: a value for each class, or a number for each target."""
+        values = np.stack(list(self._answers_of(X)))
+        return MemberPredictions(
+            values, np.ones(len(values)), numbered("member", len(values)), labels_by_target(self)
+        )
+
+    def predict_after(self, X: Any, stages: RowArray) -> Iterator[AnyArray]:
+        """What `predict` would be with only the first members, for each of these ascending numbers of them."""
+        return predictions_after(self._answers_of(X), stages, getattr(self, "classes_", None))
+
+    def with_members(self, places: RowArray) -> Self:
+        """A copy with only the members at these ascending places; what was known of training rows is gone."""
+        check_is_fitted(self, "estimators_")
+        pruned = copy.copy(self)
+        for name in ("oob_score_", "_trace"):
+            pruned.__dict__.pop(name, None)
+        for name in ("estimators_", "estimators_features_", "_numbers", "_columns"):
+            setattr(pruned, name, [getattr(self, name)[place] for place in places])
+        pruned.n_estimators_, pruned._oob, pruned._trees = len(places), None, None
+        return pruned
+
+    def tree_sum(self) -> TreeSum:
+        """Trees that grew together as parts that other formats are written from; refuses other members."""
+        return replace(self._grown_together().tree_sum(), name=type(self).__name__)
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that trees that grew together see of a table."""
+        return self._grown_together().tree_features(X)
+
+    def _grown_together(self) -> ForestBase:
+        check_is_fitted(self, "estimators_")
+        if self._trees is None:
+            raise InvalidInput(
+                f"The members of this {type(self).__name__} did not grow together, and are models of their own. Export "
+                "takes bagged DecisionTree* of coterie that see all columns, as numbers, and vote with probabilities.",
+                parameter="estimator",
+                received=self.estimator,
+                allowed="None, or a DecisionTree* of coterie that sees all columns",
+                hint="Leave estimator=None, max_features=1.0 and voting='auto'. For categories use RandomForest*.",
+            )
+        return self._trees
 
     def _learner(self) -> Any:
         learner = self._default() if self.estimator is None else self.estimator

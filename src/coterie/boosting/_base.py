@@ -26,12 +26,14 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.boosting._booster import add_scores
 from coterie.boosting._data import BoostingData
 from coterie.boosting._dropout import check_dropout, check_staged
+from coterie.boosting._first_rounds import first_rounds
 from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._init_estimator import InitEstimator
 from coterie.boosting._previous import BoostingState
 from coterie.boosting._staged import staged_scores
 from coterie.boosting._training import BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_options import takes_several_targets
+from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
 from coterie.boosting.plan import Plan, make_plan
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
@@ -56,6 +58,7 @@ from coterie.fitting.warm_start import (
     check_same_settings,
     trace_of,
 )
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
 
@@ -316,6 +319,22 @@ class BaseGradientBoosting(Estimator):
             gains[list(features)] += gain / len(features)
         total = gains.sum()
         return gains / total if total > 0 else gains
+
+    def split_counts(self) -> FloatArray:
+        """How often each column is split on, over all trees."""
+        return boosting_split_counts(self)
+
+    def tree_sum(self) -> TreeSum:
+        """The model as parts that other formats are written from: readings of columns, trees, a start and a link."""
+        return boosting_tree_sum(self)
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that trees see of a table: categories are codes, target statistics are the last columns."""
+        return boosting_features(self, X)
+
+    def with_rounds(self, n_rounds: int) -> Self:
+        """A copy with only the first rounds; what was known of training rows left out is gone."""
+        return first_rounds(self, n_rounds)
 
     def _set_target(self, train: TrainingData) -> None:
         """Set what the target says of the model: its classes, or its number of outputs."""

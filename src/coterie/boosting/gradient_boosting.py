@@ -14,6 +14,7 @@ from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
 from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import documented
+from coterie.boosting._votes import boosting_votes
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.explain.tree_models import class_outputs
@@ -26,6 +27,7 @@ from coterie.losses import (
     loss_for_targets,
 )
 from coterie.losses.quantile import Quantile
+from coterie.members.votes import Votes
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -322,6 +324,10 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[AnyArray]:
         """What `predict` would say after each round."""
         return map(self._labels, self._staged_scores(X, offset))
+
+    def votes(self, X: Any, *, votes: str = "hard", oob: bool = False) -> Votes:
+        """The scores as votes, of which margins are made: no row can have a larger sum. Only hard votes exist."""
+        return boosting_votes(self, X, self._start_of(X, None)[0], votes=votes, oob=oob)
 
     def _margins(self, scores: FloatArray) -> FloatArray:
         return scores[:, 0] if len(self.classes_) <= 2 else scores

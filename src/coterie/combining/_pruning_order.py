@@ -1,7 +1,7 @@
 """The order in which members of a fitted ensemble would best be kept, the most useful first.
 
-Both orders need nothing but products of answers, summed over rows once: then a step costs as many operations as there
-are members, however many rows there are.
+Both orders need nothing but products of predictions, summed over rows once: then a step costs as many operations as
+there are members, however many rows there are.
 """
 
 import numpy as np
@@ -13,11 +13,11 @@ __all__ = ["losses_along", "margin_distance_order", "reduced_error_order", "resi
 _MARGIN = 0.075  # a little on the right side: rows that are right anyway need no more members
 
 
-def residual_products(answers: FloatArray, truth: FloatArray, weight: FloatArray) -> FloatArray:
+def residual_products(predictions: FloatArray, truth: FloatArray, weight: FloatArray) -> FloatArray:
     """For each two members the mean, over rows, of the product of their errors; shape (n_members, n_members)."""
     share = np.sqrt(weight / weight.sum())
-    errors = (answers - truth) * share[:, None]
-    flat = errors.reshape(len(answers), -1)
+    errors = (predictions - truth) * share[:, None]
+    flat = errors.reshape(len(predictions), -1)
     return np.asarray(flat @ flat.T)
 
 
@@ -55,11 +55,11 @@ def reduced_error_order(products: FloatArray, votes: FloatArray) -> RowArray:
 
 
 def margin_distance_order(right: AnyArray, weight: FloatArray, votes: FloatArray) -> RowArray:
-    """Add the member that brings the margins of all rows closest to a small positive one.
+    """Add the member with which the margins of all rows come closest to a small positive one.
 
     Parameters
     ----------
-    right : bool array of shape (n_members, n_rows), who is right about what
+    right : bool array of shape (n_members, n_rows), which members are right about which rows
     weight, votes : what rows and members weigh
 
     References

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Function, OneOf, Params, Real, Whole, in_short
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, BoolArray, FloatArray, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
 from coterie._value_types import ANY, COUNT, FLOATS, NONE, TEXT, dict_of, list_of
+from coterie.combining._some_members import with_named_members
 from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
 from coterie.data.parts import Outline, cuttable, outline_of
 from coterie.data.target import Target, read_target
@@ -25,6 +26,7 @@ from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import ScorerName, parameters_of
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldModels
+from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
@@ -38,6 +40,7 @@ from coterie.members.out_of_fold import (
 )
 from coterie.members.response import Question
 from coterie.trees.limits import Share
+from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["SELECTION_FITTED", "SELECTION_PARAMS", "SelectionBase"]
 
@@ -276,6 +279,22 @@ class SelectionBase(NamedMembers):
             for (member, question), model in zip(self._asked, self.estimators_, strict=True)
         ]
         return np.stack(in_parallel(_asked_of, calls, n_jobs=self.n_jobs))
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each chosen member predicts: probabilities or numbers, and its weight."""
+        values = self._stacked(X)
+        names = tuple(member.name for member, _ in self._asked)
+        return MemberPredictions(values, self._shares, names, labels_by_target(self))
+
+    def with_members(self, places: RowArray) -> Self:
+        """A copy with only the chosen members at these ascending places; what was known out of fold is gone."""
+        check_is_fitted(self, "estimators_")
+        pruned = with_named_members(self, places)
+        pruned._shares = self._shares[places] / self._shares[places].sum()
+        names = [member.name for member, _ in pruned._asked]
+        pruned.weights_ = np.zeros(len(self.candidates_))
+        pruned.weights_[[self.candidates_.index(name) for name in names]] = pruned._shares
+        return pruned
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""

@@ -35,10 +35,12 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.fitted_state import forget
 from coterie.members.fit_members import Member, in_parallel, weight_params
 from coterie.members.fold_ensemble import FoldModels
+from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, target_of
 from coterie.members.oof_score import Score, spoken_codes
 from coterie.members.out_of_fold import CrossFit, Fold, Plan, cross_fit, prefit_members
 from coterie.members.response import Question, method_of
+from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["STACKING_FITTED", "STACKING_PARAMS", "Lesson", "StackingBase"]
 
@@ -312,6 +314,29 @@ class StackingBase(StackFace):
         """What the final estimator is shown: predictions of members, and columns of X that are passed through."""
         return self._meta_table(X)
 
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each member predicts: a one for the class, or its numbers. Members of a stack have equal weights here.
+
+        The final estimator may use other methods of the members, such as their probabilities; see `transform`.
+        """
+        check_is_fitted(self, "final_estimator_")
+        X, classes = cuttable(X), labels_by_target(self)
+        for member, question in self._asked:
+            if classes and not question.classes:
+                raise InvalidInput(
+                    f"The member {member.name!r} of this {type(self).__name__} predicts numbers, not classes.",
+                    parameter="estimators",
+                    received=member.name,
+                    allowed="classifiers",
+                )
+        prediction = Question("predict", classes, bool(classes))
+        values = [
+            _predicted(prediction, member, model, X)
+            for (member, _), model in zip(self._asked, self.estimators_, strict=True)
+        ]
+        names = tuple(member.name for member, _ in self._asked)
+        return MemberPredictions(np.stack(values), np.ones(len(values)), names, classes)
+
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Names of the columns of `transform`: the ensemble's class and the member, then the names of columns of X."""
         check_is_fitted(self, "final_estimator_")
@@ -359,7 +384,13 @@ def _shown(answers: FloatArray, question: Question) -> FloatArray:
 
 
 def _features_of_member(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
+    return features_of(_predicted(question, member, model, X), question)
+
+
+def _predicted(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
     part = member.part_of(X)
-    if isinstance(model, FoldModels):
-        return features_of(model.mean_of(question, part), question)
-    return features_of(question.ask(member.name, model, part), question)
+    return (
+        model.mean_of(question, part)
+        if isinstance(model, FoldModels)
+        else question.ask(member.name, model, part)
+    )

@@ -8,19 +8,22 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, BoolArray, FloatArray, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
 from coterie._value_types import FLOATS, NONE, array, instance
 from coterie.combining._combine import RankScales, mean, median
+from coterie.combining._some_members import with_named_members
 from coterie.data.parts import cuttable, outline_of
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.fitted_state import PRUNED_FITTED, forget
 from coterie.members.fit_members import Member, in_parallel
+from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (
     MEMBER_PARAMS,
     MEMBERS_FITTED,
@@ -41,6 +44,7 @@ from coterie.members.out_of_fold import (
     splitter_of,
 )
 from coterie.members.response import Question
+from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["VOTING_FITTED", "VOTING_PARAMS", "VotingBase"]
 
@@ -59,6 +63,11 @@ VOTING_FITTED: Fitted = {
     "_truth": array("fiub"),
     "_weights": FLOATS | NONE,
 }
+
+
+def _is_mean(ensemble: Any) -> bool:
+    """Medians and ranks have no weighted mean that fewer members could come close to."""
+    return ensemble.voting in ("soft", "hard", "mean")
 
 
 class VotingBase(TransformerMixin, NamedMembers):
@@ -273,6 +282,24 @@ class VotingBase(TransformerMixin, NamedMembers):
 
     def _has_ranks(self) -> bool:
         return bool(self.voting == "rank")
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each member predicts, as `voting` wants it: votes, probabilities or numbers."""
+        names = tuple(member.name for member, _ in self._asked)
+        return MemberPredictions(self._stacked(X), self.weights_, names, labels_by_target(self))
+
+    @available_if(_is_mean)  # type: ignore[untyped-decorator]
+    def with_members(self, places: RowArray) -> Self:
+        """A copy with only the members at these ascending places; what was known out of fold is gone.
+
+        For voting="hard", "soft" and "mean", whose weights go on to be those of a mean.
+        """
+        check_is_fitted(self, "estimators_")
+        pruned = with_named_members(self, places)
+        pruned._crossed = None
+        pruned.weights_ = self.weights_[places] / self.weights_[places].sum()
+        pruned._weights = None if self._weights is None else self._weights[places]
+        return pruned
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Names of the columns of `transform`: the ensemble's class, the member and, if it has several, the column."""

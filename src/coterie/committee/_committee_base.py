@@ -40,7 +40,9 @@ from coterie.fitting.fitted_state import forget
 from coterie.fitting.scoring import ScorerName
 from coterie.members.fit_members import in_parallel
 from coterie.members.fold_ensemble import FoldModels
+from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions
 from coterie.members.out_of_fold import Fold, Splitter
+from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
 
@@ -255,14 +257,17 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
 
     def _answers_of(self, X: Any) -> FloatArray:
         """The weighted mean of what members say, shape (n_rows, n_columns)."""
+        members = self._member_values(X)
+        return np.asarray(sum(share * own for share, own in zip(self._shares, members, strict=True)))
+
+    def _member_values(self, X: Any) -> list[FloatArray]:
         check_is_fitted(self, "estimators_")
         calls = [(question, X) for question in self._questions]
-        said = in_parallel(
+        return in_parallel(
             _mean_of,
             [(model, *call) for model, call in zip(self.estimators_, calls, strict=True)],
             n_jobs=self.n_jobs,
         )
-        return np.asarray(sum(share * own for share, own in zip(self._shares, said, strict=True)))
 
     def _answers_by_fold(self, X: Any) -> FloatArray:
         """What the committee of each fold says, shape (n_folds, n_rows, n_columns)."""
@@ -273,6 +278,21 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
             for number in range(n_models):
                 totals[number] = totals[number] + said[number if len(said) > 1 else 0]
         return np.stack(totals)
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each member with weight predicts, the mean of its models: probabilities or numbers."""
+        values = np.stack(self._member_values(X))
+        names = tuple(member.name for member in self.estimators_)
+        return MemberPredictions(values, self._shares, names, labels_by_target(self))
+
+    def held_out_predictions(self) -> HeldOutPredictions:
+        """What all members predicted out of fold, for the training rows that every one of them was asked about."""
+        check_is_fitted(self, "estimators_")
+        rows = self._answers.known & np.isfinite(self._answers.said).all(axis=(0, 2))
+        members = MemberPredictions(
+            self._answers.said[:, rows], self.weights_, tuple(self.members_), labels_by_target(self)
+        )
+        return HeldOutPredictions(members, self._truth.truth[rows], self._truth.weight[rows])
 
     def leaderboard(self) -> Listing:
         """Members in the order of their scores, the committee first.

@@ -113,12 +113,12 @@ class TargetStatistics:
     @property
     def features(self) -> list[tuple[int, ...]]:
         """For each column of statistics, the features that it was made from."""
-        return [source.features for source, means in self._pairs() for _ in means]
+        return [source.features for source, means in self.means_by_source() for _ in means]
 
     def extend(self, encoded: Encoded) -> Encoded:
         """The features of new rows, and a column for each source and component."""
         columns = []
-        for source, means in self._pairs():
+        for source, means in self.means_by_source():
             codes = source.codes(encoded)
             columns += [mean[codes + 1] for mean in means]
         return _with_columns(encoded, columns)
@@ -136,7 +136,8 @@ class TargetStatistics:
         ]
         return _with_columns(encoded, columns)
 
-    def _pairs(self) -> list[tuple[Source, list[FloatArray]]]:
+    def means_by_source(self) -> list[tuple[Source, list[FloatArray]]]:
+        """Each source, and for each component the means of its levels, with that of missing values first."""
         return list(zip(self.sources, self._means, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""A fitted AdaBoost beside its bounds: what is measured on the training rows, and what theory says it cannot exceed."""
+"""A fitted AdaBoost beside its bounds: what is measured on the training rows, and what it cannot exceed in theory."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from coterie.diagnostics._bound_formulas import (
 )
 from coterie.diagnostics._stumps import stump_count
 from coterie.diagnostics.margins import Margins
-from coterie.diagnostics.votes.ballots import ballots_of
+from coterie.diagnostics.votes.ensemble_votes import votes_of
 from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
 from coterie.errors import InvalidInput, InvalidType
 
@@ -127,9 +127,9 @@ class AdaBoostBounds:
             ]
         best = int(np.argmin(self.generalization_bound))
         bound = self.generalization_bound[best]
-        said = "which says nothing" if bound >= 1 else f"with probability {1 - self.delta:g}"
+        meaning = "which means nothing" if bound >= 1 else f"with probability {1 - self.delta:g}"
         return [
-            ("error on new rows", "", f"{bound:.3g}", f"margins <= {self.theta[best]:g}, {said}"),
+            ("error on new rows", "", f"{bound:.3g}", f"margins <= {self.theta[best]:g}, {meaning}"),
         ]
 
 
@@ -173,7 +173,7 @@ def adaboost(
     rounds to zero training error           35         806  smallest edge
     share of margins <= 0.1             0.0053      0.0515  theorem on margins
     smallest margin                      0.079    >= 0.063  smallest edge, in the end
-    error on new rows                                 2.12  margins <= 0.1, which says nothing
+    error on new rows                                 2.12  margins <= 0.1, which means nothing
     """
     errors, votes, factors = _members(model)
     thetas = np.atleast_1d(check_thetas(theta))
@@ -228,15 +228,18 @@ class _Measured(NamedTuple):
 def _measure(
     model: Any, X: Any, y: Any, thetas: FloatArray, votes: FloatArray, sample_weight: Any
 ) -> _Measured:
-    ballots = ballots_of(model, X)
-    if len(ballots.classes) != 2:
+    given_votes = votes_of(model, X)
+    if len(given_votes.classes) != 2:
         raise InvalidInput(
-            f"The bounds are for two classes, and this {type(model).__name__} has {len(ballots.classes)}. "
-            "`margins` takes any number of them."
+            f"The bounds are for two classes, and this {type(model).__name__} has {len(given_votes.classes)}.",
+            parameter="model",
+            received=len(given_votes.classes),
+            allowed="two classes",
+            hint="`margins` takes any number of them.",
         )
-    rounds, totals = chosen_rounds("all", ballots.n_rounds), np.cumsum(np.abs(votes))
+    rounds, totals = chosen_rounds("all", given_votes.n_rounds), np.cumsum(np.abs(votes))
     by_round = []
-    for number, total, found in zip(rounds, totals, staged_margins(ballots, y, rounds), strict=True):
+    for number, total, found in zip(rounds, totals, staged_margins(given_votes, y, rounds), strict=True):
         weight = read_weight(sample_weight, len(found))
         own = Margins(found[None], np.array([number]), weight)
         loss = np.average(np.exp(-found * total), weights=weight)
@@ -251,12 +254,18 @@ def _members(model: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     name = type(model).__name__
     if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
         raise InvalidType(
-            f"{name} has no estimator_weights_ and estimator_errors_: expected a fitted AdaBoostClassifier."
+            f"{name} has no estimator_weights_ and estimator_errors_: expected a fitted AdaBoostClassifier.",
+            parameter="model",
+            received=model,
+            allowed="a fitted AdaBoostClassifier",
         )
     if hasattr(model, "vote_history_"):
         raise InvalidInput(
             f"The bounds are for votes that stay as they are, and this {name} changed those of earlier rounds in later "
-            "ones. `margins` takes it."
+            "ones.",
+            parameter="model",
+            received=name,
+            hint="`margins` takes it.",
         )
     errors = np.asarray(model.estimator_errors_, dtype=np.float64)
     votes = np.asarray(model.estimator_weights_, dtype=np.float64)
@@ -292,8 +301,12 @@ def _check_rows(loss: FloatArray, bound: FloatArray) -> None:
         place = int(over[0])
         raise InvalidInput(
             f"The exponential loss after round {place + 1} is {loss[place]:.4g}, and on the training rows it is at "
-            f"most {bound[place]:.4g}. Give the table, the labels and the sample_weight that the model was fitted to, "
-            "and a model whose members answer with classes."
+            f"most {bound[place]:.4g}.",
+            parameter="X",
+            received=float(loss[place]),
+            allowed=f"rows with a loss of at most {bound[place]:.4g}",
+            hint="Give the table, the labels and the sample_weight that the model was fitted to, and a model whose "
+            "members predict classes.",
         )
 
 

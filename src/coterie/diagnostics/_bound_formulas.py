@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie._params import Real, Whole, in_short
+from coterie._params import Real, Whole, in_short, unexpected
 from coterie._typing import FloatArray
 from coterie.errors import InvalidParameter
 
@@ -61,7 +61,7 @@ def normalizers(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray
 def training_loss(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray:
     """The mean exponential loss of the training rows after each round: the product of the normalizers so far.
 
-    It is the loss itself, not only a bound, if members answer -1 or 1, and it bounds the training error.
+    It is the loss itself, not only a bound, if members predict -1 or 1, and it bounds the training error.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def margin_error(errors: ArrayLike, theta: ArrayLike, votes: ArrayLike | None = 
     The product of sqrt((1 + 2 g)^(1 + theta) (1 - 2 g)^(1 - theta)) over the rounds, where g is the edge; with the
     error e = 1/2 - g that is 2 sqrt(e^(1 - theta) (1 - e)^(1 + theta)). With other votes a than AdaBoost's, it is the
     product of Z exp(theta abs(a)), where Z is the normalizer. At theta = 0 it is `training_loss`. It holds for two
-    classes and members that answer -1 or 1, or numbers between.
+    classes and members that predict -1 or 1, or numbers between.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def margin_error_of(normalizers: FloatArray, votes: FloatArray, theta: FloatArra
     """The bound of `margin_error` where the normalizers are known: the product of Z exp(theta abs(a)).
 
     A row with a margin of at most theta has a loss of at least exp(-theta sum abs(a)), and the mean loss is the product
-    of the normalizers. So it holds for members that answer any numbers in [-1, 1].
+    of the normalizers. So it holds for members that predict any numbers in [-1, 1].
     """
     shape = (-1, *([1] * theta.ndim))
     factors = normalizers.reshape(shape) * np.exp(theta * np.abs(votes).reshape(shape))
@@ -208,7 +208,7 @@ def generalization_error(
     (the second term, once on new and once on training rows), and there are few such means (the third, by Hoeffding's
     inequality).
 
-    A bound above 1 says nothing, and for tables of a few thousand rows it nearly always is. Its worth is in what
+    A bound above 1 means nothing, and for tables of a few thousand rows it nearly always is. Its worth is in what
     it does not depend on: the number of rounds.
 
     Parameters
@@ -237,7 +237,7 @@ def generalization_error(
     )
     for name, value in (("n_rows", n_rows), ("n_learners", n_learners)):
         if not Whole(1).accepts(value):
-            raise InvalidParameter(f"{name}={in_short(value)}: expected {Whole(1).describe()}.")
+            raise unexpected(name, value, Whole(1).describe())
     check_risk(delta)
     draws = np.unique(np.geomspace(1, 1e9, 1000).round())
     log_learners = math.log(n_learners)  # of a whole number of any size
@@ -251,7 +251,7 @@ def check_thetas(theta: ArrayLike) -> FloatArray:
     """Thresholds of margins: one number or a list of them."""
     thetas = _between("theta", theta, -1, 1)
     if thetas.ndim > 1:
-        raise InvalidParameter(f"theta={in_short(theta)}: expected a number or a list of numbers.")
+        raise unexpected("theta", theta, "a number or a list of numbers")
     return thetas
 
 
@@ -259,14 +259,17 @@ def check_risk(delta: float) -> None:
     """Refuse what is no probability, or a certain one."""
     rule = Real(0, 1, closed="neither")
     if not rule.accepts(delta):
-        raise InvalidParameter(f"delta={in_short(delta)}: expected {rule.describe()}.")
+        raise unexpected("delta", delta, rule.describe())
 
 
 def _votes(votes: ArrayLike, errors: FloatArray) -> FloatArray:
     a = _between("votes", votes, ndim=1)
     if a.shape != errors.shape:
         raise InvalidParameter(
-            f"There are {len(a)} votes and {len(errors)} errors: expected one of each by round."
+            f"There are {len(a)} votes and {len(errors)} errors: expected one of each by round.",
+            parameter="votes",
+            received=len(a),
+            allowed=f"{len(errors)} votes",
         )
     return a
 
@@ -282,13 +285,21 @@ def _between(
             else np.asarray(values, dtype=np.float64)
         )
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(f"{name}={in_short(values)} cannot be read as numbers: {error}.") from error
+        raise InvalidParameter(
+            f"{name}={in_short(values)} cannot be read as numbers: {error}.",
+            parameter=name,
+            received=values,
+            allowed="numbers",
+        ) from error
     rule = Real(low, high)
     wrong = [number for number in array.ravel().tolist() if not rule.accepts(number)]
     if wrong or (ndim is not None and array.ndim != ndim):
+        allowed = rule.describe() + (" for each round" if ndim else ", or an array of them")
         what = f"holds {wrong[0]}" if wrong else f"has {array.ndim} dimensions"
         raise InvalidParameter(
-            f"{name}={in_short(values)} {what}: expected {rule.describe()}"
-            + (" for each round." if ndim else ", or an array of them.")
+            f"{name}={in_short(values)} {what}: expected {allowed}.",
+            parameter=name,
+            received=values,
+            allowed=allowed,
         )
     return array

@@ -1,4 +1,4 @@
-"""Places along a column, each of them the value of a row: nothing is asked about values that no row holds."""
+"""Places along a column, each of them the value of a row: values that no row holds are not tried."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +62,11 @@ def grid_of(column: Column, resolution: int) -> Grid:
 
 def _check_known(known: Any, column: Column) -> None:
     if len(known) == 0:
-        raise InvalidInput(f"Column {column.name!r} holds nothing but missing values.")
+        raise InvalidInput(
+            f"Column {column.name!r} holds nothing but missing values.",
+            parameter=str(column.name),
+            allowed="a column with values",
+        )
 
 
 def levels_by_likeness(table: Table, column: int, grid: Grid) -> AnyArray:

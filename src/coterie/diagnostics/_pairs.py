@@ -45,7 +45,7 @@ def pairs_of(right: BoolArray, weight: FloatArray) -> Pairs:
 
 
 def agreement_beyond_chance(codes: AnyArray, n_classes: int, weight: FloatArray) -> FloatArray:
-    """Cohen's kappa of what two members say: 1 if they always agree, 0 if no more than by chance.
+    """Cohen's kappa of the predictions of two members: 1 if they always agree, 0 if no more than by chance.
 
     Examples
     --------

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from coterie._params import in_short
+from coterie._params import unexpected
 from coterie._typing import AnyArray, RowArray, Task
 from coterie.data.parts import outline_of
 from coterie.data.target import read_target
-from coterie.errors import InvalidParameter
 from coterie.members.fit_members import _give_seeds
 
 __all__ = ["bootstrap_rows", "fitted_copy", "labels_of", "task_of"]
@@ -30,7 +29,7 @@ def bootstrap_rows(n_rows: int, seed: int) -> RowArray:
 def task_of(estimator: Any) -> Task:
     """Whether it predicts classes or numbers."""
     if isinstance(estimator, type) or not (is_classifier(estimator) or is_regressor(estimator)):
-        raise InvalidParameter(f"estimator={in_short(estimator)}: expected a classifier or a regressor.")
+        raise unexpected("estimator", estimator, "a classifier or a regressor")
     return "classification" if is_classifier(estimator) else "regression"
 
 

@@ -1,4 +1,4 @@
-"""One number for each row: what a model says, of the class that is meant."""
+"""One number for each row: what a model predicts, of the class that is meant."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, in_short
+from coterie._params import OneOf, in_short, unexpected
 from coterie._typing import FloatArray
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
@@ -18,17 +18,25 @@ _METHODS = ("auto", "predict", "predict_proba", "decision_function")
 
 
 def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable[[Any], FloatArray], str]:
-    """A function that asks a fitted model about a table, and what its answers are called."""
+    """A function from a table to the predictions of a fitted model, and what these are called."""
     check_choice("response_method", response_method, OneOf(*_METHODS))
     check_is_fitted(model)
     name = type(model).__name__
     if not is_classifier(model):
         if response_method not in ("auto", "predict"):
             raise InvalidParameter(
-                f"response_method={response_method!r}: {name} says numbers; expected 'auto' or 'predict'."
+                f"response_method={response_method!r}: {name} predicts numbers; expected 'auto' or 'predict'.",
+                parameter="response_method",
+                received=response_method,
+                allowed="'auto' or 'predict'",
             )
         if target is not None:
-            raise InvalidParameter(f"target={in_short(target)}: {name} has no classes; expected None.")
+            raise InvalidParameter(
+                f"target={in_short(target)}: {name} has no classes; expected None.",
+                parameter="target",
+                received=target,
+                allowed="None",
+            )
         return lambda X: _one_number(model.predict(X), name), "prediction"
     method = response_method
     if method == "auto":
@@ -36,40 +44,49 @@ def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable
     if method == "predict" or not hasattr(model, method):
         raise InvalidParameter(
             f"response_method={response_method!r}: expected 'predict_proba' or 'decision_function', as far as {name} "
-            "has them."
+            "has them.",
+            parameter="response_method",
+            received=response_method,
+            allowed="'predict_proba' or 'decision_function'",
         )
     place, label = _class_of(model, target)
-    ask = getattr(model, method)
+    response = getattr(model, method)
 
-    def answers(X: Any) -> FloatArray:
-        said = np.asarray(ask(X), dtype=np.float64)
-        if said.ndim == 1:  # one score for two classes
-            return said if place == 1 else -said
-        return np.asarray(said[:, place])
+    def of_class(X: Any) -> FloatArray:
+        values = np.asarray(response(X), dtype=np.float64)
+        if values.ndim == 1:  # one score for two classes
+            return values if place == 1 else -values
+        return np.asarray(values[:, place])
 
-    return answers, f"{'probability' if method == 'predict_proba' else 'score'} of {label}"
+    return of_class, f"{'probability' if method == 'predict_proba' else 'score'} of {label}"
 
 
 def _class_of(model: Any, target: Any) -> tuple[int, Any]:
     classes = model.classes_
     if isinstance(classes, list):
         raise InvalidInput(
-            f"Answers are looked at for one target, and the model was fitted to {len(classes)}."
+            f"Predictions are looked at for one target, and the model was fitted to {len(classes)}.",
+            parameter="model",
+            received=len(classes),
+            allowed="a model of one target",
         )
     known = np.asarray(classes).tolist()
     if target is None and len(known) == 2:
         return 1, known[1]
     if target not in known:
-        raise InvalidParameter(f"target={in_short(target)}: expected one of the classes {in_short(known)}.")
+        raise unexpected("target", target, f"one of the classes {in_short(known)}")
     return known.index(target), target
 
 
-def _one_number(said: Any, name: str) -> FloatArray:
-    array = np.asarray(said, dtype=np.float64)
+def _one_number(predictions: Any, name: str) -> FloatArray:
+    array = np.asarray(predictions, dtype=np.float64)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise InvalidInput(
-            f"{name} says {array.shape[1]} numbers for each row; expected a model of one target."
+            f"{name} predicts {array.shape[1]} numbers for each row; expected a model of one target.",
+            parameter="model",
+            received=array.shape[1],
+            allowed="a model of one target",
         )
     return array

@@ -1,5 +1,4 @@
-"""What each row costs: losses whose mean is an error, and their mean if answers and targets had nothing to do with each
-other."""
+"""What each row costs: losses whose mean is an error, and their mean if predictions were independent of targets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,8 +25,8 @@ class RowLosses:
     Attributes
     ----------
     name : what it is called
-    values : function of targets and answers that returns a number for each row
-    method : what models are asked, "predict" or "predict_proba"
+    values : function of targets and predictions that returns a number for each row
+    method : what predicts, "predict" or "predict_proba"
     classes : the labels, in the order of probabilities; None for numbers
     """
 
@@ -36,8 +35,8 @@ class RowLosses:
     method: str
     classes: AnyArray | None
 
-    def ask(self, model: Any, X: Any) -> AnyArray:
-        """What a fitted model says; a class that it never saw has probability 0."""
+    def predictions(self, model: Any, X: Any) -> AnyArray:
+        """What a fitted model predicts; a class that it never saw has probability 0."""
         if self.method == "predict":
             return np.asarray(model.predict(X))
         shares = np.asarray(model.predict_proba(X), dtype=np.float64)
@@ -46,29 +45,32 @@ class RowLosses:
         ordered[:, np.searchsorted(self.classes, model.classes_)] = shares
         return ordered
 
-    def of(self, y: AnyArray, said: AnyArray) -> FloatArray:
+    def of(self, y: AnyArray, predicted: AnyArray) -> FloatArray:
         """The loss of each row, checked."""
-        found = np.asarray(self.values(y, said), dtype=np.float64)
+        found = np.asarray(self.values(y, predicted), dtype=np.float64)
         if found.shape != (len(y),) or not np.isfinite(found).all():
             raise InvalidInput(
                 f"loss={self.name} returned an array of shape {found.shape}"
                 f"{'' if np.isfinite(found).all() else ' with values that are no finite numbers'}: expected a finite "
-                f"number for each of the {len(y)} rows."
+                f"number for each of the {len(y)} rows.",
+                parameter="loss",
+                received=found.shape,
+                allowed=f"a finite number for each of the {len(y)} rows",
             )
         return found
 
-    def without_information(self, y: AnyArray, said: AnyArray) -> float:
-        """The mean loss over all pairs of a target and an answer."""
+    def without_information(self, y: AnyArray, predicted: AnyArray) -> float:
+        """The mean loss over all pairs of a target and a prediction."""
         step = max(1, _PAIRS_AT_ONCE // len(y))
         total = 0.0
         for first in range(0, len(y), step):
-            some = said[first : first + step]
+            some = predicted[first : first + step]
             total += float(self.of(np.tile(y, len(some)), np.repeat(some, len(y), axis=0)).sum())
         return total / len(y) ** 2
 
 
 def losses_for(loss: Any, task: Task, estimator: Any, y: AnyArray, response_method: str) -> RowLosses:
-    """The loss that was asked for, ready for these targets."""
+    """The chosen loss, ready for these targets."""
     classes = np.unique(y) if task == "classification" else None
     names = ("zero_one", "log_loss") if task == "classification" else ("squared_error", "absolute_error")
     check_choice("loss", loss, OneOf("auto", *names), Function())
@@ -81,22 +83,25 @@ def losses_for(loss: Any, task: Task, estimator: Any, y: AnyArray, response_meth
         values = _log_loss(classes) if name == "log_loss" else _FORMULAS[name]
     if method == "predict_proba" and not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
         raise InvalidParameter(
-            f"loss={name!r} asks for probabilities, and {type(estimator).__name__} has no predict_proba. Choose "
-            f"{names[0]!r}."
+            f"loss={name!r} needs probabilities, and {type(estimator).__name__} has no predict_proba.",
+            parameter="loss",
+            received=name,
+            allowed=repr(names[0]),
+            hint=f"Choose {names[0]!r}.",
         )
     return RowLosses(str(name), values, method, classes)
 
 
 _FORMULAS: dict[str, Callable[[AnyArray, AnyArray], FloatArray]] = {
-    "zero_one": lambda y, said: (y != said).astype(np.float64),
-    "squared_error": lambda y, said: (y - said) ** 2,
-    "absolute_error": lambda y, said: np.abs(y - said),
+    "zero_one": lambda y, predicted: (y != predicted).astype(np.float64),
+    "squared_error": lambda y, predicted: (y - predicted) ** 2,
+    "absolute_error": lambda y, predicted: np.abs(y - predicted),
 }
 
 
 def _log_loss(classes: Any) -> Callable[[AnyArray, AnyArray], FloatArray]:
-    def values(y: AnyArray, said: AnyArray) -> FloatArray:
-        own = said[np.arange(len(y)), np.searchsorted(classes, y)]
+    def values(y: AnyArray, predicted: AnyArray) -> FloatArray:
+        own = predicted[np.arange(len(y)), np.searchsorted(classes, y)]
         return np.asarray(-np.log(np.clip(own, _SMALLEST, None)))
 
     return values

@@ -1,6 +1,6 @@
-"""How many stumps are there? As many as they can answer differently to the rows of a table.
+"""How many stumps are there? As many as predict differently for the rows of a table.
 
-A stump asks one question of one column. Two stumps that answer alike on every row are one. To compare answers
+A stump is one split of one column. Two stumps that predict alike on every row are one. To compare predictions
 without writing them down, each row has two large random numbers, and a set of rows is known by their sums.
 """
 
@@ -20,9 +20,9 @@ _MOST_COMPARED_LEVELS = 16
 
 
 def stump_count(X: Any) -> int:
-    """The number of decision stumps that differ in an answer to a row of the table.
+    """The number of decision stumps that differ in the prediction for a row of the table.
 
-    A stump splits the rows in two and says -1 on one side and 1 on the other, or the reverse, or the same on both.
+    A stump splits the rows in two and predicts -1 on one side and 1 on the other, or the reverse, or the same on both.
 
     - A column with an order, of k distinct values, has k - 1 thresholds.
     - Missing values go to either side of a threshold, or are alone on a side.
@@ -45,7 +45,7 @@ def stump_count(X: Any) -> int:
 
     Examples
     --------
-    Two thresholds, two directions, and the two stumps that always say the same. A copy of the column adds nothing.
+    Two thresholds, two directions, and the two stumps that always predict the same. A copy of the column adds nothing.
 
     >>> stump_count({"age": [31, 40, 40, 57]})
     6

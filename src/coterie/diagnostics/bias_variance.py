@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jobs
+from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jobs, unexpected
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import cuttable, rows_of
 from coterie.diagnostics._decompositions import Parts, domingos, kohavi_wolpert, squared_error
 from coterie.diagnostics._repeats import bootstrap_rows, fitted_copy, labels_of, task_of
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.stages import staged_answers
+from coterie.diagnostics.votes.stages import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
 
@@ -32,10 +32,10 @@ class BiasVariance:
     stages : whole numbers of shape (n_stages,): after how many rounds or members
     error, bias, variance, noise : arrays of shape (n_stages,), means over rows
     helping : array of shape (n_stages,)
-        Domingos: the part of the variance that makes the error less, because the answer of most fits is wrong.
+        Domingos: the part of the variance that makes the error less, because most fits are wrong.
         `variance + helping` is what variance costs where it is right. 0 for other methods.
     rows : Parts, the same by row: arrays of shape (n_stages, n_rows)
-    answers : what the fits said, shape (n_fits, n_stages, n_rows): numbers, or codes of `classes`
+    predictions : of all fits, shape (n_fits, n_stages, n_rows): numbers, or codes of `classes`
     truth : what is right: numbers, or probabilities of classes
     classes : the labels, or None
     """
@@ -48,7 +48,7 @@ class BiasVariance:
     noise: FloatArray
     helping: FloatArray
     rows: Parts
-    answers: AnyArray
+    predictions: AnyArray
     truth: FloatArray
     classes: AnyArray | None
 
@@ -56,12 +56,12 @@ class BiasVariance:
         """The same fits in the parts of another method; nothing is fitted again."""
         task = "regression" if self.classes is None else "classification"
         check_choice("method", method, OneOf(*_METHODS[task]))
-        parts = _parts_of(method, self.answers, self.truth, self.rows.noise[0])
+        parts = _parts_of(method, self.predictions, self.truth, self.rows.noise[0])
         means = {name: own.mean(axis=1) for name, own in parts._asdict().items()}
         return replace(self, method=method, rows=parts, **means)
 
     def __repr__(self) -> str:
-        n_fits, n_stages, n_rows = self.answers.shape
+        n_fits, n_stages, n_rows = self.predictions.shape
         lines = [
             f"{n_fits} fits, {n_rows:,} rows, {self.method.replace('_', ' ')}",
             f"{'stage':>7}  {'error':>9}  {'bias':>9}  {'variance':>9}  {'noise':>9}",
@@ -89,8 +89,8 @@ def bias_variance(
 ) -> BiasVariance:
     """Fit an estimator many times, and see which part of its error is the same each time.
 
-    Bias is how far the answer that stands for all fits is from the truth; variance is how far fits are from that
-    answer; noise is what nobody could know. Bagging makes variance less, boosting bias.
+    Bias is how far the prediction that stands for all fits is from the truth; variance is how far fits are from that
+    prediction; noise is what nobody could know. Bagging makes variance less, boosting bias.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def bias_variance(
     labels = labels_of(X, y, task, "bias_variance")
     X = cuttable(X)
     split_seed, *seeds = (int(seed) for seed in spawn_seeds(random_state, n_repeats + 1))
-    asked, others = _set_aside(len(labels), None if draw is not None else test_size, split_seed)
-    X_asked = rows_of(X, asked)
+    test, others = _set_aside(len(labels), None if draw is not None else test_size, split_seed)
+    X_test = rows_of(X, test)
 
     def one(seed: int) -> tuple[RowArray, list[AnyArray]]:
         if draw is None:
@@ -161,22 +161,22 @@ def bias_variance(
         else:
             table, given = draw(seed >> 32)
             target = labels_of(table, given, task, "bias_variance")
-        return staged_answers(fitted_copy(estimator, table, target, seed), X_asked, stages)
+        return staged_predictions(fitted_copy(estimator, table, target, seed), X_test, stages)
 
     found = in_parallel(one, [(seed,) for seed in seeds], n_jobs=n_jobs)
     # With "all", fits that stopped early have fewer stages: those that every fit has are compared.
     shortest = min(len(own) for own, _ in found)
     numbers = np.max([own[:shortest] for own, _ in found], axis=0)
-    said = np.array([np.stack(own[:shortest]) for _, own in found])
-    known = _known(task, said, labels[asked], truth, noise, asked)
+    predictions = np.array([np.stack(own[:shortest]) for _, own in found])
+    known = _known(task, predictions, labels[test], truth, noise, test)
     name = _METHODS[task][0] if method == "auto" else method
-    parts = _parts_of(name, known.answers, known.truth, known.noise)
+    parts = _parts_of(name, known.predictions, known.truth, known.noise)
     means = {part: own.mean(axis=1) for part, own in parts._asdict().items()}
     return BiasVariance(
         method=name,
         stages=numbers,
         rows=parts,
-        answers=known.answers,
+        predictions=known.predictions,
         truth=known.truth,
         classes=known.classes,
         **means,
@@ -184,68 +184,84 @@ def bias_variance(
 
 
 def _set_aside(n_rows: int, share: float | None, seed: int) -> tuple[RowArray, RowArray]:
-    """Rows that are asked about, and rows that fits are to."""
+    """Rows to test on, and rows to fit to."""
     if share is None:
         return np.arange(n_rows), np.arange(0)
-    n_asked = max(1, round(share * n_rows))
-    if n_rows - n_asked < 2:
+    n_test = max(1, round(share * n_rows))
+    if n_rows - n_test < 2:
         raise InvalidInput(
-            f"X has {n_rows} rows, and test_size={share:g} leaves fewer than two to learn from."
+            f"X has {n_rows} rows, and test_size={share:g} leaves fewer than two to learn from.",
+            parameter="test_size",
+            received=share,
         )
     order = np.random.default_rng(seed).permutation(n_rows)
-    return np.sort(order[:n_asked]), np.sort(order[n_asked:])
+    return np.sort(order[:n_test]), np.sort(order[n_test:])
 
 
 @dataclass(frozen=True)
 class _Known:
-    answers: AnyArray
+    predictions: AnyArray
     truth: FloatArray
     noise: FloatArray
     classes: AnyArray | None
 
 
-def _known(task: str, said: AnyArray, labels: AnyArray, truth: Any, noise: Any, asked: RowArray) -> _Known:
-    """What fits said and what is right, in one currency."""
-    given = None if truth is None else _numbers("truth", truth, asked)
+def _known(
+    task: str, predictions: AnyArray, labels: AnyArray, truth: Any, noise: Any, test: RowArray
+) -> _Known:
+    """What fits predict and what is right, as numbers or as codes and probabilities."""
+    given = None if truth is None else _numbers("truth", truth, test)
     if task == "regression":
         if noise is not None and truth is None:
             raise InvalidParameter(
-                "noise is known only where truth is: give truth, the mean of y for each row, too."
+                "noise is known only where truth is.",
+                parameter="noise",
+                received=noise,
+                allowed="None without truth",
+                hint="Give truth, the mean of y for each row, too.",
             )
         right = labels if given is None else given.reshape(len(labels), -1)[:, 0]
         if noise is None:
             spread = np.full(len(labels), float(np.mean((labels - right) ** 2)))
         else:
             spread = (
-                np.full(len(labels), float(noise)) if np.ndim(noise) == 0 else _numbers("noise", noise, asked)
+                np.full(len(labels), float(noise)) if np.ndim(noise) == 0 else _numbers("noise", noise, test)
             )
-        return _Known(said.astype(np.float64), right, spread, None)
+        return _Known(predictions.astype(np.float64), right, spread, None)
     if noise is not None:
-        raise InvalidParameter("noise is for numbers; the noise of classes follows from truth.")
-    classes = np.unique(np.concatenate([labels, *said.reshape(-1, len(labels))]))
-    codes = np.searchsorted(classes, said)
+        raise InvalidParameter(
+            "noise is for numbers; the noise of classes follows from truth.",
+            parameter="noise",
+            received=noise,
+            allowed="None",
+        )
+    classes = np.unique(np.concatenate([labels, *predictions.reshape(-1, len(labels))]))
+    codes = np.searchsorted(classes, predictions)
     if given is None:
         given = np.eye(len(classes))[np.searchsorted(classes, labels)]
     elif given.shape != (len(labels), len(classes)) or not np.allclose(given.sum(axis=1), 1):
         raise InvalidParameter(
             f"truth has the shape {np.shape(truth)}: expected the probability of each of the {len(classes)} classes "
-            f"{in_short(classes.tolist())}, for each row, with a sum of 1."
+            f"{in_short(classes.tolist())}, for each row, with a sum of 1.",
+            parameter="truth",
+            received=np.shape(truth),
+            allowed=f"probabilities of {len(classes)} classes for each row",
         )
     return _Known(codes, given, np.zeros(len(labels)), classes)
 
 
-def _numbers(name: str, values: Any, asked: RowArray) -> FloatArray:
+def _numbers(name: str, values: Any, test: RowArray) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 0 or len(array) <= asked[-1] or not np.isfinite(array).all():
-        raise InvalidParameter(f"{name}={in_short(values)}: expected finite numbers, for each row of X.")
-    return array[asked]
+    if array.ndim == 0 or len(array) <= test[-1] or not np.isfinite(array).all():
+        raise unexpected(name, values, "finite numbers, for each row of X")
+    return array[test]
 
 
-def _parts_of(method: str, answers: AnyArray, truth: FloatArray, noise: FloatArray) -> Parts:
+def _parts_of(method: str, predictions: AnyArray, truth: FloatArray, noise: FloatArray) -> Parts:
     """After each stage."""
     if method == "squared_error":
-        found = [squared_error(answers[:, stage], truth, noise) for stage in range(answers.shape[1])]
+        found = [squared_error(predictions[:, stage], truth, noise) for stage in range(predictions.shape[1])]
     else:
         formula = domingos if method == "domingos" else kohavi_wolpert
-        found = [formula(answers[:, stage], truth) for stage in range(answers.shape[1])]
+        found = [formula(predictions[:, stage], truth) for stage in range(predictions.shape[1])]
     return Parts(*(np.stack(own) for own in zip(*found, strict=True)))

@@ -1,4 +1,4 @@
-"""How wrong will a model be on new rows? The bootstrap's answers: leave-one-out, .632 and .632+."""
+"""How wrong will a model be on new rows? Estimates by the bootstrap: leave-one-out, .632 and .632+."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +32,7 @@ class BootstrapError:
     leave_one_out : the mean error of fits on rows that they did not draw: too large, as fits know fewer rows
     error_632 : 0.368 apparent + 0.632 leave_one_out
     error_632_plus : the same with more weight on leave_one_out, the more the model overfits
-    no_information : the error if answers and targets had nothing to do with each other
+    no_information : the error if predictions were independent of targets
     overfitting_rate : 0 if leave_one_out is the apparent error, 1 if it is that without information
     standard_errors : dict of the standard errors of leave_one_out, error_632 and error_632_plus
     row_errors : array of shape (n_rows,), mean loss of each row over the fits that did not draw it; NaN if all did
@@ -95,9 +95,9 @@ def bootstrap(
     estimator : a classifier or regressor; copies of it are fitted
     X, y : a table and its target
     loss : {"auto", "zero_one", "log_loss", "squared_error", "absolute_error"} or function
-        What a row costs. A function of targets and answers returns a number for each row. "auto" is the share of wrong
-        classes, or the squared error.
-    n_repeats : int, the number of fits; fifty say where the error is, a few hundred how sure that is
+        What a row costs. A function of targets and predictions returns a number for each row. "auto" is the share of
+        wrong classes, or the squared error.
+    n_repeats : int, the number of fits; fifty show where the error is, a few hundred how sure that is
     response_method : {"predict", "predict_proba"}, what a function of one's own is given
     n_jobs : int or None, how many fits run side by side; the result is the same
     random_state : the seed of draws, and of copies whose own random_state is None
@@ -114,7 +114,7 @@ def bootstrap(
 
     Examples
     --------
-    A tree knows its own rows by heart.
+    A tree overfits: it makes no error on its own rows.
 
     >>> from coterie import DecisionTreeClassifier
     >>> rng = np.random.default_rng(0)
@@ -144,16 +144,19 @@ def bootstrap(
         own = np.full(len(labels), np.nan)
         if len(out):
             model = fitted_copy(estimator, rows_of(X, rows), labels[rows], seed)
-            own[out] = losses.of(labels[out], losses.ask(model, rows_of(X, out)))
+            own[out] = losses.of(labels[out], losses.predictions(model, rows_of(X, out)))
         return counts, own
 
     found = in_parallel(one, [(seed,) for seed in seeds[1:]], n_jobs=n_jobs)
     counts, values = (np.array(part) for part in zip(*found, strict=True))
     if np.isnan(values).all():
         raise InvalidInput(
-            f"X has {len(labels)} rows, and each of the {n_repeats} bootstraps drew all of them."
+            f"X has {len(labels)} rows, and each of the {n_repeats} bootstraps drew all of them.",
+            parameter="X",
+            received=len(labels),
+            allowed="more rows, or more repeats",
         )
-    return _estimates(losses, labels, losses.ask(whole, X), counts, values)
+    return _estimates(losses, labels, losses.predictions(whole, X), counts, values)
 
 
 def _drawn(labels: AnyArray, seed: int, *, of_classes: bool) -> RowArray:
@@ -166,16 +169,16 @@ def _drawn(labels: AnyArray, seed: int, *, of_classes: bool) -> RowArray:
 
 
 def _estimates(
-    losses: RowLosses, labels: AnyArray, said: AnyArray, counts: RowArray, values: FloatArray
+    losses: RowLosses, labels: AnyArray, predicted: AnyArray, counts: RowArray, values: FloatArray
 ) -> BootstrapError:
     """`counts` and `values`: how often each fit drew each row, and the loss of those it did not draw."""
     known = ~np.isnan(values)
-    asked = known.any(axis=0)
+    tested = known.any(axis=0)
     rows = np.full(len(labels), np.nan)
-    rows[asked] = np.nansum(values[:, asked], axis=0) / known[:, asked].sum(axis=0)
-    apparent = float(losses.of(labels, said).mean())
-    left_out = float(rows[asked].mean())
-    nothing = losses.without_information(labels, said)
+    rows[tested] = np.nansum(values[:, tested], axis=0) / known[:, tested].sum(axis=0)
+    apparent = float(losses.of(labels, predicted).mean())
+    left_out = float(rows[tested].mean())
+    nothing = losses.without_information(labels, predicted)
     capped = min(left_out, nothing)
     rate = (capped - apparent) / (nothing - apparent) if apparent < capped and apparent < nothing else 0.0
     plain = (1 - _OUT) * apparent + _OUT * left_out

@@ -7,12 +7,12 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, Real, Whole, in_short
+from coterie._params import OneOf, Real, Whole, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
 from coterie.diagnostics.votes.voting_margins import codes_of
-from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["Calibration", "Reliability", "calibration", "wilson_interval"]
 
@@ -34,7 +34,7 @@ class Reliability:
     brier : mean squared distance of probabilities from what happened
     reliability, resolution, uncertainty, within : parts of it
         `brier = reliability - resolution + uncertainty + within`. The first is 0 for perfect probabilities; the second
-        says how much the bins differ; the third is that of the base rate; the last is what differs inside of bins,
+        is how much the bins differ; the third is that of the base rate; the last is what differs inside of bins,
         and is 0 if each bin holds one probability.
     """
 
@@ -90,7 +90,7 @@ class Calibration:
             if curve.label == label:
                 return curve
         known = [curve.label for curve in self.curves]
-        raise InvalidParameter(f"label={in_short(label)}: expected one of {in_short(known)}.")
+        raise unexpected("label", label, f"one of {in_short(known)}")
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.curves))
@@ -179,13 +179,28 @@ def wilson_interval(share: FloatArray, count: FloatArray, confidence: float) -> 
 
 def _probabilities(model: Any, X: Any) -> tuple[FloatArray, AnyArray]:
     if not hasattr(model, "predict_proba"):
-        raise InvalidType(f"{in_short(model)} has no predict_proba: expected a fitted classifier.")
+        raise InvalidType(
+            f"{in_short(model)} has no predict_proba: expected a fitted classifier.",
+            parameter="model",
+            received=model,
+            allowed="a fitted classifier with predict_proba",
+        )
     check_is_fitted(model)
     shares, classes = model.predict_proba(X), model.classes_
     if isinstance(shares, list):
-        raise InvalidInput(f"Calibration is for one target, and the model was fitted to {len(shares)}.")
+        raise InvalidInput(
+            f"Calibration is for one target, and the model was fitted to {len(shares)}.",
+            parameter="model",
+            received=len(shares),
+            allowed="a model of one target",
+        )
     if len(classes) < 2:
-        raise InvalidInput(f"The model knows only {classes[0]!r}: expected two classes at least.")
+        raise InvalidInput(
+            f"The model knows only {classes[0]!r}: expected two classes at least.",
+            parameter="model",
+            received=len(classes),
+            allowed="two classes at least",
+        )
     return np.asarray(shares, dtype=np.float64), np.asarray(classes)
 
 

@@ -1,4 +1,4 @@
-"""How answers depend on a column: partial dependence, individual curves, accumulated local effects, interactions."""
+"""How predictions depend on a column: partial dependence, accumulated local effects, and interactions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Flag, OneOf, Whole, in_short, resolve_n_jobs
+from coterie._params import Flag, OneOf, Whole, in_short, resolve_n_jobs, unexpected
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import chosen_columns, cuttable, outline_of, rows_of
@@ -16,25 +16,25 @@ from coterie.data.weight import read_weight
 from coterie.diagnostics._grid import Grid, grid_of, levels_by_likeness
 from coterie.diagnostics._response import response_of
 from coterie.diagnostics.checks import check_choice
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput
 from coterie.members.fit_members import in_parallel
 
 __all__ = ["Dependence", "DependenceCurve", "dependence", "interaction_strength"]
 
-_MOST_ASKED = 4_000  # rows in one question: each costs something, however small
+_MOST_AT_ONCE = 4_000  # rows in one call of the model: each call costs something, however small
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DependenceCurve:
-    """How answers depend on one column.
+    """How predictions depend on one column.
 
     Attributes
     ----------
     name : of the column
     categorical : bool
     grid : array of shape (n_values,), numbers or labels; dates are days since 1970-01-01
-    average : array of shape (n_values,), the mean answer at each value, or the accumulated effect
-    individual : array of shape (n_rows, n_values), the answers for each row; None unless they were asked for
+    average : array of shape (n_values,), the mean prediction at each value, or the accumulated effect
+    individual : array of shape (n_rows, n_values), the predictions for each row; None unless kind="individual"
     count : array of shape (n_values,), rows that hold the level, or lie between the value before and this one
     """
 
@@ -61,7 +61,7 @@ class Dependence:
     Attributes
     ----------
     kind : "average", "individual" or "ale"
-    meaning : what is on the scale of answers, in words
+    meaning : what is on the scale of predictions, in words
     centred : bool, whether curves begin at 0
     curves : tuple of DependenceCurve, in the order of `features`
     """
@@ -77,7 +77,7 @@ class Dependence:
             if curve.name == name:
                 return curve
         known = [curve.name for curve in self.curves]
-        raise InvalidParameter(f"name={in_short(name)}: expected one of {in_short(known)}.")
+        raise unexpected("name", name, f"one of {in_short(known)}")
 
     def __repr__(self) -> str:
         return "\n".join([f"{self.kind}, {self.meaning}", *(f"  {curve!r}" for curve in self.curves)])
@@ -96,24 +96,24 @@ def dependence(
     sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> Dependence:
-    """What a fitted model would say if a column had other values.
+    """What a fitted model would predict if a column had other values.
 
     Parameters
     ----------
     model : a fitted model of one target
-    X : rows to ask about, any table; it is asked with values that its rows hold, so types stay as they are
+    X : rows to predict for, any table; only values that its rows hold are tried, so types stay as they are
     features : a column by name or place, or a list of them; each gets a curve
     kind : {"average", "individual", "ale"}
-        "average": every row is given each value of the column in turn, and answers are averaged (partial dependence).
-        "individual": the answers for each row are kept too. "ale": rows only move to values near their own, and the
-        effects of these steps are added up (accumulated local effects). Where columns go together, "average" asks about
-        rows that do not exist, and "ale" does not.
+        "average": every row is given each value of the column in turn, and predictions are averaged (partial
+        dependence). "individual": the predictions for each row are kept too. "ale": rows only move to values near
+        their own, and the effects of these steps are added up (accumulated local effects). Where columns go together,
+        "average" predicts for rows that do not exist, and "ale" does not.
     grid_resolution : int, the most values of a column of numbers; if it has more, quantiles of them
     centred : bool, whether curves begin at 0; effects of "ale" have a mean of 0 if not
     target : for classifiers, the class whose probability is meant; None is the second of two
     response_method : {"auto", "predict", "predict_proba", "decision_function"}
     sample_weight : array of shape (n_rows,), how often each row counts
-    n_jobs : int or None, how many values are asked about side by side; the result is the same
+    n_jobs : int or None, how many values are tried side by side; the result is the same
 
     Returns
     -------
@@ -143,7 +143,7 @@ def dependence(
     check_choice("grid_resolution", grid_resolution, Whole(2))
     check_choice("centred", centred, Flag())
     resolve_n_jobs(n_jobs)
-    ask, meaning = response_of(model, response_method, target)
+    predict, meaning = response_of(model, response_method, target)
     X, table, places = _columns(X, features, "features")
     given = read_weight(sample_weight, table.n_rows)
     weight = np.ones(table.n_rows) if given is None else given
@@ -154,9 +154,9 @@ def dependence(
         if kind == "ale":
             if grid.categorical and table.column(place).kind == "nominal" and len(grid.values) > 2:
                 grid = grid.reordered(levels_by_likeness(table, place, grid))
-            average = _accumulated(ask, X, place, grid, weight)
+            average = _accumulated(predict, X, place, grid, weight)
         else:
-            individual = _answers(ask, X, place, grid, table.n_rows, n_jobs)
+            individual = _individual(predict, X, place, grid, table.n_rows, n_jobs)
             average = np.average(individual, axis=0, weights=weight)
         if centred:
             average = average - average[0]
@@ -189,7 +189,7 @@ def interaction_strength(
     ----------
     model, X, target, response_method, n_jobs : as in `dependence`
     features : two columns, by name or place
-    max_rows : int, how many rows are drawn; for n rows the model answers 3 n^2 questions
+    max_rows : int, how many rows are drawn; for n rows the model predicts 3 n^2
     random_state : the seed of the draw
 
     Returns
@@ -210,10 +210,10 @@ def interaction_strength(
     """
     check_choice("max_rows", max_rows, Whole(2))
     resolve_n_jobs(n_jobs)
-    ask, _ = response_of(model, response_method, target)
+    predict, _ = response_of(model, response_method, target)
     X, table, places = _columns(X, features, "features")
     if len(places) != 2 or places[0] == places[1]:
-        raise InvalidParameter(f"features={in_short(features)}: expected two different columns.")
+        raise unexpected("features", features, "two different columns")
     n_rows = min(table.n_rows, max_rows)
     if n_rows < table.n_rows:
         rng = np.random.default_rng(int(spawn_seeds(random_state, 1)[0]))
@@ -224,7 +224,7 @@ def interaction_strength(
         same = np.full(n_rows, row)
         first = with_values_of(X, places[0], same)
         second, both = with_values_of(X, places[1], same), with_values_of(first, places[1], same)
-        return tuple(float(ask(asked).mean()) for asked in (both, first, second))  # type: ignore[return-value]
+        return tuple(float(predict(own).mean()) for own in (both, first, second))  # type: ignore[return-value]
 
     found = np.array(in_parallel(means, [(row,) for row in range(n_rows)], n_jobs=n_jobs))
     both, first, second = (found - found.mean(axis=0)).T
@@ -237,27 +237,29 @@ def interaction_strength(
 def _columns(X: Any, features: Any, name: str) -> tuple[Any, Table, tuple[int, ...]]:
     outline = outline_of(X)
     if outline.n_columns is None:
-        raise InvalidInput("X has no columns whose values could be changed.")
+        raise InvalidInput(
+            "X has no columns whose values could be changed.", parameter="X", allowed="a table"
+        )
     X = cuttable(X)
     return X, read_table(X), chosen_columns(features, X, outline, name).places
 
 
-def _answers(
-    ask: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, n_rows: int, n_jobs: int | None
+def _individual(
+    predict: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, n_rows: int, n_jobs: int | None
 ) -> FloatArray:
-    """What is said of each row at each value, shape (n_rows, n_values); several values are one question."""
-    together = max(1, _MOST_ASKED // max(1, n_rows))
+    """The prediction for each row at each value, shape (n_rows, n_values); several values are one call."""
+    together = max(1, _MOST_AT_ONCE // max(1, n_rows))
     parts = [grid.rows[first : first + together] for first in range(0, len(grid.rows), together)]
 
     def at(rows: RowArray) -> FloatArray:
         every = X if len(rows) == 1 else rows_of(X, np.tile(np.arange(n_rows), len(rows)))
-        return ask(with_values_of(every, place, np.repeat(rows, n_rows))).reshape(len(rows), n_rows)
+        return predict(with_values_of(every, place, np.repeat(rows, n_rows))).reshape(len(rows), n_rows)
 
     return np.concatenate(in_parallel(at, [(part,) for part in parts], n_jobs=n_jobs)).T
 
 
 def _accumulated(
-    ask: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, weight: FloatArray
+    predict: Callable[[Any], FloatArray], X: Any, place: int, grid: Grid, weight: FloatArray
 ) -> FloatArray:
     """The effects of steps from one value to the next, added up, with a mean of 0 over rows."""
     known = np.flatnonzero((grid.place >= 0) & (weight > 0))
@@ -268,7 +270,7 @@ def _accumulated(
     def at(places: RowArray) -> FloatArray:
         moved = np.arange(len(grid.place))
         moved[known] = grid.rows[places]
-        return ask(rows_of(with_values_of(X, place, moved), known))
+        return predict(rows_of(with_values_of(X, place, moved), known))
 
     if not grid.categorical:  # a row lies between two values, and is moved to both
         upper = np.maximum(own, 1)

@@ -1,6 +1,5 @@
-"""Do members err on different rows? Diversity of votes, ambiguity of numbers, and what each member brings."""
+"""Do members err on different rows? Diversity of votes, ambiguity of numbers, and the contribution of each member."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,9 @@ from coterie.data.target import read_target
 from coterie.data.weight import read_weight
 from coterie.diagnostics._pairs import agreement_beyond_chance, correlations, pairs_of, twins_of
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.member_answers import MemberAnswers, member_answers
+from coterie.diagnostics.votes.compared_members import is_list_of_models, member_predictions_of
 from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.members.member_predictions import MemberPredictions
 
 __all__ = ["Ambiguity", "Diversity", "diversity"]
 
@@ -26,7 +26,7 @@ class Diversity:
 
     Attributes
     ----------
-    names, votes : of the members, and the weight of their words
+    names, votes : of the members, and how much the vote of each counts
     member_errors : share of rows that each member gets wrong
     vote_error : share of rows that the members get wrong together
     ensemble_error : share of rows that `predict` of the model gets wrong; NaN for a list of models
@@ -34,7 +34,7 @@ class Diversity:
     q_statistic : Yule's Q; 0 for independent members, 1 if they are right about the same rows, -1 about others
     correlation : of being right
     double_fault : share of rows that both get wrong
-    kappa : how much more two members say the same than by chance
+    kappa : how much more two members agree than by chance
     entropy : 0 if members are all right or all wrong about each row, 1 if half of them are
     kohavi_wolpert_variance : (n - 1) / (2 n) times the mean disagreement of n members
     interrater_agreement : 1 if members are right about the same rows, 0 if they are independent
@@ -92,7 +92,7 @@ class Ambiguity:
 
     Attributes
     ----------
-    names, votes : of the members, and the share of their words
+    names, votes : of the members, and their weights, which sum to 1
     member_errors : mean squared error of each member
     average_error : their mean, by votes
     ambiguity : mean squared distance of members from their mean, by votes
@@ -133,16 +133,16 @@ class Ambiguity:
 
 
 def diversity(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diversity | Ambiguity:
-    """How the members of a fitted ensemble differ, and what each of them brings.
+    """How the members of a fitted ensemble differ, and what each of them contributes.
 
-    An ensemble is better than its members only where they err on different rows. Ask about rows that members were not
-    fitted to: on rows that they know, they are all right and all alike.
+    An ensemble is better than its members only where they err on different rows. Use rows that members were not fitted
+    to: on rows that they know, they are all right and all alike.
 
     Parameters
     ----------
     model : a fitted ensemble, or a list or dict of fitted models
-        Forests, bagging, voting, stacking, selection and AdaBoost, of coterie or scikit-learn. Members of stacking and
-        of lists have equal votes here.
+        Forests, bagging, voting, stacking, selection, committees and AdaBoost, of coterie or scikit-learn. Members of
+        stacking and of lists have equal votes here.
     X, y : rows and their targets
     sample_weight : array of shape (n_rows,), how often each row counts
 
@@ -152,8 +152,8 @@ def diversity(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diver
 
     Notes
     -----
-    All answers are held at once: members times rows times classes numbers of eight bytes. Of a very large table, some
-    rows say as much.
+    All predictions are held at once: members times rows times classes numbers of eight bytes. Of a very large table,
+    some rows are enough.
 
     Examples
     --------
@@ -169,30 +169,31 @@ def diversity(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diver
     ----------
     Krogh and Vedelsby (1995); Margineantu and Dietterich (1997); Kuncheva and Whitaker (2003).
     """
-    asked = member_answers(model, X)
-    n_rows = asked.said.shape[1]
+    members = member_predictions_of(model, X)
+    n_rows = members.values.shape[1]
     given = read_weight(sample_weight, n_rows)
     weight = np.ones(n_rows) if given is None else given
     share = weight / weight.sum()
-    whole = not isinstance(model, list | tuple | Mapping)
-    if asked.classes is None:
+    together = None if is_list_of_models(model) else np.asarray(model.predict(X))
+    if not members.classes:
         target = read_target(y, task="regression", estimator_name="diversity", n_rows=n_rows).values
-        said = (np.asarray(model.predict(X)) - target) ** 2 @ share if whole else np.nan
-        return ambiguity_of(asked, target, share, float(said))
-    codes = codes_of(y, asked.classes, n_rows)
-    wrong = (np.asarray(model.predict(X)) != asked.classes[codes]) @ share if whole else np.nan
-    return diversity_of(asked, codes, weight, float(wrong))
+        error = np.nan if together is None else float((together - target) ** 2 @ share)
+        return ambiguity_of(members, target, share, error)
+    [classes] = members.classes
+    codes = codes_of(y, classes, n_rows)
+    error = np.nan if together is None else float((together != classes[codes]) @ share)
+    return diversity_of(members, codes, weight, error)
 
 
 def diversity_of(
-    asked: MemberAnswers, codes: AnyArray, weight: FloatArray, ensemble_error: float
+    members: MemberPredictions, codes: AnyArray, weight: FloatArray, ensemble_error: float
 ) -> Diversity:
-    """All measures of what members of classes said; `codes` are the right classes."""
-    said, n_members = asked.codes, len(asked.said)
-    right = said == codes
+    """All measures of the predictions of classifiers; `codes` are the right classes."""
+    predicted, n_members = members.codes, len(members.values)
+    right = predicted == codes
     share = weight / weight.sum()
     pairs = pairs_of(right, weight)
-    kappa = agreement_beyond_chance(said, asked.said.shape[2], weight)
+    kappa = agreement_beyond_chance(predicted, members.values.shape[2], weight)
     accuracy = float((right @ weight).sum() / (n_members * weight.sum()))
     n_right = right.sum(axis=0).astype(np.float64)
     n_wrong = n_members - n_right
@@ -201,10 +202,10 @@ def diversity_of(
     one_wrong = float(n_wrong @ share) / n_members
     two_wrong = float((n_wrong * (n_wrong - 1)) @ share) / (n_members * (n_members - 1))
     twin, redundancy = twins_of(kappa)
-    vote_error, drop_one = _worth_of_votes(asked, codes, share)
+    vote_error, drop_one = _contributions(members, codes, share)
     return Diversity(
-        names=asked.names,
-        votes=asked.votes,
+        names=members.names,
+        votes=members.weights,
         member_errors=(~right) @ weight / weight.sum(),
         vote_error=vote_error,
         ensemble_error=ensemble_error,
@@ -220,9 +221,11 @@ def diversity_of(
     )
 
 
-def _worth_of_votes(asked: MemberAnswers, codes: AnyArray, share: FloatArray) -> tuple[float, FloatArray]:
+def _contributions(
+    members: MemberPredictions, codes: AnyArray, share: FloatArray
+) -> tuple[float, FloatArray]:
     """The error of the votes of all members, and how much it grows without each."""
-    total = np.tensordot(asked.votes, asked.said, axes=1)
+    total = np.tensordot(members.weights, members.values, axes=1)
     unit = float(np.abs(total).max(initial=0.0)) or 1.0
 
     def error_of(sums: FloatArray) -> float:
@@ -230,26 +233,28 @@ def _worth_of_votes(asked: MemberAnswers, codes: AnyArray, share: FloatArray) ->
         return float(((sums / unit).round(12).argmax(axis=1) != codes) @ share)
 
     error = error_of(total)
-    without = [error_of(total - vote * own) for vote, own in zip(asked.votes, asked.said, strict=True)]
+    without = [
+        error_of(total - vote * own) for vote, own in zip(members.weights, members.values, strict=True)
+    ]
     return error, np.array(without) - error
 
 
 def ambiguity_of(
-    asked: MemberAnswers, target: FloatArray, share: FloatArray, ensemble_error: float
+    members: MemberPredictions, target: FloatArray, share: FloatArray, ensemble_error: float
 ) -> Ambiguity:
-    """All measures of what members of numbers said."""
-    said, votes = asked.said[:, :, 0], asked.votes / asked.votes.sum()
-    mean = votes @ said
-    member_errors, member_ambiguity = (said - target) ** 2 @ share, (said - mean) ** 2 @ share
+    """All measures of the predictions of regressors."""
+    values, votes = members.values[:, :, 0], members.weights / members.weights.sum()
+    mean = votes @ values
+    member_errors, member_ambiguity = (values - target) ** 2 @ share, (values - mean) ** 2 @ share
     mean_error = float((mean - target) ** 2 @ share)
-    products = (said * share) @ said.T
+    products = (values * share) @ values.T
     squares = np.diag(products)
-    correlation = correlations(said - target, share)
+    correlation = correlations(values - target, share)
     twin, redundancy = twins_of(correlation)
     with np.errstate(divide="ignore", invalid="ignore"):
-        without = (mean - votes[:, None] * said) / (1 - votes)[:, None]
+        without = (mean - votes[:, None] * values) / (1 - votes)[:, None]
     return Ambiguity(
-        names=asked.names,
+        names=members.names,
         votes=votes,
         member_errors=member_errors,
         average_error=float(votes @ member_errors),

@@ -6,7 +6,7 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics.votes.ballots import ballots_of
+from coterie.diagnostics.votes.ensemble_votes import votes_of
 from coterie.diagnostics.votes.voting_margins import chosen_rounds, codes_of
 
 __all__ = ["error_by_round"]
@@ -28,16 +28,16 @@ def error_by_round(
     >>> error_by_round(AdaBoostClassifier(n_estimators=50, random_state=0).fit(X, y), X, y)[[0, 9, 49]]
     array([0.13 , 0.025, 0.   ])
     """
-    ballots = ballots_of(model, X, votes=votes, oob=oob)
-    errors = np.full(ballots.n_rounds, np.nan)
+    given_votes = votes_of(model, X, votes=votes, oob=oob)
+    errors = np.full(given_votes.n_rounds, np.nan)
     codes, weight = None, None
-    for place, tally in enumerate(ballots.after(chosen_rounds("all", ballots.n_rounds))):
+    for place, count in enumerate(given_votes.after(chosen_rounds("all", given_votes.n_rounds))):
         if codes is None:
-            codes = codes_of(y, ballots.classes, len(tally.votes))
+            codes = codes_of(y, given_votes.classes, len(count.votes))
             given = read_weight(sample_weight, len(codes))
             weight = np.ones(len(codes)) if given is None else given
         assert weight is not None
-        asked = weight * np.broadcast_to(tally.total > 0, weight.shape)
-        if asked.any():
-            errors[place] = np.average(tally.votes.argmax(axis=1) != codes, weights=asked)
+        voted = weight * np.broadcast_to(count.total > 0, weight.shape)
+        if voted.any():
+            errors[place] = np.average(count.votes.argmax(axis=1) != codes, weights=voted)
     return errors

@@ -1,4 +1,4 @@
-"""Which columns does a model live on? One kind of answer, whatever the way of asking."""
+"""Which columns does a model depend on? One kind of result, whatever the way of measuring."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ class Importance:
 
     Attributes
     ----------
-    method : how it was asked
+    method : how it was measured
     meaning : what the numbers are, in words
     names : of the columns
     values : array of shape (n_columns,)
@@ -79,7 +79,7 @@ def importance(
     ----------
     model : a fitted model
     X, y : rows and their targets; "permutation" needs both, "shap" needs X, and the others need neither
-        On rows that the model was fitted to, "permutation" also rewards what was learned by heart.
+        On rows that the model was fitted to, "permutation" also rewards overfitting.
     method : str
 
         =================  =================================================================  ======================
@@ -89,7 +89,7 @@ def importance(
         "oob_permutation"  how much the error out of bag grows when its values change places  coterie's forests
         "gain"             its share in what the splits gained (`feature_importances_`)       trees and their ensembles
         "split"            the number of splits on it                                         trees and their ensembles
-        "shap"             the mean size of what it brings to an answer                       models with `explain`
+        "shap"             the mean size of its contribution to a prediction                  models with `explain`
         =================  =================================================================  ======================
 
     features : columns by name or place, which alone are measured; None for all. For "permutation".
@@ -105,7 +105,7 @@ def importance(
 
     Notes
     -----
-    Columns that say the same share their worth: each may look useless, because the other one is still there.
+    Columns that hold the same information share their worth: each may look useless, because the other is still there.
 
     Examples
     --------
@@ -125,15 +125,22 @@ def importance(
         return _permuted(model, X, y, features, scoring, n_repeats, sample_weight, n_jobs, random_state)
     if features is not None:
         raise InvalidParameter(
-            f"features={in_short(features)}: method={method!r} measures all columns; expected None."
+            f"features={in_short(features)}: method={method!r} measures all columns; expected None.",
+            parameter="features",
+            received=features,
+            allowed="None",
         )
     if method == "shap":
         return _by_shap(model, X)
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
             raise InvalidParameter(
-                f"method='oob_permutation': {type(model).__name__} has no rows out of bag that it could ask. Expected "
-                "a forest of coterie; method='permutation' takes any model."
+                f"method='oob_permutation': {type(model).__name__} has no rows out of bag. Expected a forest of "
+                "coterie.",
+                parameter="method",
+                received=method,
+                allowed="another method, or a forest of coterie",
+                hint="method='permutation' takes any model.",
             )
         found = model.oob_importances(n_repeats)
         return Importance(
@@ -151,7 +158,10 @@ def importance(
         gains = np.asarray(model.feature_importances_, dtype=np.float64)
     except AttributeError as error:
         raise InvalidParameter(
-            f"method='gain': {type(model).__name__} has no feature_importances_. method='permutation' takes any model."
+            f"method='gain': {type(model).__name__} has no feature_importances_.",
+            parameter="method",
+            received=method,
+            hint="method='permutation' takes any model.",
         ) from error
     return Importance(method, "share of the gain of splits", _names(model, len(gains)), gains)
 
@@ -173,10 +183,16 @@ def _permuted(
     random_state: SeedLike,
 ) -> Importance:
     if X is None or y is None:
-        raise InvalidParameter("method='permutation' needs X and y: rows, and their targets.")
+        raise InvalidParameter(
+            "method='permutation' needs X and y: rows, and their targets.",
+            parameter="X" if X is None else "y",
+            allowed="rows, and their targets",
+        )
     outline = outline_of(X)
     if outline.n_columns is None:
-        raise InvalidInput("X has no columns whose values could change places.")
+        raise InvalidInput(
+            "X has no columns whose values could change places.", parameter="X", allowed="a table"
+        )
     X = cuttable(X)
     scorer = check_scoring(model, scoring)
     weight = read_weight(sample_weight, outline.n_rows)
@@ -205,17 +221,24 @@ def _permuted(
 def _by_shap(model: Any, X: Any) -> Importance:
     if not hasattr(model, "explain"):
         raise InvalidParameter(
-            f"method='shap': {type(model).__name__} has no explain. method='permutation' takes any model."
+            f"method='shap': {type(model).__name__} has no explain.",
+            parameter="method",
+            received="shap",
+            hint="method='permutation' takes any model.",
         )
     if X is None:
-        raise InvalidParameter("method='shap' needs X: the rows whose answers are explained.")
+        raise InvalidParameter(
+            "method='shap' needs X: the rows whose predictions are explained.",
+            parameter="X",
+            allowed="a table",
+        )
     explained = model.explain(X)
     sizes = np.abs(explained.values)
     if sizes.ndim == 3:
         sizes = sizes.mean(axis=2)
     return Importance(
         "shap",
-        f"mean size of what it brings, in {explained.unit}",
+        f"mean size of its contribution, in {explained.unit}",
         explained.column_names,
         sizes.mean(axis=0),
         sizes.std(axis=0) / np.sqrt(len(sizes)),

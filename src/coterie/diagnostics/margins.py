@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie._params import Real, in_short
+from coterie._params import Real, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics.votes.ballots import ballots_of
+from coterie.diagnostics.votes.ensemble_votes import votes_of
 from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput
 
 __all__ = ["Margins", "margins"]
 
@@ -74,7 +74,7 @@ class Margins:
         """
         wanted = np.asarray(theta, dtype=np.float64)
         if wanted.ndim > 1 or np.isnan(wanted).any():
-            raise InvalidParameter(f"theta={in_short(theta)}: expected a number or a list of numbers.")
+            raise unexpected("theta", theta, "a number or a list of numbers")
         found = []
         for each in self._all:
             values, shares = self.steps(int(self.rounds[each]))
@@ -111,7 +111,7 @@ class Margins:
         """
         wanted = np.asarray(q, dtype=np.float64)
         if wanted.ndim > 1 or not ((wanted >= 0) & (wanted <= 1)).all():
-            raise InvalidParameter(f"q={in_short(q)}: expected {Real(0, 1).describe()}, or a list of them.")
+            raise unexpected("q", q, f"{Real(0, 1).describe()}, or a list of them")
         found = []
         for each in self._all:
             values, shares = self.steps(int(self.rounds[each]))
@@ -142,9 +142,7 @@ class Margins:
             return len(self.rounds) - 1
         places = np.flatnonzero(self.rounds == number)
         if len(places) == 0:
-            raise InvalidParameter(
-                f"number={in_short(number)}: expected one of the rounds {in_short(self.rounds.tolist())}."
-            )
+            raise unexpected("number", number, f"one of the rounds {in_short(self.rounds.tolist())}")
         return int(places[0])
 
     def _known(self, place: int) -> tuple[FloatArray, FloatArray]:
@@ -155,7 +153,10 @@ class Margins:
         if not known.any():
             raise InvalidInput(
                 f"After round {self.rounds[place]} no row has a margin out of bag: every row was drawn by all members "
-                "so far. Choose a later round."
+                "so far.",
+                parameter="rounds",
+                received=int(self.rounds[place]),
+                hint="Choose a later round.",
             )
         return values[known], share[known]
 
@@ -184,10 +185,10 @@ def margins(
         ==============================================  ===================================================
         ensemble                                        a vote is
         ==============================================  ===================================================
-        forests, bagging (ours and scikit-learn's)      one for each member
+        forests; bagging of scikit-learn                one for each member
         scikit-learn's VotingClassifier                 the weight of the member
         AdaBoost (ours and scikit-learn's)              the vote of the member, `estimator_weights_`
-        coterie's GradientBoostingClassifier            half the score, of at most the largest answer of each tree
+        coterie's GradientBoostingClassifier            half the score, of at most the largest leaf of each tree
         ==============================================  ===================================================
 
     X : a table with the columns of `fit`
@@ -207,10 +208,10 @@ def margins(
 
     Notes
     -----
-    The score of gradient boosting is the sum of where it starts and of one answer of each tree. Its margin is y times
-    the score, divided by the largest that this sum can be: the start, and the largest answer of each tree. With more
+    The score of gradient boosting is the sum of where it starts and of one leaf of each tree. Its margin is y times
+    the score, divided by the largest that this sum can be: the start, and the largest leaf of each tree. With more
     than two classes it is half the difference between the score of the class and the largest of another, divided in
-    the same way. Such margins are small, since few rows reach the largest answer of every tree; compare them with each
+    the same way. Such margins are small, since few rows reach the largest leaf of every tree; compare them with each
     other, not with those of other ensembles.
 
     Examples
@@ -227,7 +228,7 @@ def margins(
     ----------
     Schapire, Freund, Bartlett and Lee, Boosting the margin (1998).
     """
-    ballots = ballots_of(model, X, votes=votes, oob=oob)
-    chosen = chosen_rounds(rounds, ballots.n_rounds)
-    found: AnyArray = np.array(list(staged_margins(ballots, y, chosen)))
+    given = votes_of(model, X, votes=votes, oob=oob)
+    chosen = chosen_rounds(rounds, given.n_rounds)
+    found: AnyArray = np.array(list(staged_margins(given, y, chosen)))
     return Margins(found, chosen, read_weight(sample_weight, found.shape[1]))

@@ -1,6 +1,5 @@
 """Many heads are better than one if they err on their own: the error of a majority, in theory and in a model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from coterie._params import Whole, in_short
+from coterie._params import Whole, unexpected
 from coterie._typing import FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.member_answers import member_answers
+from coterie.diagnostics.votes.compared_members import is_list_of_models, member_predictions_of
 from coterie.diagnostics.votes.voting_margins import codes_of
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput
 
 __all__ = ["Voters", "independent_voters", "voters"]
 
@@ -28,8 +27,8 @@ def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -
     error : number in [0, 1], or array of them
     correlation : number in [0, 1], or array of them
         Of two voters being wrong. 0 are independent voters. With more, rows differ in how hard they are: the chance of
-        an error follows a beta distribution, and the number of wrong voters a beta-binomial one. 1 are voters that say
-        all the same.
+        an error follows a beta distribution, and the number of wrong voters a beta-binomial one. 1 are voters that
+        always agree.
 
     Returns
     -------
@@ -37,7 +36,7 @@ def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -
 
     Examples
     --------
-    Twenty-five voters that are wrong in 35 of 100 cases are wrong in 6 together; not if they think alike.
+    Twenty-five voters that are wrong in 35 of 100 cases are wrong in 6 together; not if their errors are correlated.
 
     >>> round(independent_voters(25, 0.35), 2)
     0.06
@@ -49,9 +48,7 @@ def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -
     for name, value in (("error", error), ("correlation", correlation)):
         array = np.asarray(value, dtype=np.float64)
         if not ((array >= 0) & (array <= 1)).all():
-            raise InvalidParameter(
-                f"{name}={in_short(value)}: expected a number in [0, 1], or an array of them."
-            )
+            raise unexpected(name, value, "a number in [0, 1], or an array of them")
         shares.append(array)
     chance, alike = np.broadcast_arrays(*shares)
     found = np.array(
@@ -84,7 +81,7 @@ class Voters:
     Attributes
     ----------
     n : int, the number of members
-    member_error : share of wrong answers, over members and rows
+    member_error : share of wrong predictions, over members and rows
     correlation : of two members being wrong, as a beta-binomial distribution has it; not below 0
     independent_error : of a majority of independent voters with this error
     correlated_error : of a majority of voters with this error and correlation
@@ -132,21 +129,28 @@ def voters(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Voters:
     >>> found.independent_error < found.majority_error < found.member_error
     True
     """
-    asked = member_answers(model, X)
-    if asked.classes is None:
-        raise InvalidInput("Voters name classes, and these members say numbers. `diversity` takes them.")
-    n_members, n_rows = asked.said.shape[:2]
-    codes = codes_of(y, asked.classes, n_rows)
+    members = member_predictions_of(model, X)
+    if not members.classes:
+        raise InvalidInput(
+            "Voters name classes, and these members predict numbers.",
+            parameter="model",
+            allowed="an ensemble of classifiers",
+            hint="`diversity` takes them.",
+        )
+    n_members, n_rows = members.values.shape[:2]
+    [classes] = members.classes
+    codes = codes_of(y, classes, n_rows)
     given = read_weight(sample_weight, n_rows)
     share = np.full(n_rows, 1 / n_rows) if given is None else given / given.sum()
-    n_wrong = (asked.codes != codes).sum(axis=0)
+    n_wrong = (members.codes != codes).sum(axis=0)
     error = float(n_wrong @ share) / n_members
     both = float((n_wrong * (n_wrong - 1)) @ share) / (n_members * (n_members - 1))
     spread = error * (1 - error)
     correlation = min(1.0, max(0.0, (both - error**2) / spread)) if spread > 0 else 0.0
     halves = np.where(2 * n_wrong == n_members, 0.5, (2 * n_wrong > n_members).astype(np.float64))
-    whole = not isinstance(model, list | tuple | Mapping)
-    said = (np.asarray(model.predict(X)) != asked.classes[codes]) @ share if whole else np.nan
+    ensemble_error = np.nan
+    if not is_list_of_models(model):
+        ensemble_error = float((np.asarray(model.predict(X)) != classes[codes]) @ share)
     return Voters(
         n=n_members,
         member_error=error,
@@ -154,7 +158,7 @@ def voters(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Voters:
         independent_error=float(independent_voters(n_members, error)),
         correlated_error=float(independent_voters(n_members, error, correlation)),
         majority_error=float(halves @ share),
-        ensemble_error=float(said),
+        ensemble_error=ensemble_error,
         wrong=np.bincount(n_wrong, share, minlength=n_members + 1).astype(np.float64),
         independent=_distribution(n_members, error, 0.0),
         correlated=_distribution(n_members, error, correlation),

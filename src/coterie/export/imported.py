@@ -1,4 +1,4 @@
-"""Models that were trained elsewhere and answer here."""
+"""Models that were trained elsewhere and predict here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,8 +19,11 @@ from coterie._value_types import FLOATS, INTEGERS, LABELS, NUMBER, TEXT, instanc
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput
-from coterie.export.links import ClassLink, Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
+from coterie.export.imported_readings import readings_of_imported
 from coterie.export.readers.table_reader import TableReader
+from coterie.trees.links import ClassLink, Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
+from coterie.trees.split_counts import split_counts_of, splits_of_forest
+from coterie.trees.tree_sum import TreeSum, as_matrix, labels_by_target, trees_of_outputs
 
 __all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
 
@@ -37,7 +40,7 @@ __all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
 )
 @dataclass(frozen=True)
 class Recipe:
-    """Everything between a table and the answers, except the trees.
+    """Everything between a table and the predictions, except the trees.
 
     Attributes
     ----------
@@ -83,6 +86,8 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
     """What imported classifiers and regressors share."""
 
     forest_: Any
+    link_: Any
+    source_: str
     recipe_: Recipe
 
     def __init__(self, *, n_jobs: int | None = None) -> None:
@@ -91,8 +96,9 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
     def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Never:
         """Raise an error: the model was trained elsewhere, and stays as it is."""
         raise InvalidInput(
-            f"{type(self).__name__} was trained elsewhere and cannot be fitted. Train the original again and import "
-            "it, or wrap the model in sklearn.frozen.FrozenEstimator where fit is called on every part."
+            f"{type(self).__name__} was trained elsewhere and cannot be fitted.",
+            hint="Train the original again and import it, or wrap the model in sklearn.frozen.FrozenEstimator where "
+            "fit is called on every part.",
         )
 
     def _threads(self) -> int:
@@ -108,13 +114,16 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         return np.asarray(self.recipe_.leaf_ids[places])
 
     def _read(self, X: Any) -> Encoded:
+        return self._fitted_recipe().reader.read(X, type(self).__name__)
+
+    def _fitted_recipe(self) -> Recipe:
         check_is_fitted(
             self, "forest_", msg="This %(name)s is empty: coterie.export.import_model makes full ones."
         )
-        return self.recipe_.reader.read(X, type(self).__name__)
+        return self.recipe_
 
     def _scores(self, X: Any) -> FloatArray:
-        """What the trees say together, shape (n_rows, n_outputs)."""
+        """The raw predictions: the sum of the trees, shape (n_rows, n_outputs)."""
         encoded = self._read(X)
         start = self.recipe_.start
         scores = np.empty((encoded.n_rows, self.forest_.n_outputs))
@@ -123,6 +132,40 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
         if self.recipe_.divisor != 1:
             scores /= self.recipe_.divisor
         return scores
+
+    def split_counts(self) -> FloatArray:
+        """How often each column is split on, over all trees."""
+        reader = self._fitted_recipe().reader
+        by_feature = split_counts_of(splits_of_forest(self.forest_), len(reader.features))
+        columns = [feature.column for feature in reader.features]
+        return np.bincount(columns, by_feature, minlength=reader.schema.n_features).astype(np.float64)
+
+    def tree_sum(self) -> TreeSum:
+        """The model as parts that other formats are written from: readings of columns, trees, a start and a link."""
+        recipe = self._fitted_recipe()
+        if callable(recipe.start):
+            raise InvalidInput(
+                f"The {self.source_} model starts from the predictions of another model (init), which is no tree.",
+                parameter="init",
+                received=recipe.start,
+                allowed="None",
+                hint="Train it without init.",
+            )
+        start = np.zeros(self.forest_.n_outputs)
+        start[:] = recipe.start
+        return TreeSum(
+            type(self).__name__,
+            readings_of_imported(recipe.reader),
+            trees_of_outputs(self.forest_),
+            start,
+            self.link_,
+            labels_by_target(self),
+            divisor=float(recipe.divisor),
+        )
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that the trees see of a table: categories are codes, NaN is where a value is missing."""
+        return as_matrix(self._read(X))
 
     def __sklearn_clone__(self) -> "_Imported":
         return self  # there is nothing to learn anew
@@ -138,7 +181,7 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
 
 @storable_estimator(verify=_verify_imported)
 class ImportedRegressor(RegressorMixin, _Imported):
-    """A regressor that another library trained, or a ranker, or any model whose answer is a number.
+    """A regressor that another library trained, or a ranker, or any model that predicts a number.
 
     The functions of `coterie.export` make such models; `fit` raises an error.
 
@@ -177,9 +220,9 @@ class ImportedRegressor(RegressorMixin, _Imported):
     link_: NumberLink
 
     def predict(self, X: Any) -> FloatArray:
-        """The answer to each row; with several outputs, a column for each."""
+        """The prediction for each row; with several outputs, a column for each."""
         scores = self._scores(X)
-        return self.link_.answers(scores)
+        return self.link_.predictions(scores)
 
 
 def _has_scores(model: Any) -> bool:
@@ -236,7 +279,7 @@ class ImportedClassifier(ClassifierMixin, _Imported):
     def decision_function(self, X: Any) -> FloatArray:
         """The scores before the link: one for each row with two classes, otherwise one for each class.
 
-        Forests, whose trees answer with probabilities, do not have it.
+        Forests, whose trees predict probabilities, do not have it.
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores

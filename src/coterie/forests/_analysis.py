@@ -1,19 +1,25 @@
 """Breiman's toolbox, for forests of classes and of numbers: importances, proximities, outliers, variances."""
 
-from typing import Any
+import copy
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import OneOf, Whole, in_short
-from coterie._typing import FloatArray, RowArray
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests._importance_test import importance_test
 from coterie.forests._proximity import outlier_measure, proximities
+from coterie.forests._some_trees import some_trees
 from coterie.forests.base import ForestBase
 from coterie.forests.jackknife import infinitesimal_jackknife
 from coterie.forests.tree_members import Members
+from coterie.members.member_predictions import MemberPredictions, numbered
+from coterie.trees.split_counts import split_counts_of, splits_of_forest
+from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["Forest"]
 
@@ -161,3 +167,35 @@ class Forest(ForestBase):
             for _, answers in self._answers_of(X)
         ]
         return np.concatenate(found)
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each tree predicts: the class shares of its leaf, or a number for each target."""
+        values = np.concatenate([own for _, own in self._answers_of(X)]).transpose(1, 0, 2)
+        return MemberPredictions(
+            values, np.ones(len(values)), numbered("tree", len(values)), labels_by_target(self)
+        )
+
+    def predict_after(self, X: Any, stages: RowArray) -> Iterator[AnyArray]:
+        """What `predict` would be with only the first trees, for each of these ascending numbers of them."""
+        return (np.asarray(self.predict(X, n_trees=int(number))) for number in stages)
+
+    def with_members(self, places: RowArray) -> Self:
+        """A copy with only the trees at these ascending places; what was known of training rows is gone."""
+        importances = np.stack([self.estimators_[int(place)].feature_importances_ for place in places])
+        pruned = copy.copy(self)
+        for name in ("oob_score_", "_trace", "_leaf_targets"):
+            pruned.__dict__.pop(name, None)
+        pruned.forest_ = some_trees(self.forest_, set(np.asarray(places).tolist()))
+        pruned.n_estimators_ = len(places)
+        pruned._oob, pruned._memories = None, None
+        pruned._importance_sum = importances.sum(axis=0)
+        return pruned
+
+    def split_counts(self) -> FloatArray:
+        """How often each column is split on, over all trees."""
+        check_is_fitted(self, "forest_")
+        return split_counts_of(splits_of_forest(self.forest_), self.n_features_in_)
+
+    def predict(self, X: Any, *, n_trees: int | None = None) -> Any:
+        """The prediction of all trees, or of the first of them."""
+        raise AssertionError("forests of classes and of numbers each combine their trees")

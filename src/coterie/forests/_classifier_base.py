@@ -17,8 +17,10 @@ from coterie.explain.tree_models import class_outputs
 from coterie.forests._analysis import Forest
 from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes
+from coterie.forests._votes import forest_votes, rows_left_out
 from coterie.forests.plan import FOREST_PARAMS
 from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
+from coterie.members.votes import Votes, check_vote_choices
 
 __all__ = ["ForestOfClasses"]
 
@@ -159,6 +161,27 @@ class ForestOfClasses(ClassifierMixin, Forest):
             neighbours=rows[found.neighbours],
             **quartiles,
         )
+
+    def votes(self, X: Any, *, votes: str = "hard", oob: bool = False) -> Votes:
+        """The votes of the trees, of which margins are made.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        votes : {"hard", "soft"}
+            Whether a tree votes for one class, or shares its vote as its leaf has the classes.
+        oob : bool
+            Whether only trees vote that did not draw the row; X is then the training table.
+        """
+        self._refuse_several("votes")
+        check_vote_choices(votes, oob)
+        leaves = self.apply(X)
+        left_out = None
+        if oob:
+            kept = self._remembered("oob=True", needs_bag=True)
+            left_out = rows_left_out(kept, len(self.forest_), len(leaves))
+        [classes] = self._all_classes()
+        return forest_votes(self.forest_, leaves, classes, soft=votes == "soft", left_out=left_out)
 
     @property
     def oob_decision_function_(self) -> FloatArray | list[FloatArray]:

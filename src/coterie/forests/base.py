@@ -33,6 +33,8 @@ from coterie.forests.checkpoint_trees import KeptTrees
 from coterie.forests.growth import grow_trees
 from coterie.forests.out_of_bag import OutOfBag, oob_score
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
+from coterie.trees.column_readings import readings_of
+from coterie.trees.flat_tree import flat_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
@@ -41,6 +43,7 @@ from coterie.trees.growth_rules import (
     unit_of,
 )
 from coterie.trees.limits import max_features_of
+from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 
 __all__ = ["ForestBase"]
 
@@ -345,6 +348,24 @@ class ForestBase(MultiOutputMixin, Estimator):
         ]
         ends = np.cumsum([0, *self.forest_.n_nodes.tolist()])
         return sparse.hstack(paths, format="csr"), ends
+
+    def tree_sum(self) -> TreeSum:
+        """The forest as parts that other formats are written from: readings of columns, trees and a link."""
+        check_is_fitted(self, "forest_")
+        forest = self.forest_
+        return TreeSum(
+            type(self).__name__,
+            readings_of(self.schema_, self.encoder_),
+            [flat_tree(forest.tree(place)) for place in range(len(forest))],
+            np.zeros(forest.n_columns),
+            *link_of_leaves(self),
+            divisor=float(len(forest)),
+            unit=float(self._unit),
+        )
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that the trees see of a table: categories are codes, NaN is where a value is missing."""
+        return as_matrix(self._encoded(X))
 
     def _known_oob(self, what: str) -> OutOfBag:
         check_is_fitted(self, "forest_")

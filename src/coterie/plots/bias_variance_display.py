@@ -48,7 +48,7 @@ class BiasVarianceDisplay(Display):
         return {"stage": self.result.stages, **{name: getattr(self.result, name) for name in _PARTS}}
 
     def chart(self) -> Chart:
-        title = f"Bias and variance of {self.result.answers.shape[0]} fits"
+        title = f"Bias and variance of {self.result.predictions.shape[0]} fits"
         unit = "squared error" if self.result.classes is None else "error rate"
         names = [name for name in _PARTS if name != "noise" or self.result.noise.any()]
         values = np.array([getattr(self.result, name) for name in names])
@@ -66,6 +66,6 @@ class BiasVarianceDisplay(Display):
         )
 
     def __repr__(self) -> str:
-        n_fits, n_stages, _ = self.result.answers.shape
+        n_fits, n_stages, _ = self.result.predictions.shape
         stages = "1 stage" if n_stages == 1 else f"{n_stages} stages"
         return f"BiasVarianceDisplay({self.result.method.replace('_', ' ')}, {n_fits} fits, {stages})"

@@ -1,14 +1,14 @@
 """Margins of the vote, and diversity of the members."""
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.diagnostics.diversity import Ambiguity, Diversity, ambiguity_of, diversity, diversity_of
 from coterie.diagnostics.margins import margins
-from coterie.diagnostics.votes.member_answers import MemberAnswers
 from coterie.errors import CoterieError
+from coterie.members.member_predictions import HeldOutPredictions
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
 from coterie.plots.margin_display import MarginDisplay
@@ -76,10 +76,10 @@ def _of_committee(evaluated: EvaluatedModel, proba: FloatArray, y_true: AnyArray
         place for place in np.argsort(-model.weights_, kind="stable").tolist() if model.weights_[place] > 0
     ]
     lines = [_steps("committee", own)]
-    known = model._answers.known & np.isfinite(model._answers.said).all(axis=(0, 2))
+    held_out: HeldOutPredictions = model.held_out_predictions()
     for place in shown[:4]:
-        predicted = model._answers.said[place][known]
-        lines.append(_steps(model.members_[place], _margin(predicted, model._truth.truth[known])))
+        members_margin = _margin(held_out.members.values[place], held_out.truth)
+        lines.append(_steps(model.members_[place], members_margin))
     text = (
         "The margin of a row is the probability of its true class minus the largest of another class, out of fold. "
         f"{percent(float((own <= 0).mean()))} of rows have a margin of at most 0; the median is "
@@ -145,24 +145,23 @@ def _measured_diversity(
     evaluated: EvaluatedModel, provenance: Provenance
 ) -> tuple[Diversity | Ambiguity, str]:
     model = evaluated.model
-    if hasattr(model, "_answers") and hasattr(model, "members_") and len(model.members_) > 1:
-        return _out_of_fold_diversity(evaluated, model), "on training rows, out of fold"
+    if hasattr(model, "held_out_predictions") and len(model.members_) > 1:
+        return _out_of_fold_diversity(model.held_out_predictions()), "on training rows, out of fold"
     some = evaluated.subsample(_MOST_ROWS)
     return diversity(model, some.X, some.y), _ROWS[provenance.seen]
 
 
-def _out_of_fold_diversity(evaluated: EvaluatedModel, model: Any) -> Diversity | Ambiguity:
-    """Of the out-of-fold predictions of the members of a committee, with their weights."""
-    rows = np.flatnonzero(model._answers.known & np.isfinite(model._answers.said).all(axis=(0, 2)))
-    if len(rows) > _MOST_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, _MOST_ROWS).round().astype(np.intp)]
-    members = MemberAnswers(
-        model._answers.said[:, rows], model.weights_, tuple(model.members_), evaluated.classes
-    )
-    y_true, weight = model._truth.truth[rows], model._truth.weight[rows]
-    if evaluated.classes is None:
-        return ambiguity_of(members, y_true, weight / weight.sum(), float("nan"))
-    return diversity_of(members, y_true, weight, float("nan"))
+def _out_of_fold_diversity(known: HeldOutPredictions) -> Diversity | Ambiguity:
+    """Of the members of a committee: what they predicted out of fold, with their weights."""
+    n_rows = len(known.truth)
+    rows = np.arange(n_rows)
+    if n_rows > _MOST_ROWS:
+        rows = np.linspace(0, n_rows - 1, _MOST_ROWS).round().astype(np.intp)
+    members = replace(known.members, values=known.members.values[:, rows])
+    truth, weight = known.truth[rows], known.weight[rows]
+    if not members.classes:
+        return ambiguity_of(members, truth, weight / weight.sum(), float("nan"))
+    return diversity_of(members, truth, weight, float("nan"))
 
 
 def _sentence(found: Diversity | Ambiguity) -> str:

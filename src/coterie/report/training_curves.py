@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics.votes.stages import n_stages_of, staged_answers
+from coterie.diagnostics.votes.stages import n_stages_of, staged_predictions
 from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line
@@ -51,13 +51,12 @@ def _recorded_curves(model: Any) -> list[Figure]:
 def _member_curves(model: Any) -> list[Figure]:
     """The validation losses of the members that recorded them, those with the largest weights first."""
     figures = []
-    shares = np.asarray(getattr(model, "_shares", []))
-    members = list(getattr(model, "estimators_", []))
-    if len(shares) != len(members):
-        return []
+    names = getattr(model, "members_", getattr(model, "candidates_", []))
+    members = [own for own in getattr(model, "estimators_", []) if hasattr(own, "models")]
+    weights = dict(zip(names, getattr(model, "weights_", []), strict=False))
+    shares = np.array([weights.get(own.name, 0.0) for own in members])
     for place in np.argsort(-shares, kind="stable").tolist():
-        models = list(getattr(members[place], "models", []))
-        found = [_numbers(getattr(own, "validation_losses_", None)) for own in models]
+        found = [_numbers(getattr(own, "validation_losses_", None)) for own in members[place].models]
         lines = {f"fold {number}": own for number, own in enumerate(found, start=1) if own is not None}
         if lines:
             name = members[place].name
@@ -75,7 +74,7 @@ def _staged_errors(evaluated: EvaluatedModel) -> Figure | None:
     stages = np.unique(np.geomspace(1, n_stages, _MOST_STAGES).round().astype(np.int64))
     some = evaluated.subsample(_MOST_ROWS)
     try:
-        numbers, staged = staged_answers(evaluated.model, some.X, stages)
+        numbers, staged = staged_predictions(evaluated.model, some.X, stages)
     except CoterieError:  # some models cannot predict with their first rounds alone
         return None
     errors = np.array([_error(some, own) for own in staged])

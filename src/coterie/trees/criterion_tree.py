@@ -29,7 +29,9 @@ from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import TABLE_FITTED, class_counts, require, verify_columns
+from coterie.trees.column_readings import readings_of
 from coterie.trees.drawing import TreeDrawing, draw_tree
+from coterie.trees.flat_tree import flat_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
@@ -40,7 +42,9 @@ from coterie.trees.growth_rules import (
     unit_of,
 )
 from coterie.trees.limits import Share, max_features_of
+from coterie.trees.split_counts import split_counts_of
 from coterie.trees.text import write_tree
+from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 from coterie.trees.words import words_of
 
 __all__ = ["CriterionTree"]
@@ -258,6 +262,28 @@ class CriterionTree(MultiOutputMixin, Estimator):
         words = words_of(self, feature_names, decimals=decimals)
         path = () if row is None else self._path_of(row)
         return draw_tree(self.tree_, words, max_depth=max_depth, path=path)
+
+    def split_counts(self) -> FloatArray:
+        """How often each column is split on."""
+        check_is_fitted(self, "tree_")
+        return split_counts_of([self.tree_.native.feature], self.n_features_in_)
+
+    def tree_sum(self) -> TreeSum:
+        """The tree as parts that other formats are written from: readings of columns, plain arrays, and a link."""
+        check_is_fitted(self, "tree_")
+        native = self.tree_.native
+        return TreeSum(
+            type(self).__name__,
+            readings_of(self.schema_, self.encoder_),
+            [flat_tree(native)],
+            np.zeros(native.n_outputs),
+            *link_of_leaves(self),
+        )
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that the tree sees of a table: categories are codes, NaN is where a value is missing."""
+        check_is_fitted(self, "tree_")
+        return as_matrix(prepare_prediction(self, X))
 
     def _path_of(self, row: Any) -> set[int]:
         ways = self.decision_path(row)

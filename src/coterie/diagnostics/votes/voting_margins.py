@@ -8,15 +8,15 @@ import numpy as np
 from coterie._params import Whole, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.target import read_target
-from coterie.diagnostics.votes.tally import Ballots, Tally
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.votes import VoteCount, Votes
 
 __all__ = ["chosen_rounds", "codes_of", "staged_margins", "voting_margins"]
 
 _ROUNDING = 1e-9
 
 
-def voting_margins(tally: Tally, codes: AnyArray) -> FloatArray:
+def voting_margins(count: VoteCount, codes: AnyArray) -> FloatArray:
     """The votes for the class of each row minus the most for another class, divided by all votes.
 
     Rows without any vote are NaN; a model whose votes are all zero has the margin 0.
@@ -24,32 +24,35 @@ def voting_margins(tally: Tally, codes: AnyArray) -> FloatArray:
     Examples
     --------
     >>> votes = np.array([[3.0, 1.0, 1.0], [1.0, 3.0, 1.0]])
-    >>> voting_margins(Tally(votes, np.array(5.0)), np.array([0, 2]))
+    >>> voting_margins(VoteCount(votes, np.array(5.0)), np.array([0, 2]))
     array([ 0.4, -0.4])
     """
     rows = np.arange(len(codes))
-    others = tally.votes.copy()
+    others = count.votes.copy()
     others[rows, codes] = -np.inf
-    ahead = tally.votes[rows, codes] - others.max(axis=1)
-    total = np.broadcast_to(tally.total, ahead.shape)
-    nothing = np.nan if tally.total.ndim else 0.0  # of these rows nobody was asked; or nobody has a word
+    ahead = count.votes[rows, codes] - others.max(axis=1)
+    total = np.broadcast_to(count.total, ahead.shape)
+    nothing = np.nan if count.total.ndim else 0.0  # nobody votes on these rows; or all votes are zero
     found = np.divide(ahead, total, out=np.full(len(ahead), nothing), where=total > 0)
     if np.nanmax(np.abs(found), initial=0.0) > 1 + _ROUNDING:
         raise InvalidInput(
             f"A row has the margin {found[np.nanargmax(np.abs(found))]:.3g}, outside [-1, 1]: the votes of the model "
-            "are larger than its estimator_weights_ say, so that they cannot be normalised. Margins are for members "
-            "that give their votes to a class, or to classes in shares."
+            "are larger than its estimator_weights_, so that they cannot be normalised. Margins are for members that "
+            "give their votes to a class, or to classes in shares.",
+            parameter="model",
+            received=float(found[np.nanargmax(np.abs(found))]),
+            allowed="margins in [-1, 1]",
         )
     return np.asarray(np.clip(found, -1.0, 1.0))
 
 
-def staged_margins(ballots: Ballots, y: Any, rounds: RowArray) -> Iterator[FloatArray]:
+def staged_margins(votes: Votes, y: Any, rounds: RowArray) -> Iterator[FloatArray]:
     """The margins of all rows after each of these rounds."""
     codes: AnyArray | None = None
-    for tally in ballots.after(rounds):
+    for count in votes.after(rounds):
         if codes is None:
-            codes = codes_of(y, ballots.classes, len(tally.votes))
-        yield voting_margins(tally, codes)
+            codes = codes_of(y, votes.classes, len(count.votes))
+        yield voting_margins(count, codes)
 
 
 def codes_of(y: Any, classes: AnyArray, n_rows: int) -> AnyArray:
@@ -67,13 +70,16 @@ def codes_of(y: Any, classes: AnyArray, n_rows: int) -> AnyArray:
     if strange:
         raise InvalidInput(
             f"y holds {in_short(strange[0])}, which is no class of the model. Its classes are "
-            f"{in_short(classes.tolist())}."
+            f"{in_short(classes.tolist())}.",
+            parameter="y",
+            received=strange[0],
+            allowed=in_short(classes.tolist()),
         )
     return np.array([known[label] for label in labels], dtype=np.intp)[target.values]
 
 
 def chosen_rounds(rounds: Any, n_rounds: int) -> RowArray:
-    """The numbers of the rounds that were asked for, ascending: the last, "all", one, or some.
+    """The numbers of the chosen rounds, ascending: the last, "all", one, or some.
 
     Examples
     --------
@@ -91,6 +97,9 @@ def chosen_rounds(rounds: Any, n_rounds: int) -> RowArray:
         what = in_short(wrong[0]) if wrong else "an empty list"
         raise InvalidParameter(
             f"rounds={in_short(rounds)} holds {what}: expected None for the last round, 'all', or one or several of "
-            f"the rounds of the model: {rule.describe()}."
+            f"the rounds of the model: {rule.describe()}.",
+            parameter="rounds",
+            received=rounds,
+            allowed=f"None, 'all', or one or several of {rule.describe()}",
         )
     return np.unique(np.array(given, dtype=np.int64))

@@ -13,7 +13,7 @@ __all__ = ["import_model"]
 
 
 def import_model(model: Any) -> ImportedClassifier | ImportedRegressor:
-    """A model that another library trained, on coterie's prediction engine and with the same answers.
+    """A model that another library trained, on coterie's prediction engine and with the same predictions.
 
     Parameters
     ----------
@@ -51,5 +51,8 @@ def import_model(model: Any) -> ImportedClassifier | ImportedRegressor:
         return from_xgboost(model)
     raise InvalidType(
         f"import_model received {type(model).__name__}; expected trees of LightGBM, XGBoost or scikit-learn, or "
-        "the path of a file that LightGBM or XGBoost saved."
+        "the path of a file that LightGBM or XGBoost saved.",
+        parameter="model",
+        received=model,
+        allowed="trees of LightGBM, XGBoost or scikit-learn, or the path of a file",
     )

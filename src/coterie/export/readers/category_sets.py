@@ -109,7 +109,7 @@ class _Kinds:
         self._size = [0]  # of each kind; that of kind 0, which is everything else, is not counted
 
     def tell_apart(self, categories: Sequence[int]) -> bool:
-        """Split the kinds of which only some are in the set; do nothing and say False if there would be too many."""
+        """Split the kinds of which only some are in the set; do nothing and return False if there would be too many."""
         members: dict[int, list[int]] = {}
         for category in set(categories):
             members.setdefault(self._kind.get(category, 0), []).append(category)

@@ -1,4 +1,4 @@
-"""A parsed JSON or UBJ file in which every value knows where it stands, so that an error can say so."""
+"""A parsed JSON or UBJ file in which every value knows where it stands, so that an error can name the place."""
 
 import json
 from typing import Any
@@ -34,7 +34,12 @@ class Value:
         self.where = where
 
     def wrong(self, expected: str) -> ModelFileError:
-        return ModelFileError(f"{self.where} is {in_short(self.raw)}; expected {expected}.")
+        return ModelFileError(
+            f"{self.where} is {in_short(self.raw)}; expected {expected}.",
+            parameter=self.where,
+            received=self.raw,
+            allowed=expected,
+        )
 
     def __contains__(self, name: str) -> bool:
         return isinstance(self.raw, dict) and name in self.raw
@@ -43,7 +48,9 @@ class Value:
         if not isinstance(self.raw, dict):
             raise self.wrong("an object")
         if name not in self.raw:
-            raise ModelFileError(f"{self.where} has no {name!r}.")
+            raise ModelFileError(
+                f"{self.where} has no {name!r}.", parameter=f"{self.where}.{name}", allowed="a value"
+            )
         return Value(self.raw[name], f"{self.where}.{name}")
 
     def items(self) -> list["Value"]:

@@ -8,11 +8,11 @@ import numpy as np
 from coterie._typing import AnyArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
-from coterie.export.links import Logistic, NumberLink, OneVersusRest, Softmax
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
 from coterie.export.readers.lightgbm_text import LightGBMSection, LightGBMText, raw_tree, read_text
 from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.table_reader import Labels
+from coterie.trees.links import Logistic, NumberLink, OneVersusRest, Softmax
 
 __all__ = ["from_lightgbm"]
 
@@ -27,7 +27,7 @@ _CLASSES = ("binary", "multiclass", "multiclassova")
 
 
 def from_lightgbm(model: Any) -> ImportedClassifier | ImportedRegressor:
-    """A model of LightGBM, with LightGBM's answers.
+    """A model of LightGBM, with LightGBM's predictions.
 
     Categories, missing values of every kind, linear trees, forests and early stopping are supported: an object answers
     with its best iteration, a file with all the trees it holds. A ranker, and a model with an objective of its own,
@@ -75,15 +75,20 @@ def from_lightgbm(model: Any) -> ImportedClassifier | ImportedRegressor:
         data = bytes_of(model)
         if format_of(data) != "lightgbm text":
             raise ModelFileError(
-                "from_lightgbm: the file is not a model in LightGBM's text format. Save it with "
-                "Booster.save_model; XGBoost's files are read by from_xgboost."
+                "from_lightgbm: the file is not a model in LightGBM's text format.",
+                parameter="model",
+                allowed="a model in LightGBM's text format",
+                hint="Save it with Booster.save_model; XGBoost's files are read by from_xgboost.",
             )
         return assemble(_findings(read_text(_decoded(data)), None))
     booster = getattr(model, "booster_", model)
     if not hasattr(booster, "model_to_string"):
         raise InvalidType(
             f"from_lightgbm received {type(model).__name__}; expected a Booster or a fitted model of LightGBM, the "
-            "path of a file, or its text."
+            "path of a file, or its text.",
+            parameter="model",
+            received=model,
+            allowed="a Booster or a fitted model of LightGBM, the path of a file, or its text",
         )
     return assemble(_findings(read_text(booster.model_to_string()), getattr(model, "classes_", None)))
 
@@ -101,7 +106,10 @@ def _findings(text: LightGBMText, classes: AnyArray | None) -> Findings:
     names = header.text("feature_names").split(" ")
     if len(names) != n_columns:
         raise ModelFileError(
-            f"LightGBM, header: {len(names)} feature_names, and max_feature_idx={n_columns - 1}; expected {n_columns}."
+            f"LightGBM, header: {len(names)} feature_names, and max_feature_idx={n_columns - 1}; expected {n_columns}.",
+            parameter="feature_names",
+            received=len(names),
+            allowed=f"{n_columns} names",
         )
     n_outputs = header.whole("num_tree_per_iteration")
     if n_outputs < 1 or len(text.trees) % n_outputs:

@@ -1,4 +1,4 @@
-"""The text that LightGBM writes: a header, a section for each tree, and what does not matter for answers.
+"""The text that LightGBM writes: a header, a section for each tree, and what does not matter for predictions.
 
     tree                                   Tree=0
     version=v4                             num_leaves=4
@@ -40,7 +40,7 @@ class LightGBMSection:
 
     def text(self, name: str) -> str:
         if name not in self.lines:
-            raise ModelFileError(f"{self.where} has no line {name!r}.")
+            raise ModelFileError(f"{self.where} has no line {name!r}.", parameter=name, allowed="a line")
         return self.lines[name]
 
     def whole(self, name: str) -> int:
@@ -63,13 +63,16 @@ class LightGBMSection:
 
     def wrong(self, name: str, expected: str) -> ModelFileError:
         return ModelFileError(
-            f"{self.where}: {name}={in_short(self.lines.get(name, ''))}; expected {expected}."
+            f"{self.where}: {name}={in_short(self.lines.get(name, ''))}; expected {expected}.",
+            parameter=name,
+            received=self.lines.get(name, ""),
+            allowed=expected,
         )
 
 
 @dataclass(frozen=True)
 class LightGBMText:
-    """The parts of a model that matter for answers."""
+    """The parts of a model that matter for predictions."""
 
     header: LightGBMSection
     trees: Sequence[LightGBMSection]

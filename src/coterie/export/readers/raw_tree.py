@@ -16,7 +16,7 @@ __all__ = ["LinearLeaf", "Placement", "RawTree", "level_order", "native_tree"]
 
 @dataclass(frozen=True)
 class LinearLeaf:
-    """A leaf that answers base + the sum of slope * value over some columns, if none of these is missing."""
+    """A leaf that predicts base + the sum of slope * value over some columns, if none of these is missing."""
 
     base: float
     columns: AnyArray
@@ -33,12 +33,12 @@ class RawTree:
     threshold : values up to it go left.
     missing_left : whether missing values go left.
     left, right : the children; of no meaning at a leaf.
-    value : array of shape (n_nodes, n_answers)
-    leaf_id : how the other library calls the node, when rows are asked for their leaf.
-    output : the first of the outputs to which the answers are added.
+    value : array of shape (n_nodes, n_values)
+    leaf_id : how the other library calls the node, which `apply` returns.
+    output : the first of the outputs to which the values are added.
     sets : of splits by category, the categories that go left.
     zero_missing : of splits that take zero for a missing value, whether they do; None if no split does.
-    linear : of leaves that answer with a line.
+    linear : of leaves that are lines.
     """
 
     column: AnyArray
@@ -98,7 +98,10 @@ def _check_nodes(tree: RawTree, order: AnyArray, n_columns: int, where: str) -> 
             raise ModelFileError(f"{where}: node {splits[int(np.argmax(wrong))]} has {name}.")
     unknown = np.isnan(tree.value[leaves]).any(axis=1)
     if unknown.any():
-        raise ModelFileError(f"{where}: leaf {tree.leaf_id[leaves[int(np.argmax(unknown))]]} answers NaN.")
+        leaf = tree.leaf_id[leaves[int(np.argmax(unknown))]]
+        raise ModelFileError(
+            f"{where}: the value of leaf {leaf} is NaN.", parameter=where, received=float("nan")
+        )
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from sklearn.base import is_classifier
 
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
-from coterie.export.links import Logistic, NumberLink, Softmax
 from coterie.export.readers.assemble import Findings
 from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.table_reader import Labels
+from coterie.trees.links import Logistic, NumberLink, Softmax
 
 __all__ = ["hist_findings"]
 
@@ -52,7 +52,10 @@ def _link(model: Any, n_outputs: int) -> Any:
         return Logistic(second="score > 0") if n_outputs == 1 else Softmax()
     if not isinstance(model.loss, str) or model.loss not in _LINKS:
         raise ModelFileError(
-            f"{type(model).__name__}(loss={model.loss!r}) cannot be imported; expected one of {', '.join(_LINKS)}."
+            f"{type(model).__name__}(loss={model.loss!r}) cannot be imported; expected one of {', '.join(_LINKS)}.",
+            parameter="loss",
+            received=model.loss,
+            allowed=", ".join(_LINKS),
         )
     return NumberLink(_LINKS[model.loss])
 

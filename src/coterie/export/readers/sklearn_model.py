@@ -34,7 +34,7 @@ def is_sklearn_model(model: Any) -> bool:
 
 
 def from_sklearn(model: Any) -> ImportedClassifier | ImportedRegressor:
-    """A tree, a forest or gradient boosting of scikit-learn, with scikit-learn's answers.
+    """A tree, a forest or gradient boosting of scikit-learn, with scikit-learn's predictions.
 
     Categories and missing values are supported where the model supports them. Rows go down the trees as in
     scikit-learn, to the bit, and scores are added in the same order.
@@ -64,4 +64,9 @@ def from_sklearn(model: Any) -> ImportedClassifier | ImportedRegressor:
             check_is_fitted(model)
             return assemble(findings(model))
     known = ", ".join(kind.__name__ for kind in _READERS)
-    raise InvalidType(f"from_sklearn received {type(model).__name__}; expected a fitted {known}.")
+    raise InvalidType(
+        f"from_sklearn received {type(model).__name__}; expected a fitted {known}.",
+        parameter="model",
+        received=model,
+        allowed=f"a fitted {known}",
+    )

@@ -16,10 +16,10 @@ from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import MODEL, NONE, NUMBER
 from coterie.data.encoding import Encoded
 from coterie.errors import ModelFileError
-from coterie.export.links import Logistic, NumberLink, Shares, Softmax
 from coterie.export.readers.assemble import Findings
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.single_precision import at_most
+from coterie.trees.links import Logistic, NumberLink, Shares, Softmax
 
 __all__ = ["boosting_findings", "forest_findings"]
 
@@ -29,10 +29,13 @@ def forest_findings(model: Any) -> Findings:
     members = getattr(model, "estimators_", [model])
     if is_classifier(model) and model.n_outputs_ > 1:
         raise ModelFileError(
-            f"{type(model).__name__} has {model.n_outputs_} outputs, each with classes of its own; expected one. Train "
-            "one classifier for each output."
+            f"{type(model).__name__} has {model.n_outputs_} outputs, each with classes of its own; expected one.",
+            parameter="n_outputs_",
+            received=model.n_outputs_,
+            allowed="1",
+            hint="Train one classifier for each output.",
         )
-    values = [_answers(member) for member in members]
+    values = [_leaf_values(member) for member in members]
     return Findings(
         source="scikit-learn",
         objective=str(model.criterion),
@@ -48,7 +51,7 @@ def forest_findings(model: Any) -> Findings:
     )
 
 
-def _answers(member: Any) -> FloatArray:
+def _leaf_values(member: Any) -> FloatArray:
     """Of each node: shares of the classes, or the number for each output."""
     value = np.asarray(member.tree_.value, dtype=np.float64)
     return value[:, 0, :] if is_classifier(member) else value[:, :, 0]
@@ -86,11 +89,11 @@ def _link(model: Any, n_outputs: int) -> Any:
 
 @storable("import.InitModel", {"model": MODEL, "scale": NUMBER | NONE})
 @dataclass(frozen=True)
-class _InitModel:
+class InitModel:
     """The scores of a model that the boosting starts from."""
 
     model: Any
-    scale: float | None  # of the logistic link; None if the answers are scores
+    scale: float | None  # of the logistic link; None if predictions are scores
 
     def __call__(self, encoded: Encoded) -> FloatArray:
         return self.scores(_single_matrix(encoded))
@@ -121,7 +124,7 @@ def _start(model: Any, n_outputs: int) -> Any:
     scale = None
     if is_classifier(model):
         scale = 2.0 if model.loss == "exponential" else 1.0
-    start = _InitModel(init, scale)
+    start = InitModel(init, scale)
     if isinstance(init, DummyClassifier | DummyRegressor) and not _draws(init):
         return start.scores(np.zeros((1, model.n_features_in_), dtype=np.float32))[0]
     return start

@@ -153,8 +153,11 @@ class TableReader:
             listed = ", ".join(repr(table.label(place)) for place in found)
             raise SchemaMismatch(
                 f"X has {len(found)} columns of labels ({listed}), and the model was trained with "
-                f"{len(self.labels.in_order)}. Pass the same columns as categories or text, or all of them as the "
-                "numbers of their categories."
+                f"{len(self.labels.in_order)}.",
+                parameter="X",
+                received=len(found),
+                allowed=f"{len(self.labels.in_order)} columns of labels",
+                hint="Pass the same columns as categories or text, or all of them as the numbers of their categories.",
             )
         return dict(zip(found, self.labels.in_order, strict=False))
 
@@ -187,8 +190,11 @@ def _numbers_of_labels(column: Column, levels: AnyArray, labels: Sequence[Any] |
         return np.full(len(levels), np.nan)
     examples = ", ".join(repr(level) for level in levels[:3])
     raise SchemaMismatch(
-        f"Column {column.name!r} holds text ({examples}), and the model knows only numbers there. Pass the numbers "
-        "that the model was trained with."
+        f"Column {column.name!r} holds text ({examples}), and the model knows only numbers there.",
+        parameter=str(column.name),
+        received=examples,
+        allowed="numbers",
+        hint="Pass the numbers that the model was trained with.",
     )
 
 
@@ -204,5 +210,8 @@ def _refuse_unknown(column: Column, levels: AnyArray, numbers: AnyArray, labels:
         known = ", ".join(repr(label) for label in labels[:5])
         raise InvalidInput(
             f"Column {column.name!r} holds categories that the model does not know: {examples}. It knows {known}"
-            f"{', ...' if len(labels) > 5 else ''}; make anything else missing."
+            f"{', ...' if len(labels) > 5 else ''}; make anything else missing.",
+            parameter=str(column.name),
+            received=examples,
+            allowed=known,
         )

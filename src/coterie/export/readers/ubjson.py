@@ -1,4 +1,4 @@
-"""Universal Binary JSON, as far as XGBoost writes it: one letter says what follows, numbers are big-endian.
+"""Universal Binary JSON, as far as XGBoost writes it: one letter tells what follows, numbers are big-endian.
 
 {L...7 learner {L...10 attributes {} ... }    objects: pairs of a key (a length and its bytes) and a value
 [#L...3 ... or [ ... ]                        lists, with a number of items or with an end
@@ -55,7 +55,7 @@ class _Reader:
 
     def marker(self) -> str:
         letter = self._bytes(1).decode("latin-1")
-        while letter == "N":  # says nothing
+        while letter == "N":  # a filler
             letter = self._bytes(1).decode("latin-1")
         return letter
 
@@ -123,7 +123,7 @@ class _Reader:
         if kind not in _DTYPES:
             raise self.wrong(f"a list of values of type {kind!r}; expected one of {', '.join(_DTYPES)}")
         if self.marker() != "#":
-            raise self.wrong("a list of values of one type that does not say how many")
+            raise self.wrong("a list of values of one type without its length")
         dtype = np.dtype(_DTYPES[kind])
         n_bytes = self._checked_length() * dtype.itemsize
         return np.frombuffer(self._bytes(n_bytes), dtype=dtype).astype(dtype.newbyteorder("="))

@@ -11,13 +11,13 @@ from scipy.special import logit
 from coterie._typing import FloatArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
-from coterie.export.links import Hinge, Logistic, NumberLink, Softmax
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
 from coterie.export.readers.document import Value, read_document
 from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.table_reader import Labels
 from coterie.export.readers.xgboost_tree import raw_tree
+from coterie.trees.links import Hinge, Logistic, NumberLink, Softmax
 
 __all__ = ["from_xgboost"]
 
@@ -47,12 +47,12 @@ _CLASSES = {
 
 
 def from_xgboost(model: Any) -> ImportedClassifier | ImportedRegressor:
-    """A model of XGBoost, with XGBoost's answers.
+    """A model of XGBoost, with XGBoost's predictions.
 
     Trees of every kind are supported: with categories, DART, several trees a round, several targets. XGBoost adds up in
-    single precision and coterie in double, so answers differ in the seventh digit. A model of XGBoost's scikit-learn
-    interface, or its file, answers with the best iteration; a `Booster`, or its file, with all trees, as they do in
-    XGBoost. A ranker, and `binary:logitraw`, answers with its scores.
+    single precision and coterie in double, so predictions differ in the seventh digit. A model of XGBoost's
+    scikit-learn interface, or its file, predicts with the best iteration; a `Booster`, or its file, with all trees, as
+    they do in XGBoost. A ranker, and `binary:logitraw`, predicts its scores.
 
     Parameters
     ----------
@@ -78,13 +78,20 @@ def from_xgboost(model: Any) -> ImportedClassifier | ImportedRegressor:
     if is_file_like(model):
         data = bytes_of(model)
         if format_of(data) == "lightgbm text":
-            raise ModelFileError("from_xgboost: the file is a model of LightGBM, which from_lightgbm reads.")
+            raise ModelFileError(
+                "from_xgboost: the file is a model of LightGBM, which from_lightgbm reads.",
+                parameter="model",
+                allowed="a file of XGBoost",
+            )
         return assemble(_findings(read_document(data, "XGBoost")))
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     if not hasattr(booster, "save_raw"):
         raise InvalidType(
             f"from_xgboost received {type(model).__name__}; expected a Booster or a fitted model of XGBoost, or the "
-            "path of a file."
+            "path of a file.",
+            parameter="model",
+            received=model,
+            allowed="a Booster or a fitted model of XGBoost, or the path of a file",
         )
     document = read_document(bytes(booster.save_raw("ubj")), "XGBoost")
     missing = float(getattr(model, "missing", np.nan))
@@ -94,7 +101,7 @@ def from_xgboost(model: Any) -> ImportedClassifier | ImportedRegressor:
 
 
 def _findings(document: Value, *, by_best: bool = False, missing: float | None = None) -> Findings:
-    """`by_best` stops after the best iteration; so do files that say they are of the scikit-learn interface."""
+    """`by_best` stops after the best iteration; so do files of the scikit-learn interface."""
     learner = document["learner"]
     objective = learner["objective"]["name"].text()
     param = learner["learner_model_param"]
@@ -106,8 +113,11 @@ def _findings(document: Value, *, by_best: bool = False, missing: float | None =
     for number, tree in enumerate(trees):
         if not 0 <= tree.output <= n_outputs - tree.value.shape[1]:
             raise ModelFileError(
-                f"XGBoost: tree {number} answers to output {tree.output + tree.value.shape[1] - 1}, and the model has "
-                f"the outputs 0 to {n_outputs - 1}."
+                f"XGBoost: tree {number} is added to output {tree.output + tree.value.shape[1] - 1}, and the model has "
+                f"the outputs 0 to {n_outputs - 1}.",
+                parameter=f"tree {number}",
+                received=tree.output + tree.value.shape[1] - 1,
+                allowed=f"0 to {n_outputs - 1}",
             )
     link = _link(objective, n_outputs)
     return Findings(
@@ -132,7 +142,10 @@ def _gbtree(learner: Value) -> Value:
     name = booster["name"].text()
     if name not in ("gbtree", "dart"):
         raise ModelFileError(
-            f"XGBoost: the booster is {name!r}; expected 'gbtree' or 'dart', which have trees."
+            f"XGBoost: the booster is {name!r}; expected 'gbtree' or 'dart', which have trees.",
+            parameter="booster",
+            received=name,
+            allowed="'gbtree' or 'dart'",
         )
     return (booster["gbtree"] if name == "dart" else booster)["model"]
 
@@ -178,7 +191,7 @@ def _version(document: Value) -> tuple[int, ...]:
 
 
 def _start(base_score: Value, objective: str, n_outputs: int, version: tuple[int, ...]) -> FloatArray:
-    """The score before the first tree. The file has it as an answer, on the other side of the link."""
+    """The score before the first tree. The file has it as a prediction, on the other side of the link."""
     text = base_score.text()
     try:
         base = np.atleast_1d(np.asarray(json.loads(text), dtype=np.float64))
@@ -194,23 +207,36 @@ def _start(base_score: Value, objective: str, n_outputs: int, version: tuple[int
         elif _NUMBERS.get(objective) == "exp":
             base = np.log(base)
     if not np.isfinite(base).all():
-        raise base_score.wrong(f"an answer that {objective} can give")
+        raise base_score.wrong(f"a prediction that {objective} can give")
     return np.broadcast_to(base, n_outputs).copy()
 
 
 def _link(objective: str, n_outputs: int) -> Any:
     if objective in _CLASSES:
         if objective.startswith("multi:") and n_outputs < 2:
-            raise ModelFileError(f"XGBoost: num_class is {n_outputs}; {objective} has at least 2 classes.")
+            raise ModelFileError(
+                f"XGBoost: num_class is {n_outputs}; {objective} has at least 2 classes.",
+                parameter="num_class",
+                received=n_outputs,
+                allowed="2 at least",
+            )
         if objective.startswith("binary:") and n_outputs > 1:
             raise ModelFileError(
                 f"XGBoost: a model with {n_outputs} targets and the objective {objective!r}, which is several "
-                "classifiers in one. Train one for each target."
+                "classifiers in one.",
+                parameter="objective",
+                received=objective,
+                hint="Train one for each target.",
             )
         return _CLASSES[objective]
     if objective not in _NUMBERS:
         known = ", ".join([*_CLASSES, *_NUMBERS])
-        raise ModelFileError(f"XGBoost: the objective is {objective!r}; expected one of {known}.")
+        raise ModelFileError(
+            f"XGBoost: the objective is {objective!r}; expected one of {known}.",
+            parameter="objective",
+            received=objective,
+            allowed=known,
+        )
     return NumberLink(_NUMBERS[objective])
 
 

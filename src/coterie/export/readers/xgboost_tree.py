@@ -13,7 +13,7 @@ __all__ = ["raw_tree"]
 
 
 def raw_tree(tree: Value, output: int, weight: float) -> RawTree:
-    """One tree; its answers are multiplied by the weight.
+    """One tree; its values are multiplied by the weight.
 
     XGBoost rounds values to single precision; those *less* than the condition go left.
     """
@@ -28,7 +28,7 @@ def raw_tree(tree: Value, output: int, weight: float) -> RawTree:
         raise tree["split_indices"].wrong("columns from 0 on")
     with np.errstate(over="ignore"):
         condition = tree["split_conditions"].numbers(n_nodes).astype(np.float32)
-    value = _leaf_vectors(tree, is_leaf, right) if _n_answers(tree) > 1 else condition.reshape(-1, 1)
+    value = _leaf_vectors(tree, is_leaf, right) if _n_values(tree) > 1 else condition.reshape(-1, 1)
     sets = _sets(tree, ~is_leaf, n_nodes)
     threshold = less_than(condition)
     threshold[list(sets)] = 0.0
@@ -45,28 +45,29 @@ def raw_tree(tree: Value, output: int, weight: float) -> RawTree:
     )
 
 
-def _n_answers(tree: Value) -> int:
+def _n_values(tree: Value) -> int:
     param = tree["tree_param"]
     return param["size_leaf_vector"].whole() if "size_leaf_vector" in param else 1
 
 
 def _leaf_vectors(tree: Value, is_leaf: AnyArray, right: AnyArray) -> FloatArray:
-    """Answers to several outputs at once. The right child of a leaf is its place among them."""
-    n_answers = _n_answers(tree)
+    """Values of several outputs at once. The right child of a leaf is its place among them."""
+    n_values = _n_values(tree)
     if "leaf_weights" not in tree:
         raise ModelFileError(
-            f"{tree.where} answers to several outputs at once, in the form of XGBoost before 3.2. Load the model with "
-            "XGBoost 3.2 or later and save it again."
+            f"{tree.where} has values of several outputs at once, in the form of XGBoost before 3.2.",
+            parameter=tree.where,
+            hint="Load the model with XGBoost 3.2 or later and save it again.",
         )
     weights = tree["leaf_weights"].numbers().astype(np.float32)
     n_leaves = int(is_leaf.sum())
-    if len(weights) != n_leaves * n_answers:
-        raise tree["leaf_weights"].wrong(f"{n_answers} numbers for each of {n_leaves} leaves")
+    if len(weights) != n_leaves * n_values:
+        raise tree["leaf_weights"].wrong(f"{n_values} numbers for each of {n_leaves} leaves")
     place = right[is_leaf]
     if ((place < 0) | (place >= n_leaves)).any():
         raise tree["right_children"].wrong(f"places from 0 to {n_leaves - 1} at leaves")
-    value = np.zeros((len(is_leaf), n_answers))
-    value[is_leaf] = weights.reshape(n_leaves, n_answers)[place]
+    value = np.zeros((len(is_leaf), n_values))
+    value[is_leaf] = weights.reshape(n_leaves, n_values)[place]
     return value
 
 

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import FloatArray
-from coterie.export.column_readings import (
+from coterie.export.readers.features import ALMOST_ZERO
+from coterie.export.writers.onnx_graph import Graph
+from coterie.trees.column_readings import (
     LookUp,
     PairLookUp,
     Reading,
@@ -16,8 +18,6 @@ from coterie.export.column_readings import (
     WithoutNumber,
     WithoutZero,
 )
-from coterie.export.readers.features import ALMOST_ZERO
-from coterie.export.writers.onnx_graph import Graph
 
 __all__ = ["write_features"]
 
@@ -37,7 +37,7 @@ def write_features(graph: Graph, readings: Readings, nominal: set[int], dtype: A
             column: graph.add("Gather", doubles, graph.constant([column], np.int64), axis=1)
             for column in range(len(readings.names))
         }
-        return _Writer(graph, columns).matrix(readings.features, nominal), matrix
+        return ColumnWriter(graph, columns).matrix(readings.features, nominal), matrix
     columns = {
         column: graph.input(name, str if column in readings.text else dtype, 1)
         for column, name in enumerate(readings.names)
@@ -45,10 +45,10 @@ def write_features(graph: Graph, readings: Readings, nominal: set[int], dtype: A
     counted = columns[0]
     for column in sorted(columns.keys() - readings.text):
         columns[column] = _double(graph, columns[column], dtype)
-    return _Writer(graph, columns).matrix(readings.features, nominal), counted
+    return ColumnWriter(graph, columns).matrix(readings.features, nominal), counted
 
 
-class _Writer:
+class ColumnWriter:
     """Writes readings, each only once."""
 
     def __init__(self, graph: Graph, columns: dict[int, str]) -> None:
@@ -116,12 +116,12 @@ class _Writer:
         )
 
 
-_WAYS: dict[type, Callable[[_Writer, Any], str]] = {
-    LookUp: _Writer.look_up,
-    PairLookUp: _Writer.pair_look_up,
-    WithoutNumber: _Writer.without_number,
-    WithoutZero: _Writer.without_zero,
-    WholeNumbers: _Writer.whole_numbers,
+_WAYS: dict[type, Callable[[ColumnWriter, Any], str]] = {
+    LookUp: ColumnWriter.look_up,
+    PairLookUp: ColumnWriter.pair_look_up,
+    WithoutNumber: ColumnWriter.without_number,
+    WithoutZero: ColumnWriter.without_zero,
+    WholeNumbers: ColumnWriter.whole_numbers,
 }
 
 

@@ -21,7 +21,7 @@ def need_onnx() -> ModuleType:
 
 
 class Graph:
-    """Adds nodes; each call says the names that go in and gives the name that comes out."""
+    """Adds nodes; each call takes the names that go in and gives the name that comes out."""
 
     def __init__(self, name: str) -> None:
         self._onnx = need_onnx()
@@ -42,7 +42,7 @@ class Graph:
         return name
 
     def output(self, name: str, source: str, kind: Any, n_columns: int | None) -> None:
-        """What the model answers; `n_columns` is None for an array with one number a row."""
+        """What the model predicts; `n_columns` is None for an array with one number a row."""
         name = self._free(name)
         self._taken.add(name)
         shape = ["n"] if n_columns is None else ["n", n_columns]

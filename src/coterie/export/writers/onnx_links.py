@@ -1,4 +1,4 @@
-"""From scores to answers in an ONNX graph: probabilities, labels and numbers."""
+"""From raw predictions to predictions in an ONNX graph: probabilities, labels and numbers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,15 +6,23 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.tree_sum import Ascending, OneClass
 from coterie.export.writers.onnx_graph import Graph
+from coterie.trees.links import (
+    Ascending,
+    Hinge,
+    Logistic,
+    NumberLink,
+    OneClass,
+    OneVersusRest,
+    Shares,
+    Softmax,
+)
 
 __all__ = ["write_labels", "write_numbers", "write_probabilities"]
 
 
 def write_numbers(graph: Graph, scores: str, n_outputs: int, link: NumberLink | Ascending) -> str:
-    """What `predict` of a regressor says; one column for each output."""
+    """What `predict` of a regressor returns; one column for each output."""
     if isinstance(link, Ascending):
         size = graph.constant([n_outputs], np.int64)
         values = f"{scores}/ascending"

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import in_short
-from coterie.errors import InvalidParameter
-from coterie.export.tree_sum import TreeSum, tree_sum_of
+from coterie._params import unexpected
+from coterie.export.tree_models import tree_sum_of
 from coterie.export.writers.onnx_columns import write_features
 from coterie.export.writers.onnx_graph import Graph, need_onnx
 from coterie.export.writers.onnx_links import write_labels, write_numbers, write_probabilities
 from coterie.export.writers.onnx_trees import scores_of_trees
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["to_onnx"]
 
@@ -19,7 +19,7 @@ _DTYPES = {"float64": np.float64, "float32": np.float32}
 
 
 def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
-    """A model of trees as an ONNX model, which other runtimes can ask.
+    """A model of trees as an ONNX model, which other runtimes can predict with.
 
     Categories, missing values, target statistics, linear leaves, links and labels are inside; what goes in is the table
     as it is. Needs `pip install 'coterie[export]'`.
@@ -51,7 +51,7 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     (['X'], ['prediction'])
     """
     if dtype not in _DTYPES:
-        raise InvalidParameter(f"dtype={in_short(dtype)}: expected 'float64' or 'float32'.")
+        raise unexpected("dtype", dtype, "'float64' or 'float32'")
     need_onnx()
     whole = tree_sum_of(model)
     graph = Graph(whole.name)

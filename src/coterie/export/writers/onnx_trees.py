@@ -1,8 +1,8 @@
 """Trees in an ONNX graph.
 
-`TreeEnsemble` gives each leaf one number for one output. That is all that most trees need. Leaves with several answers,
-and leaves that are lines, are numbered instead: such trees answer with the number of the leaf, an output each, and
-tables say what the leaves hold.
+`TreeEnsemble` gives each leaf one number for one output. That is all that most trees need. Leaves with several values,
+and leaves that are lines, are numbered instead: such trees give the number of the leaf, an output each, and tables hold
+the values of the leaves.
 
 In a set, codes are counted from 1: some versions of onnxruntime take 0 for no category.
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.export.writers.flat_tree import FlatTree, Lines
 from coterie.export.writers.onnx_graph import Graph
+from coterie.trees.flat_tree import FlatTree, Lines
 
 __all__ = ["scores_of_trees"]
 
@@ -103,14 +103,14 @@ def scores_of_trees(
         parts.append(nodes.write(graph, features, n_outputs))
     for some in _blocks(several):
         reached, values = _reached(graph, features, some)
-        answers = graph.add("Gather", graph.constant(values), reached, axis=0)
-        parts.append(graph.add("ReduceSum", answers, graph.constant([1], np.int64), keepdims=0))
+        gathered = graph.add("Gather", graph.constant(values), reached, axis=0)
+        parts.append(graph.add("ReduceSum", gathered, graph.constant([1], np.int64), keepdims=0))
     wider = _with_zeros(graph, features) if lines else ""
     for some in _blocks(lines):
-        answers = _answers_of_lines(graph, features, wider, n_features, some)
+        predicted = _predictions_of_lines(graph, features, wider, n_features, some)
         owners = np.zeros((len(some), n_outputs))
         owners[np.arange(len(some)), [tree.output for tree in some]] = 1.0
-        parts.append(graph.add("MatMul", answers, graph.constant(owners)))
+        parts.append(graph.add("MatMul", predicted, graph.constant(owners)))
     total = parts[0]
     for part in parts[1:]:
         total = graph.add("Add", total, part)
@@ -133,23 +133,23 @@ def _reached(graph: Graph, features: str, trees: Sequence[FlatTree]) -> tuple[st
 
 
 def _with_zeros(graph: Graph, features: str) -> str:
-    """The features and a column of zeros, for which lines with fewer terms than others ask instead."""
+    """The features and a column of zeros, which lines with fewer terms than others use instead."""
     first = graph.add("Gather", features, graph.constant([0], np.int64), axis=1)
     zeros = graph.add("Where", graph.add("IsNaN", first), graph.constant(0.0), graph.constant(0.0))
     return graph.add("Concat", features, zeros, axis=1)
 
 
-def _answers_of_lines(
+def _predictions_of_lines(
     graph: Graph, features: str, wider: str, n_features: int, trees: Sequence[FlatTree]
 ) -> str:
-    """The answers of trees whose leaves are lines, shape (n_rows, n_trees)."""
+    """The predictions of trees whose leaves are lines, shape (n_rows, n_trees)."""
     reached, values = _reached(graph, features, trees)
     table = _LineTable.of(trees, pad=n_features)
 
     def of_leaf(column: AnyArray, dtype: type = np.float64) -> str:
         return graph.add("Gather", graph.constant(column, dtype), reached, axis=0)
 
-    answer, missing = of_leaf(table.base), ""
+    line, missing = of_leaf(table.base), ""
     for term in range(table.feature.shape[1]):
         value = graph.add("GatherElements", wider, of_leaf(table.feature[:, term], np.int64), axis=1)
         is_missing = graph.add("IsNaN", value)
@@ -158,8 +158,8 @@ def _answers_of_lines(
             "Min", graph.add("Max", value, of_leaf(table.least[:, term])), of_leaf(table.most[:, term])
         )
         step = graph.add("Sub", inside, of_leaf(table.centre[:, term]))
-        answer = graph.add("Add", answer, graph.add("Mul", step, of_leaf(table.slope[:, term])))
-    held = graph.add("Min", graph.add("Max", answer, of_leaf(table.low)), of_leaf(table.high))
+        line = graph.add("Add", line, graph.add("Mul", step, of_leaf(table.slope[:, term])))
+    held = graph.add("Min", graph.add("Max", line, of_leaf(table.low)), of_leaf(table.high))
     return graph.add("Where", missing, of_leaf(values[:, 0]), held)
 
 

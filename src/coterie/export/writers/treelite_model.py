@@ -9,9 +9,19 @@ import numpy as np
 from coterie._optional import need
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidInput
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
-from coterie.export.tree_sum import Ascending, OneClass, TreeSum, tree_sum_of
-from coterie.export.writers.flat_tree import FlatTree
+from coterie.export.tree_models import tree_sum_of
+from coterie.trees.flat_tree import FlatTree
+from coterie.trees.links import (
+    Ascending,
+    Hinge,
+    Logistic,
+    NumberLink,
+    OneClass,
+    OneVersusRest,
+    Shares,
+    Softmax,
+)
+from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["to_treelite"]
 
@@ -28,7 +38,7 @@ def to_treelite(model: Any) -> Any:
     """A model of trees as a treelite model, for its compilers and for inference on graphics cards.
 
     The model takes the matrix of `feature_matrix(model, X)`: for columns of numbers that is the table itself. For two
-    classes it answers with the probability of the second, except forests and trees, which answer with both.
+    classes it predicts the probability of the second, except forests and trees, which predict both.
     Needs `pip install 'coterie[export]'`.
 
     Parameters
@@ -40,7 +50,7 @@ def to_treelite(model: Any) -> Any:
     Returns
     -------
     treelite.Model
-        `treelite.gtil.predict` gives answers of shape (n_rows, targets, classes).
+        `treelite.gtil.predict` gives predictions of shape (n_rows, targets, classes).
 
     Examples
     --------
@@ -56,14 +66,16 @@ def to_treelite(model: Any) -> Any:
     whole = tree_sum_of(model)
     if any(tree.lines is not None for tree in whole.trees):
         raise InvalidInput(
-            f"This {whole.name} has leaves that are lines, and treelite knows only leaves that are numbers. Fit it "
-            "with linear_leaves=False, or use to_onnx."
+            f"This {whole.name} has leaves that are lines, and treelite knows only leaves that are numbers.",
+            parameter="linear_leaves",
+            allowed="False",
+            hint="Fit it with linear_leaves=False, or use to_onnx.",
         )
-    return _Writer(whole, _face_of(whole)).write(builder)
+    return TreeliteWriter(whole, _outputs_of(whole)).write(builder)
 
 
 @dataclass(frozen=True)
-class _Face:
+class _Outputs:
     """How treelite calls the outputs.
 
     Attributes
@@ -80,34 +92,36 @@ class _Face:
     by_target: bool = False
 
 
-def _face_of(whole: TreeSum) -> _Face:
+def _outputs_of(whole: TreeSum) -> _Outputs:
     link, n_outputs = whole.link, whole.n_outputs
     if isinstance(link, Ascending):
         raise InvalidInput(
-            f"This {whole.name} answers with several quantiles in ascending order, and treelite cannot sort. Fit a "
-            "model for each quantile, or use to_onnx."
+            f"This {whole.name} predicts several quantiles in ascending order, and treelite cannot sort.",
+            parameter="quantile",
+            allowed="one quantile",
+            hint="Fit a model for each quantile, or use to_onnx.",
         )
     if isinstance(link, NumberLink):
-        return _Face("kRegressor", [1] * n_outputs, _NUMBERS[link.name], by_target=True)
+        return _Outputs("kRegressor", [1] * n_outputs, _NUMBERS[link.name], by_target=True)
     if isinstance(link, Logistic):
-        return _Face("kBinaryClf", [1], "sigmoid", link.scale)
+        return _Outputs("kBinaryClf", [1], "sigmoid", link.scale)
     if isinstance(link, Hinge):
-        return _Face("kBinaryClf", [1], "hinge")
+        return _Outputs("kBinaryClf", [1], "hinge")
     if isinstance(link, Softmax):
-        return _Face("kMultiClf", [n_outputs], "softmax")
+        return _Outputs("kMultiClf", [n_outputs], "softmax")
     if isinstance(link, OneVersusRest):
-        return _Face("kMultiClf", [n_outputs], "multiclass_ova", link.scale)
+        return _Outputs("kMultiClf", [n_outputs], "multiclass_ova", link.scale)
     if isinstance(link, OneClass) or n_outputs == 1:
-        return _Face("kRegressor", [1], "identity", by_target=True)
+        return _Outputs("kRegressor", [1], "identity", by_target=True)
     assert isinstance(link, Shares)
-    return _Face("kMultiClf", [len(own) for own in whole.classes], "identity_multiclass")
+    return _Outputs("kMultiClf", [len(own) for own in whole.classes], "identity_multiclass")
 
 
-class _Writer:
+class TreeliteWriter:
     """Hands trees to treelite, node by node."""
 
-    def __init__(self, whole: TreeSum, face: _Face) -> None:
-        self._face = face
+    def __init__(self, whole: TreeSum, outputs: _Outputs) -> None:
+        self._outputs = outputs
         self._n_outputs = whole.n_outputs
         one_class = isinstance(whole.link, OneClass)
         self._trees = [] if one_class else whole.trees
@@ -124,22 +138,24 @@ class _Writer:
         self._n_features = len(whole.readings.features)
 
     def write(self, treelite: ModuleType) -> Any:
-        face, n_trees = self._face, max(1, len(self._trees))
-        most = max(face.n_classes)
+        outputs, n_trees = self._outputs, max(1, len(self._trees))
+        most = max(outputs.n_classes)
         owners = self._owners()
         builder = treelite.ModelBuilder(
             threshold_type="float64",
             leaf_output_type="float64",
             metadata=treelite.Metadata(
                 num_feature=self._n_features,
-                task_type=face.task,
+                task_type=outputs.task,
                 average_tree_output=bool(self._averages),
-                num_target=len(face.n_classes),
-                num_class=face.n_classes,
-                leaf_vector_shape=(len(face.n_classes), most) if self._whole_leaves else (1, 1),
+                num_target=len(outputs.n_classes),
+                num_class=outputs.n_classes,
+                leaf_vector_shape=(len(outputs.n_classes), most) if self._whole_leaves else (1, 1),
             ),
             tree_annotation=treelite.TreeAnnotation(n_trees, *owners),
-            postprocessor=treelite.PostProcessorFunc(face.postprocessor, sigmoid_alpha=float(face.alpha)),
+            postprocessor=treelite.PostProcessorFunc(
+                outputs.postprocessor, sigmoid_alpha=float(outputs.alpha)
+            ),
             base_scores=self._spread(self._start).tolist(),
         )
         for tree in self._trees:
@@ -152,9 +168,9 @@ class _Writer:
         """The target and the class of each tree; -1 for all of them."""
         outputs = [tree.output for tree in self._trees] or [0]
         if not self._whole_leaves:
-            return (outputs, [0] * len(outputs)) if self._face.by_target else ([0] * len(outputs), outputs)
-        several_targets = len(self._face.n_classes) > 1
-        several_classes = max(self._face.n_classes) > 1
+            return (outputs, [0] * len(outputs)) if self._outputs.by_target else ([0] * len(outputs), outputs)
+        several_targets = len(self._outputs.n_classes) > 1
+        several_classes = max(self._outputs.n_classes) > 1
         n_trees = len(outputs)
         return [-1 if several_targets else 0] * n_trees, [-1 if several_classes else 0] * n_trees
 
@@ -197,10 +213,10 @@ class _Writer:
 
     def _spread(self, outputs: AnyArray) -> AnyArray:
         """The outputs in rows of targets; targets with fewer classes than others are filled up with zeros."""
-        most = max(self._face.n_classes)
-        spread = np.zeros((len(self._face.n_classes), most))
+        most = max(self._outputs.n_classes)
+        spread = np.zeros((len(self._outputs.n_classes), most))
         first = 0
-        for row, n_classes in enumerate(self._face.n_classes):
+        for row, n_classes in enumerate(self._outputs.n_classes):
             spread[row, :n_classes] = outputs[first : first + n_classes]
             first += n_classes
         return spread.ravel()

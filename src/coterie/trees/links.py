@@ -1,4 +1,4 @@
-"""From scores to answers: what other libraries do after they have added up their trees."""
+"""From raw predictions to predictions: what models do after they have added up their trees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,17 @@ from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import BOOL, NUMBER, one_of
 
-__all__ = ["ClassLink", "Hinge", "Logistic", "NumberLink", "OneVersusRest", "Shares", "Softmax"]
+__all__ = [
+    "Ascending",
+    "ClassLink",
+    "Hinge",
+    "Logistic",
+    "NumberLink",
+    "OneClass",
+    "OneVersusRest",
+    "Shares",
+    "Softmax",
+]
 
 _NUMBERS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda scores: scores,
@@ -29,10 +39,20 @@ class NumberLink:
 
     name: str = "identity"
 
-    def answers(self, scores: FloatArray) -> FloatArray:
+    def predictions(self, scores: FloatArray) -> FloatArray:
         """One number for each row, or a column for each output."""
-        answers = _NUMBERS[self.name](scores)
-        return answers[:, 0] if scores.shape[1] == 1 else answers
+        numbers = _NUMBERS[self.name](scores)
+        return numbers[:, 0] if scores.shape[1] == 1 else numbers
+
+
+@dataclass(frozen=True)
+class Ascending:
+    """Several quantiles: the scores in ascending order."""
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """All rows are of the one class that there is."""
 
 
 class ClassLink(Protocol):
@@ -58,7 +78,7 @@ class ClassLink(Protocol):
 class Logistic:
     """Two classes, one score: the log odds of the second, divided by `scale`.
 
-    `second` says from where on the second class is chosen: libraries differ about ties.
+    `second` is from where on the second class is chosen: libraries differ about ties.
     """
 
     scale: float = 1.0
@@ -79,7 +99,7 @@ class Logistic:
 @storable("import.Hinge", {"has_scores": BOOL})
 @dataclass(frozen=True)
 class Hinge:
-    """Two classes, one score, and no doubt: the second class where the score is positive."""
+    """Two classes, one score, and probabilities of 0 and 1: the second class where the score is positive."""
 
     has_scores: bool = True
 

@@ -1,22 +1,21 @@
 """A tree as other formats want it: plain arrays, sets of codes in words, and leaves that are numbers or lines."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from coterie._engine import Tree
 from coterie._typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["FlatTree", "Lines", "flat_tree", "stump_tree"]
+__all__ = ["FlatTree", "Lines", "flat_tree"]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """What the leaves of a tree answer if they are lines; the terms of node i are those from first[i] to first[i + 1].
+    """What the leaves of a tree predict if they are lines; the terms of node i are those from first[i] to first[i + 1].
 
     A line is `base` plus `slope * (value - centre)` for each term, where the value is held between `least` and `most`,
-    and the answer between `low` and `high`. A row without one of the values gets the number of the leaf.
+    and the prediction between `low` and `high`. A row without one of the values gets the number of the leaf.
     """
 
     first: AnyArray
@@ -36,13 +35,13 @@ class FlatTree:
 
     Attributes
     ----------
-    feature : what a split asks about; -1 at a leaf.
+    feature : what is compared with the threshold; -1 at a leaf.
     threshold : values up to it go left, if the split has no set.
     sets : of splits of categories, the codes that go left.
     missing_left : where missing values go.
     left, right : the children.
-    value : the answers, shape (n_nodes, 1) or (n_nodes, n_outputs).
-    output : the output that answers of one column belong to.
+    value : the predictions, shape (n_nodes, 1) or (n_nodes, n_outputs).
+    output : the output that predictions of one column belong to.
     lines : if leaves are lines.
     """
 
@@ -58,7 +57,7 @@ class FlatTree:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the tree asks nothing."""
+        """Whether the tree has no split."""
         return bool(self.feature[0] < 0)
 
 
@@ -75,23 +74,6 @@ def flat_tree(tree: Tree, output: int = 0) -> FlatTree:
         output=output,
         sets=_sets(tree),
         lines=_lines(tree),
-    )
-
-
-def stump_tree(stump: Any, step: FloatArray) -> FlatTree:
-    """A stump of AdaBoost; `step` is what it adds to the scores on the left and on the right."""
-    if stump.feature < 0:
-        nothing = np.zeros(1, dtype=np.int64)
-        return FlatTree(nothing - 1, np.zeros(1), np.zeros(1, dtype=bool), nothing, nothing, step[:1])
-    sets = {} if stump.right_codes is None else {0: np.flatnonzero(~stump.right_codes)}
-    return FlatTree(
-        feature=np.array([stump.feature, -1, -1]),
-        threshold=np.array([stump.threshold, 0.0, 0.0]),
-        missing_left=np.array([not stump.missing_right, False, False]),
-        left=np.array([1, 0, 0]),
-        right=np.array([2, 0, 0]),
-        value=np.concatenate([np.zeros_like(step[:1]), step]),
-        sets=sets,
     )
 
 

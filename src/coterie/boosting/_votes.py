@@ -1,7 +1,7 @@
-"""The votes of gradient boosting: scores, and how large the scores of any row can be.
+"""The votes of gradient boosting: its scores, and how large the scores of any row can be.
 
-The score of a row is a sum: where boosting starts, and one answer of each tree. No answer is larger than the largest of
-its tree. So the sum of these largest answers takes the place of the sum of votes, and margins lie in [-1, 1].
+The score of a row is a sum: where boosting starts, and one step of each tree. No step is larger than the largest of its
+tree. So the sum of these largest steps takes the place of the sum of votes, and margins lie in [-1, 1].
 """
 
 from collections.abc import Iterator
@@ -11,30 +11,37 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import FloatArray, RowArray
-from coterie.diagnostics.votes.tally import Ballots, Tally
 from coterie.errors import InvalidInput
+from coterie.members.votes import VoteCount, Votes, check_vote_choices, refuse_soft_or_oob
 
-__all__ = ["boosting_ballots"]
+__all__ = ["boosting_votes"]
 
 
-def boosting_ballots(model: Any, X: Any) -> Ballots:
-    """Half of each score is the vote of its class; with two classes, half of it and half of its opposite."""
+def boosting_votes(model: Any, X: Any, start: FloatArray, *, votes: str, oob: bool) -> Votes:
+    """Half of each score is the vote of its class; with two classes, half of it and half of its opposite.
+
+    `start` are the scores before the first tree, for all rows alike or for each.
+    """
+    check_vote_choices(votes, oob)
+    refuse_soft_or_oob(type(model).__name__, votes, oob)
     if model._loss().inverse_link is not None:
         raise InvalidInput(
-            "The margin of gradient boosting says on which side of zero a score lies, and this model has a custom loss "
-            "with an inverse link of its own, where zero need not be the border between the classes.",
-            parameter="inverse_link",
+            "The margin of gradient boosting tells on which side of zero a score lies, and this model has a custom "
+            "loss with an inverse link of its own, where zero need not be the border between the classes.",
+            parameter="loss",
+            received=model.loss,
+            allowed="a loss without an inverse link of its own",
             hint="Leave the inverse_link out.",
         )
-    start = np.abs(model._start_of(X, None)[0]).max(axis=-1)
-    largest = _largest_answers(model)
+    largest_start = np.abs(start).max(axis=-1)
+    largest = _largest_steps(model)
 
-    def after(rounds: RowArray) -> Iterator[Tally]:
+    def after(rounds: RowArray) -> Iterator[VoteCount]:
         for number, scores in zip(rounds.tolist(), _scores_after(model, X, rounds), strict=True):
             both = np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
-            yield Tally(both / 2, np.asarray(start + largest[:number].sum()))
+            yield VoteCount(both / 2, np.asarray(largest_start + largest[:number].sum()))
 
-    return Ballots(np.asarray(model.classes_), len(largest), after)
+    return Votes(np.asarray(model.classes_), len(largest), after)
 
 
 def _scores_after(model: Any, X: Any, rounds: RowArray) -> Iterator[FloatArray]:
@@ -46,19 +53,19 @@ def _scores_after(model: Any, X: Any, rounds: RowArray) -> Iterator[FloatArray]:
     yield from (scores for number, scores in enumerate(staged, start=1) if number in wanted)
 
 
-def _largest_answers(model: Any) -> FloatArray:
-    """By round: of each output, the largest answers of its trees added up; of the outputs, the one with the most."""
+def _largest_steps(model: Any) -> FloatArray:
+    """By round: of each output, the largest steps of its trees added up; of the outputs, the one with the most."""
     forest, place = model.forest_, 0
     largest = np.zeros((model.n_estimators_, forest.n_outputs))
     for number in range(model.n_estimators_):
         for _ in range(forest.n_outputs * int((model.rounds_ > number).sum())):
-            largest[number, forest.first_output(place)] += _largest_answer(forest.tree(place))
+            largest[number, forest.first_output(place)] += _largest_step(forest.tree(place))
             place += 1
     return np.asarray(largest.max(axis=1))
 
 
-def _largest_answer(tree: Any) -> float:
-    """The largest size of what a leaf may say, also of leaves that answer with a line."""
+def _largest_step(tree: Any) -> float:
+    """The largest size of the value of a leaf, also of leaves that are lines."""
     leaves = tree.feature < 0
     constant = np.abs(tree.value[leaves]).max()
     if len(tree.linear_first_term) == 0:

@@ -1,12 +1,12 @@
-"""From the columns of a table to the features of trees, said so that another format can do it.
+"""From the columns of a table to the features of trees, written down so that another format can do it.
 
-A reading is a small formula: a column, or something that is done to another reading. `Encoder`, `TargetStatistics` and
-`TableReader` do the same to tables; what they do is written down here.
+A reading is a small formula: a column, or something that is done to another reading. `Encoder` and `TargetStatistics`,
+and the `TableReader` of imported models, do the same to tables.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from coterie.data.levels import is_number
 from coterie.data.schema import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.errors import InvalidInput
-from coterie.export.readers.category_sets import Coding
-from coterie.export.readers.features import ZeroIsMissing
-from coterie.export.readers.table_reader import TableReader
 
 __all__ = [
     "LookUp",
@@ -29,8 +26,10 @@ __all__ = [
     "WholeNumbers",
     "WithoutNumber",
     "WithoutZero",
+    "column_names",
+    "look_up",
     "readings_of",
-    "readings_of_imported",
+    "text_or_numbers",
 ]
 
 
@@ -117,7 +116,7 @@ class Readings:
 
 def readings_of(schema: Schema, encoder: Encoder, statistics: TargetStatistics | None = None) -> Readings:
     """How a model of coterie reads its columns."""
-    names = _names(schema)
+    names = column_names(schema)
     keys: dict[int, list[str] | FloatArray] = {}
     features: list[Reading] = []
     for column, name in enumerate(names):
@@ -125,42 +124,16 @@ def readings_of(schema: Schema, encoder: Encoder, statistics: TargetStatistics |
         if levels is None or codes is None:
             features.append(Values(column))
             continue
-        keys[column] = _keys(levels, name)
-        features.append(_look_up(column, keys[column], codes))
-    for source, means in statistics._pairs() if statistics else ():
+        keys[column] = text_or_numbers(levels, name)
+        features.append(look_up(column, keys[column], codes))
+    for source, means in statistics.means_by_source() if statistics else ():
         features += [_statistic(source, mean, keys) for mean in means]
     text = frozenset(column for column, own in keys.items() if isinstance(own, list))
     return Readings(names, text, features)
 
 
-def readings_of_imported(reader: TableReader) -> Readings:
-    """How an imported model reads its columns; categories whose labels it does not know are numbers."""
-    names = _names(reader.schema)
-    columns: list[Reading] = [Values(column) for column in range(len(names))]
-    text = set()
-    for column, labels in reader.labels.by_column.items():
-        has_text = not all(is_number(label) for label in labels)
-        if has_text or reader.labels.for_numbers:
-            keys = _keys(np.array(list(labels), dtype=object), names[column])
-            columns[column] = _look_up(column, keys, np.arange(len(labels)))
-            if has_text:
-                text.add(column)
-    if reader.missing is not None:
-        columns = [WithoutNumber(own, reader.missing) for own in columns]
-    features = [_imported_reading(columns[each.column], each.reading) for each in reader.features]
-    return Readings(names, frozenset(text), features)
-
-
-def _imported_reading(source: Reading, reading: Any) -> Reading:
-    if isinstance(reading, ZeroIsMissing):
-        return WithoutZero(source)
-    if isinstance(reading, Coding):
-        codes = reading.codes.astype(np.float64)
-        return WholeNumbers(source, np.asarray(reading.categories, np.float64), codes, reading.single)
-    return source
-
-
-def _look_up(column: int, keys: list[str] | FloatArray, numbers: AnyArray, default: float = np.nan) -> LookUp:
+def look_up(column: int, keys: list[str] | FloatArray, numbers: AnyArray, default: float = np.nan) -> LookUp:
+    """The number of each key of a column."""
     if len(keys) == 0:  # a column that was empty in fit
         return LookUp(Values(column), np.zeros(1), np.array([default]), default)
     return LookUp(Values(column), keys, np.asarray(numbers, dtype=np.float64), default)
@@ -169,9 +142,9 @@ def _look_up(column: int, keys: list[str] | FloatArray, numbers: AnyArray, defau
 def _statistic(source: Source, mean: FloatArray, keys: dict[int, list[str] | FloatArray]) -> Reading:
     """The means of levels, or of pairs of them; that of missing ones is the first."""
     if source.pairs is None:
-        return _look_up(source.features[0], keys[source.features[0]], mean[1:], float(mean[0]))
+        return look_up(source.features[0], keys[source.features[0]], mean[1:], float(mean[0]))
     first, second = (
-        _look_up(column, keys[column], np.arange(len(keys[column])) + 1, 0.0) for column in source.features
+        look_up(column, keys[column], np.arange(len(keys[column])) + 1, 0.0) for column in source.features
     )
     width = len(keys[source.features[1]]) + 1
     pairs = source.pairs.astype(np.int64)
@@ -179,20 +152,26 @@ def _statistic(source: Source, mean: FloatArray, keys: dict[int, list[str] | Flo
     return PairLookUp(first, second, width, combined.astype(np.float64), mean[1:], float(mean[0]))
 
 
-def _keys(levels: AnyArray, name: str) -> list[str] | FloatArray:
+def text_or_numbers(levels: AnyArray, name: str) -> list[str] | FloatArray:
+    """The levels of a column as keys that other formats know."""
     if levels.dtype.kind != "O" or all(is_number(level) for level in levels):
         return levels.astype(np.float64)
     keys = [str(level) for level in levels]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise InvalidInput(
-            f"Column {name!r} has different categories with the same text, {twice!r}. Other formats know only text: "
-            "fit the model on a column of text, or of numbers."
+            f"Column {name!r} has different categories with the same text, {twice!r}, and other formats know only "
+            "text.",
+            parameter=name,
+            received=twice,
+            allowed="categories that differ as text",
+            hint="Fit the model on a column of text, or of numbers.",
         )
     return keys
 
 
-def _names(schema: Schema) -> tuple[str, ...]:
+def column_names(schema: Schema) -> tuple[str, ...]:
+    """Those of the table, or x0, x1, ..."""
     if schema.names is None:
         return tuple(f"x{column}" for column in range(schema.n_features))
     return tuple(str(name) or f"x{column}" for column, name in enumerate(schema.names))

@@ -1,0 +1,79 @@
+"""How the members of a fitted ensemble vote: the protocols of votes, and what is refused."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import in_short
+from coterie._typing import RowArray
+from coterie.diagnostics.sklearn_adapters import SKLEARN_VOTERS, with_protocols
+from coterie.errors import InvalidInput, InvalidType
+from coterie.members.protocols import HasStagedVotes
+from coterie.members.votes import VoteCount, Votes, check_vote_choices, refuse_soft_or_oob
+
+__all__ = ["votes_of"]
+
+_EXPECTED = (
+    "a fitted classifier: coterie's forests, GradientBoostingClassifier or one with votes or staged_votes; or "
+    f"scikit-learn's {', '.join(SKLEARN_VOTERS[:-1])} or {SKLEARN_VOTERS[-1]}"
+)
+
+
+def votes_of(model: Any, X: Any, *, votes: str = "hard", oob: bool = False) -> Votes:
+    """The votes of a fitted ensemble on a table; see `margins` for what is a vote."""
+    check_vote_choices(votes, oob)
+    ensemble = with_protocols(model)
+    if hasattr(ensemble, "votes"):
+        _check_classes(model)
+        found: Votes = ensemble.votes(X, votes=votes, oob=oob)
+        return found
+    if not hasattr(ensemble, "staged_votes"):
+        raise InvalidType(
+            f"{in_short(model)} is no ensemble of voters that is known here. Expected {_EXPECTED}.",
+            parameter="model",
+            received=model,
+            allowed=_EXPECTED,
+        )
+    _check_classes(model)
+    refuse_soft_or_oob(type(model).__name__, votes, oob)
+    return _staged_votes(ensemble, X)
+
+
+def _staged_votes(model: HasStagedVotes, X: Any) -> Votes:
+    """The votes of a model that counts them itself."""
+    totals = np.cumsum(np.abs(np.asarray(model.estimator_weights_, dtype=np.float64)))
+    if hasattr(model, "vote_history_"):
+        totals = np.abs(np.asarray(model.vote_history_, dtype=np.float64)).sum(axis=1)
+
+    def after(rounds: RowArray) -> Iterator[VoteCount]:
+        wanted = set(rounds.tolist())
+        for number, votes in enumerate(islice(model.staged_votes(X), int(rounds[-1])), start=1):
+            if number in wanted:
+                yield VoteCount(np.array(votes, dtype=np.float64), totals[number - 1])
+
+    return Votes(np.asarray(model.classes_), len(totals), after)
+
+
+def _check_classes(model: Any) -> None:
+    if not hasattr(model, "classes_"):
+        check_is_fitted(model)
+    name = type(model).__name__
+    if isinstance(model.classes_, list):
+        raise InvalidInput(
+            f"Margins are for one target, and this {name} was fitted to {len(model.classes_)}.",
+            parameter="model",
+            received=len(model.classes_),
+            allowed="a model of one target",
+            hint="Fit one for each.",
+        )
+    if len(model.classes_) < 2:
+        raise InvalidInput(
+            f"A margin compares a class with the others, and this {name} knows only {model.classes_[0]!r}. Expected a "
+            "model of two classes at least.",
+            parameter="model",
+            received=len(model.classes_),
+            allowed="a model of two classes at least",
+        )
