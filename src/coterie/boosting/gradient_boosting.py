@@ -21,6 +21,7 @@ from coterie.boosting._parameter_docs import documented
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.explain.explained import class_outputs
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.losses import (
     CLASS_LOSS_NAMES,
     LOSS_NAMES,
@@ -152,6 +153,9 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
         """What `predict` would say after each round."""
         scores = self._staged_scores(X, offset)
         return map(self._loss().answers, scores)
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._loss().answers}
 
     def _take_classes(self, train: TrainingData) -> None:
         self.n_outputs_ = train.target.n_outputs
@@ -350,6 +354,13 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         classes = class_outputs(self.classes_)
         return classes if self.forest_.n_outputs > 1 else classes[-1:], "score before the link"
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {
+            "predict": self._labels,
+            "predict_proba": self._probabilities,
+            "decision_function": self._margins,
+        }
 
     def _take_classes(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)
