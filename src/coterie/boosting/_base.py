@@ -64,6 +64,7 @@ from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_jour
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import about_data, about_fit
 from coterie.fitting.first_rounds import check_n_trees
+from coterie.fitting.monitor import FitEvent, emit, is_monitored
 from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import (
     check_same,
@@ -414,21 +415,29 @@ class BoostingBase(Reported, Explained, TakesAnyTable, CallbackSupportMixin, Bas
         so_far = _engine.Forest(crew.boosters[0].encoded.n_features, max(1, n_outputs))
         alike = np.full(self.n_bags_, 1 / self.n_bags_)
 
+        max_rounds = task.plan.max_rounds if n_outputs else 0
+        n_done = 0
+
         def after_round(trees: list[tuple[int, Any]]) -> bool:
+            nonlocal n_done
+            n_done += 1
+            stop = emit(FitEvent(type(self).__name__, "round", n_done, max_rounds))
+            if not watchers.listening:
+                return stop
             watchers.begin_round()
             if self.dropout_rate > 0:  # earlier trees have other weights now
                 trees = crew.trees_after(len(so_far) // max(1, n_outputs * self.n_bags_) + 1)
                 so_far.truncate(0)
             for output, tree in trees:
                 so_far.add(tree.scaled(alike[0]), output)
-            return watchers.end_round(forest_=so_far, baseline_=crew.mean_start(alike))
+            return watchers.end_round(forest_=so_far, baseline_=crew.mean_start(alike)) or stop
 
         self._grow_crew(
             crew,
-            task.plan.max_rounds if n_outputs else 0,
+            max_rounds,
             task.journal,
             known,
-            after_round=after_round if watchers.listening else None,
+            after_round=after_round if watchers.listening or is_monitored() else None,
         )
         self._take_trees(crew, crew.weights())
         if crew.is_judged:

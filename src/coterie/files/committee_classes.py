@@ -1,21 +1,21 @@
-"""Committees, and what they keep inside: members on a matrix of numbers, answers out of fold."""
+"""Committees, and what they keep inside: members on a numeric matrix, out-of-fold predictions."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from coterie.committee._goal import Rows
-from coterie.committee._neighbors import NeighborsClassifier, NeighborsRegressor
-from coterie.committee._on_matrix import (
-    DesignMatrix,
-    OnMatrixClassifier,
-    OnMatrixRegressor,
-    _Levels,
-    _Numbers,
-)
-from coterie.committee._weights import Answers
 from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
+from coterie.committee.metrics import RowTargets
+from coterie.committee.neighbors import NeighborsClassifier, NeighborsRegressor
+from coterie.committee.numeric_pipeline import (
+    DesignMatrix,
+    IndicatorColumns,
+    NumericPipelineClassifier,
+    NumericPipelineRegressor,
+    ScaledColumn,
+)
+from coterie.committee.weights import OutOfFoldPredictions
 from coterie.data.encoding import Encoder
 from coterie.data.schema import Schema
 from coterie.files.kinds import (
@@ -67,8 +67,8 @@ _COMMITTEE: Mapping[str, Kind] = {
     "n_folds_": WHOLE,
     "estimators_": list_of(instance(FoldModels)),
     "named_estimators_": dict_of(TEXT, instance(FoldModels)),
-    "_answers": instance(Answers),
-    "_truth": instance(Rows),
+    "_answers": instance(OutOfFoldPredictions),
+    "_truth": instance(RowTargets),
     "_shares": FLOATS,
     "_questions": list_of(instance(Question)),
     "_learners": list_of(pair_of(MODEL, WHOLE | NONE)),
@@ -89,13 +89,21 @@ def _check_committee(model: Any) -> None:
     expect(n_models <= {1, model.n_folds_ if model._has_folds else 1}, "has members of different folds")
 
 
-def _check_answers(answers: Any) -> None:
-    n_rows = len(answers.known)
-    same = answers.said.shape[1] == n_rows == len(answers.rows.truth) == len(answers.rows.weight)
-    expect(same, "has answers to other rows than those that are known")
+def _out_of_fold_parts(oof: OutOfFoldPredictions) -> dict[str, Any]:
+    return {"said": oof.predictions, "rows": oof.rows, "known": oof.known, "folds": oof.folds}
+
+
+def _out_of_fold(parts: dict[str, Any]) -> OutOfFoldPredictions:
+    return OutOfFoldPredictions(parts["said"], parts["rows"], parts["known"], parts["folds"])
+
+
+def _check_out_of_fold(oof: Any) -> None:
+    n_rows = len(oof.known)
+    same = oof.predictions.shape[1] == n_rows == len(oof.rows.truth) == len(oof.rows.weight)
+    expect(same, "has predictions for other rows than those that are known")
     inside = all(
         len(rows) == 0 or 0 <= rows.min() <= rows.max() < n_rows
-        for fold in answers.folds
+        for fold in oof.folds
         for rows in (fold.train, fold.test)
     )
     expect(inside, "has folds of rows that do not exist")
@@ -118,45 +126,52 @@ def _check_matrix(matrix: Any) -> None:
 
 COMMITTEE_CLASSES = [
     Spec(
-        "committee.Rows", Rows, {"truth": array("fiu", 1), "weight": FLOATS, "groups": array("iu", 1) | NONE}
+        "committee.Rows",
+        RowTargets,
+        {"truth": array("fiu", 1), "weight": FLOATS, "groups": array("iu", 1) | NONE},
     ),
     Spec(
         "committee.Answers",
-        Answers,
+        OutOfFoldPredictions,
         {
             "said": array("f", 3),
-            "rows": instance(Rows),
+            "rows": instance(RowTargets),
             "known": array("b", 1),
             "folds": list_of(instance(Fold)),
         },
-        verify=_check_answers,
+        verify=_check_out_of_fold,
+        parts=_out_of_fold_parts,
+        build=_out_of_fold,
     ),
     Spec(
         "committee.Numbers",
-        _Numbers,
+        ScaledColumn,
         {"_largest": NUMBER, "_centre": NUMBER, "_spread": NUMBER, "_shows_gaps": FLAG},
     ),
-    Spec("committee.Levels", _Levels, {"_shown": ROWS}),
+    Spec("committee.Levels", IndicatorColumns, {"_shown": ROWS}),
     Spec(
         "committee.DesignMatrix",
         DesignMatrix,
         {
             "_schema": instance(Schema),
             "_encoder": instance(Encoder),
-            "_parts": list_of(instance(_Numbers, _Levels)),
+            "_parts": list_of(instance(ScaledColumn, IndicatorColumns)),
         },
         verify=_check_matrix,
     ),
     *(
         Spec(
-            f"committee.{cls.__name__}",
+            name,
             cls,
             {"matrix_": instance(DesignMatrix), "model_": MODEL},
             optional=None,
             has_params=True,
             param_names=frozenset({"estimator"}),
         )
-        for cls in (OnMatrixClassifier, OnMatrixRegressor)
+        for name, cls in (
+            ("committee.OnMatrixClassifier", NumericPipelineClassifier),
+            ("committee.OnMatrixRegressor", NumericPipelineRegressor),
+        )
     ),
     *(
         Spec(

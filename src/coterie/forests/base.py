@@ -124,11 +124,11 @@ class ForestBase(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEstim
         known = before["n_estimators_"] if before else 0
         n_trees = None if is_auto(self.n_estimators) else self.n_estimators - known
         if journal is None:
-            grow_trees(training, n_trees, verbose=int(self.verbose))
+            grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose))
         else:
             kept = KeptTrees(journal, training, self._threads(), follow=follow)
             with journal.keeps(kept.collect):
-                grow_trees(training, n_trees, verbose=int(self.verbose), kept=kept)
+                grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose), kept=kept)
         self._take_trees(before, training, follow=follow)
         self._saw_missing = features_with_missing(train.encoded)
         self._trace, self._bag = replace(trace, seed=seed), bag

@@ -74,9 +74,9 @@ def _of_committee(subject: Subject, proba: FloatArray, truth: AnyArray) -> tuple
         place for place in np.argsort(-model.weights_, kind="stable").tolist() if model.weights_[place] > 0
     ]
     lines = [_steps("committee", own)]
-    known = model._answers.known & np.isfinite(model._answers.said).all(axis=(0, 2))
+    known = model._answers.known & np.isfinite(model._answers.predictions).all(axis=(0, 2))
     for place in shown[:4]:
-        said = model._answers.said[place][known]
+        said = model._answers.predictions[place][known]
         lines.append(_steps(model.members_[place], _margin(said, model._truth.truth[known])))
     text = (
         f"A margin is the probability of the right class minus the largest of another, out of fold. "
@@ -144,11 +144,11 @@ def _found(subject: Subject, honesty: Honesty) -> tuple[Diversity | Ambiguity, s
 
 def _of_answers(subject: Subject, model: Any) -> Diversity | Ambiguity:
     """Of the members of a committee: what they said out of fold, with their weights."""
-    rows = np.flatnonzero(model._answers.known & np.isfinite(model._answers.said).all(axis=(0, 2)))
+    rows = np.flatnonzero(model._answers.known & np.isfinite(model._answers.predictions).all(axis=(0, 2)))
     if len(rows) > _MOST_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, _MOST_ROWS).round().astype(np.intp)]
     asked = MemberAnswers(
-        model._answers.said[:, rows], model.weights_, tuple(model.members_), subject.classes
+        model._answers.predictions[:, rows], model.weights_, tuple(model.members_), subject.classes
     )
     truth, weight = model._truth.truth[rows], model._truth.weight[rows]
     if subject.classes is None:

@@ -22,13 +22,13 @@ def ranking(subject: Subject, where: str, headline: Measured) -> Section:
 
 def _of_committee(model: Any) -> tuple[Block, ...]:
     listing = model.leaderboard()
-    columns = ("model", "score", "from", "to", "weight", "brings", "fit (s)", "predict (s per 1,000)")
-    keys = ("name", "score", "low", "high", "weight", "brings", "fit_time", "predict_time")
+    columns = ("model", "score", "from", "to", "weight", "contribution", "fit (s)", "predict (s per 1,000)")
+    keys = ("name", "score", "low", "high", "weight", "contribution", "fit_time", "predict_time")
     rows = [tuple(row[key] for key in keys) for row in listing]
     unused = sum(1 for row in rows if row[4] == 0)
     text = (
         f"The score is {model.scoring_}, out of fold; greater is better. Weights were found greedily: a member without "
-        "weight says nothing that the others do not say better. What a member brings is lost without it."
+        "weight predicts nothing that the others do not predict better. A member's contribution is lost without it."
     )
     blocks: list[Block] = [
         Words(text),

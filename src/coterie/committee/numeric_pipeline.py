@@ -1,4 +1,4 @@
-"""Any table for learners that take a matrix of numbers: scaled, without gaps, levels as columns of zeros and ones."""
+"""Any table for learners that take a numeric matrix: scaled, without gaps, levels as columns of zeros and ones."""
 
 import warnings
 from typing import Any, Self
@@ -15,7 +15,13 @@ from coterie.data.parts import cuttable, rows_of
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
 
-__all__ = ["DesignMatrix", "OnMatrixClassifier", "OnMatrixRegressor"]
+__all__ = [
+    "DesignMatrix",
+    "IndicatorColumns",
+    "NumericPipelineClassifier",
+    "NumericPipelineRegressor",
+    "ScaledColumn",
+]
 
 _MOST_LEVELS = 20
 _FURTHEST = 8.0  # standard deviations; further out, values count as if they were there
@@ -48,7 +54,7 @@ class DesignMatrix:
         self._encoder = Encoder()
         encoded = self._encoder.fit_transform(table)
         self._parts = [
-            _Levels(values, n_levels, weights) if n_levels else _Numbers(values, weights)
+            IndicatorColumns(values, n_levels, weights) if n_levels else ScaledColumn(values, weights)
             for values, n_levels in zip(_columns(encoded), encoded.n_levels.tolist(), strict=True)
         ]
         return self
@@ -65,8 +71,8 @@ def _columns(encoded: Encoded) -> list[AnyArray]:
     return list(values.T) if isinstance(values, np.ndarray) else values
 
 
-class _Numbers:
-    """A column of numbers, scaled. Division by the largest first: squares of large floats are not finite."""
+class ScaledColumn:
+    """A numeric column, standardised. Division by the largest first: squares of large floats are not finite."""
 
     def __init__(self, values: AnyArray, weights: FloatArray) -> None:
         numbers = np.asarray(values, dtype=np.float64)
@@ -90,8 +96,8 @@ class _Numbers:
         return np.asarray(np.column_stack([scaled, gaps]) if self._shows_gaps else scaled[:, None])
 
 
-class _Levels:
-    """A column of codes: those that are seen most, each as a column."""
+class IndicatorColumns:
+    """A column of codes, one-hot encoded: the levels that are seen most, each as a column."""
 
     def __init__(self, codes: AnyArray, n_levels: int, weights: FloatArray) -> None:
         counts = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=n_levels)
@@ -101,8 +107,8 @@ class _Levels:
         return np.asarray(np.asarray(codes)[:, None] == self._shown, dtype=np.float64)
 
 
-class _OnMatrix(TakesAnyTable, BaseEstimator):
-    """A learner of scikit-learn that sees a design matrix; rows without weight are not there."""
+class _NumericPipeline(TakesAnyTable, BaseEstimator):
+    """A learner of scikit-learn on the design matrix of a table; rows without weight are left out."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -130,7 +136,7 @@ class _OnMatrix(TakesAnyTable, BaseEstimator):
         return self.matrix_.transform(read_table(X), type(self.model_).__name__)
 
 
-class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
+class NumericPipelineClassifier(ClassifierMixin, _NumericPipeline):
     """A classifier of scikit-learn on any table."""
 
     @property
@@ -141,5 +147,5 @@ class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
         return np.asarray(self.model_.predict_proba(self._rows(X)))
 
 
-class OnMatrixRegressor(RegressorMixin, _OnMatrix):
+class NumericPipelineRegressor(RegressorMixin, _NumericPipeline):
     """A regressor of scikit-learn on any table."""
