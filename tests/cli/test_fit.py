@@ -1,4 +1,4 @@
-"""`coterie fit`: the model file, the leaderboard, what is said before, and what is refused."""
+"""`coterie fit`: the model file, the leaderboard, messages and progress, and what is refused."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 import coterie as library
 from coterie.cli import fit as fit_module
-from tests.helpers.command import QUICK, answer, coterie, done, failed, flats, write_csv
+from tests.helpers.command import QUICK, coterie, done, error_of, failed, flats, json_of, write_csv
 
 
 def test_a_fit_leaves_a_model_and_prints_a_leaderboard(data: Path, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_file_knows_the_target_and_the_kinds_of_columns(classifier: Path) ->
 
 
 def test_results_as_json_are_alone_on_the_standard_output(data: Path, tmp_path: Path) -> None:
-    shown = answer("fit", data, "-t", "rent", "--drop", "dear", "-o", tmp_path / "m", *QUICK)
+    shown = json_of("fit", data, "-t", "rent", "--drop", "dear", "-o", tmp_path / "m", *QUICK)
 
     assert shown["task"] == "regression"
     assert shown["n_rows"] == 80
@@ -49,7 +49,7 @@ def test_results_as_json_are_alone_on_the_standard_output(data: Path, tmp_path: 
     assert shown["interrupted"] is False
 
 
-def test_quiet_says_nothing(data: Path, tmp_path: Path) -> None:
+def test_quiet_prints_nothing(data: Path, tmp_path: Path) -> None:
     result = coterie("fit", data, "-t", "rent", "-o", tmp_path / "m", "--quiet", *QUICK)
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -67,14 +67,14 @@ def test_suspicious_columns_are_named(tmp_path: Path) -> None:
         for number, own in enumerate(flats(400))
     ]
     data = write_csv(tmp_path / "t.csv", rows)
-    said = coterie("fit", data, "-t", "dear", "-o", tmp_path / "m", *QUICK).stderr
+    text = coterie("fit", data, "-t", "dear", "-o", tmp_path / "m", *QUICK).stderr
 
-    assert "look at 'flat': another value in each row, as ids have." in said
-    assert "look at 'same': it is the same in every row" in said
-    assert "look at 'copy': a copy of the target." in said
-    assert "look at 'gone': every value is missing" in said
-    assert "look at 'rent', 'leak': alone it says the target almost perfectly." in said
-    assert "'area'" not in said
+    assert "look at 'flat': another value in each row, as ids have." in text
+    assert "look at 'same': it is the same in every row" in text
+    assert "look at 'copy': a copy of the target." in text
+    assert "look at 'gone': every value is missing" in text
+    assert "look at 'rent', 'leak': alone it predicts the target almost perfectly." in text
+    assert "'area'" not in text
 
 
 def test_rows_are_in_the_order_of_time(data: Path, tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_an_interrupted_fit_saves_the_best_so_far(
     monkeypatch.setattr(RandomForestRegressor, "fit", interrupted)
     path = tmp_path / "m.coterie"
     settings = ("--members", "linear,forest", "--cv", "2", "--time-limit", "0")
-    said = failed(130, "fit", data, "-t", "rent", "-o", path, *settings)
+    text = failed(130, "fit", data, "-t", "rent", "-o", path, *settings)
 
-    assert f"interrupted: {path} holds the committee of the 1 members that were complete." in said
+    assert f"interrupted: {path} holds the committee of the 1 members that were complete." in text
     assert library.load(path).members_ == ["linear"]
 
 
@@ -131,8 +131,8 @@ def test_a_fit_that_is_interrupted_at_once_writes_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit_module.CommitteeRegressor, "fit", interrupted)
-    said = failed(130, "fit", data, "-t", "rent", "-o", tmp_path / "m", *QUICK)
-    assert "interrupted; nothing was written." in said
+    text = failed(130, "fit", data, "-t", "rent", "-o", tmp_path / "m", *QUICK)
+    assert "interrupted; nothing was written." in text
     assert not list(tmp_path.iterdir())
 
 
@@ -146,9 +146,9 @@ def test_a_full_disk_is_explained_and_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("coterie.files.storing.os.fsync", full)
-    said = failed(1, "fit", data, "-t", "rent", "-o", path, *QUICK)
+    text = failed(1, "fit", data, "-t", "rent", "-o", path, *QUICK)
 
-    assert f"{path} cannot be written: no space is left on the disk. Free some" in said
+    assert f"{path} cannot be written: no space is left on the disk. Free some" in text
     assert path.read_bytes() == b"old"
     assert [own.name for own in tmp_path.iterdir()] == ["m.coterie"]
 
@@ -156,16 +156,16 @@ def test_a_full_disk_is_explained_and_leaves_the_old_file(
 def test_a_fit_that_was_killed_goes_on_from_its_checkpoint(data: Path, tmp_path: Path) -> None:
     folder, settings = tmp_path / "kept", ("--members", "linear,forest", "--cv", "2", "--seed", "0")
     fit = ("fit", data, "-t", "rent", "-o", tmp_path / "m", "--checkpoint", folder, *settings)
-    first = answer(*fit)
+    first = json_of(*fit)
     written = {part.name: part.stat().st_mtime_ns for part in folder.iterdir()}
 
-    again = answer(*fit)
+    again = json_of(*fit)
 
     assert len(written) > 1
     assert {part.name: part.stat().st_mtime_ns for part in folder.iterdir()} == written
     assert again["score"] == first["score"]
-    said = failed(3, "fit", data, "-t", "dear", *fit[4:])
-    assert "is the checkpoint of another fit" in said
+    text = failed(3, "fit", data, "-t", "dear", *fit[4:])
+    assert "is the checkpoint of another fit" in text
 
 
 def test_a_fit_writes_a_report(data: Path, tmp_path: Path) -> None:
@@ -180,25 +180,49 @@ def test_a_fit_writes_a_report(data: Path, tmp_path: Path) -> None:
 
 def test_a_model_gets_a_report(regressor: Path, data: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.md"
-    shown = answer("report", regressor, data, "-o", page, "--title", "Flats", "--new")
+    shown = json_of("report", regressor, data, "-o", page, "--title", "Flats", "--new")
 
     assert shown["title"] == "Flats"
     assert "was not fitted to these rows" in page.read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8").startswith("# Flats")
 
 
-CASES = {
-    "a wrong target": (3, ["-t", "dera"], "has no column 'dera' (--target). Did you mean 'dear'?"),
-    "no such column": (3, ["-t", "zzz"], "Its columns are 'flat', 'area', 'town'"),
-    "a wrong column to drop": (3, ["-t", "dear", "--drop", "twon"], "(--drop). Did you mean 'town'?"),
-    "no target": (2, [], "Missing option '--target'"),
-    "two roles": (2, ["-t", "dear", "--weight", "dear"], "is given to --target and to --weight: choose one."),
-    "two kinds of folds": (2, ["-t", "dear", "--groups", "town", "--time", "let"], "choose one."),
-    "holes in the target": (3, ["-t", "area"], "is missing in 12 of 80 rows"),
-    "a date as target": (3, ["-t", "let"], "holds dates or times. Predict a number"),
-    "texts as numbers": (3, ["-t", "dear", "--task", "regression"], "holds texts, such as"),
-    "numbers as classes": (3, ["-t", "rent", "--task", "classification"], "numbers with fractions"),
-    "a wrong task": (2, ["-t", "dear", "--task", "ranking"], "expected auto, classification or regression"),
+# The exit code and the arguments; then the option that the error names, what was given for it, and some of its text.
+CASES: dict[str, tuple[int, list[str], str, object, str]] = {
+    "a wrong target": (3, ["-t", "dera"], "--target", "dera", "Did you mean 'dear'?"),
+    "no such column": (3, ["-t", "zzz"], "--target", "zzz", "Its columns are 'flat', 'area', 'town'"),
+    "a wrong column to drop": (3, ["-t", "dear", "--drop", "twon"], "--drop", "twon", "Did you mean 'town'?"),
+    "two roles": (2, ["-t", "dear", "--weight", "dear"], "--weight", "dear", "to --target and to --weight"),
+    "two kinds of folds": (
+        2,
+        ["-t", "dear", "--groups", "town", "--time", "let"],
+        "--time",
+        "let",
+        "choose one.",
+    ),
+    "holes in the target": (3, ["-t", "area"], "--target", "area", "is missing in 12 of 80 rows"),
+    "a date as target": (3, ["-t", "let"], "--target", "let", "Predict a number"),
+    "texts as numbers": (
+        3,
+        ["-t", "dear", "--task", "regression"],
+        "--task",
+        "regression",
+        "holds texts, such as",
+    ),
+    "numbers as classes": (
+        3,
+        ["-t", "rent", "--task", "classification"],
+        "--task",
+        "classification",
+        "numbers with fractions",
+    ),
+    "a wrong task": (
+        2,
+        ["-t", "dear", "--task", "ranking"],
+        "--task",
+        "ranking",
+        "auto, classification or regression",
+    ),
     "no column is left": (
         3,
         [
@@ -206,29 +230,57 @@ CASES = {
             "dear",
             *(own for name in ("flat", "area", "town", "let", "lift", "rent") for own in ("--drop", name)),
         ],
+        "--drop",
+        ["flat", "area", "town", "let", "lift", "rent"],
         "no column left to learn from",
     ),
-    "one class": (
-        3,
-        ["-t", "dear", "--where", "dear = 'yes'"],
-        "'yes' in every row: there is nothing to learn",
-    ),
-    "no row": (3, ["-t", "dear", "--where", "area > 1000"], "has no rows for which --where holds"),
+    "one class": (3, ["-t", "dear", "--where", "dear = 'yes'"], "--target", "dear", "'yes' in every row"),
+    "no row": (3, ["-t", "dear", "--where", "area > 1000"], "--where", "area > 1000", "has no rows"),
     "a wrong condition": (
         2,
         ["-t", "dear", "--where", "size > 3"],
-        "cannot be understood: Referenced column",
+        "--where",
+        "size > 3",
+        "Referenced column",
     ),
-    "a wrong scorer": (2, ["-t", "dear", "--scoring", "rocauc"], "Did you mean 'roc_auc'?"),
-    "a wrong member": (2, ["-t", "dear", "--members", "forst"], "Did you mean 'forest'?"),
-    "a member twice": (2, ["-t", "dear", "--members", "forest,forest"], "a name is given twice"),
-    "no threads": (2, ["-t", "dear", "--jobs", "0"], "--jobs 0: expected a number of threads"),
-    "too few folds": (2, ["-t", "dear", "--cv", "1"], "--cv"),
-    "a negative time": (2, ["-t", "dear", "--time-limit", "-1"], "--time-limit"),
-    "no folder": (2, ["-t", "dear", "-o", "nowhere/m"], "there is no folder"),
-    "a folder": (2, ["-t", "dear", "-o", "."], "is a folder; give the name of a file in it"),
-    "no file": (2, ["-t", "dear", "-o", "/dev/null"], "is no ordinary file"),
-    "a wrong report": (2, ["-t", "dear", "--report", "r.pdf"], "ends in .html or .txt or .md or .json"),
+    "a wrong scorer": (
+        2,
+        ["-t", "dear", "--scoring", "rocauc"],
+        "--scoring",
+        "rocauc",
+        "Did you mean 'roc_auc'?",
+    ),
+    "a wrong member": (
+        2,
+        ["-t", "dear", "--members", "forst"],
+        "--members",
+        "forst",
+        "Did you mean 'forest'?",
+    ),
+    "a member twice": (
+        2,
+        ["-t", "dear", "--members", "forest,forest"],
+        "--members",
+        "forest,forest",
+        "a name is given twice",
+    ),
+    "no threads": (2, ["-t", "dear", "--jobs", "0"], "--jobs", 0, "a number of threads"),
+    "no folder": (2, ["-t", "dear", "-o", "nowhere/m"], "--output", Path("nowhere/m"), "there is no folder"),
+    "a folder": (2, ["-t", "dear", "-o", "."], "--output", Path("."), "give the name of a file in it"),
+    "no file": (2, ["-t", "dear", "-o", "/dev/null"], "--output", Path("/dev/null"), "is no ordinary file"),
+    "a wrong report": (
+        2,
+        ["-t", "dear", "--report", "r.pdf"],
+        "--report",
+        Path("r.pdf"),
+        "ends in .html or .txt or .md or .json",
+    ),
+}
+# What typer refuses before a command begins: the arguments, and the option that is named.
+USAGE = {
+    "no target": ([], "Missing option '--target'"),
+    "too few folds": (["-t", "dear", "--cv", "1"], "--cv"),
+    "a negative time": (["-t", "dear", "--time-limit", "-1"], "--time-limit"),
 }
 
 
@@ -237,8 +289,22 @@ def test_what_cannot_be_fitted_is_refused_with_advice(
     case: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, arguments, words = CASES[case]
-    assert words in failed(code, "fit", data, *arguments)
+    code, arguments, parameter, received, words = CASES[case]
+    error = error_of(code, "fit", data, *arguments)
+
+    assert (error.parameter, error.received) == (parameter, received)
+    assert words in str(error)
+    assert not list(tmp_path.iterdir()), "nothing is written"
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_what_is_no_command_is_refused(
+    case: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, words = USAGE[case]
+
+    assert words in failed(2, "fit", data, *arguments)
     assert not list(tmp_path.iterdir()), "nothing is written"
 
 
@@ -250,8 +316,8 @@ def test_an_unexpected_error_is_one_line_unless_debug_is_given(
 
     monkeypatch.setattr(fit_module, "save", broken)
     arguments = ("fit", data, "-t", "rent", "-o", tmp_path / "m", "-q", *QUICK)
-    said = failed(1, *arguments)
-    assert said == (
+    text = failed(1, *arguments)
+    assert text == (
         "coterie: something unexpected happened: RuntimeError: the sky fell. Run it again with --debug to see where.\n"
     )
     assert "Traceback" in coterie(*arguments, "--debug").stderr

@@ -14,8 +14,8 @@ COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
 GUIDE = ROOT / "docs" / "guide" / "command-line.md"
 
 
-def options_of(verb: str) -> set[str]:
-    return {option for param in COMMANDS[verb].params for option in param.opts}
+def options_of(command: str) -> set[str]:
+    return {option for param in COMMANDS[command].params for option in param.opts}
 
 
 @pytest.mark.skipif(not GUIDE.exists(), reason="wheels are tested without the documentation")
@@ -23,13 +23,13 @@ def test_commands_of_the_guide_have_these_options() -> None:
     lines = re.findall(r"^coterie (.+)$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(lines) >= 5
     for line in lines:
-        verb, *words = shlex.split(line)
-        unknown = {word for word in words if re.match(r"--?[a-z]", word)} - options_of(verb)
+        command, *words = shlex.split(line)
+        unknown = {word for word in words if re.match(r"--?[a-z]", word)} - options_of(command)
         assert not unknown, line
 
 
 @pytest.mark.skipif(not GUIDE.exists(), reason="wheels are tested without the documentation")
-def test_options_and_verbs_that_the_guide_names_exist() -> None:
+def test_options_and_commands_that_the_guide_names_exist() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     known = set().union(*map(options_of, COMMANDS)) | {"--help"}
     assert set(re.findall(r"`(--[a-z-]+)", text)) <= known

@@ -1,4 +1,4 @@
-"""`coterie predict`: answers in the order of the rows, in every form, and what differs from the fit."""
+"""`coterie predict`: predictions in the order of the rows, in every format, and what differs from the fit."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import coterie as library
-from tests.helpers.command import coterie, done, failed, flats, read_csv, write_csv
+from tests.helpers.command import coterie, done, error_of, failed, flats, read_csv, write_csv
 
 NEW = flats(30, seed=1)
 
@@ -59,7 +59,7 @@ def test_intervals_hold_the_prediction(regressor: Path, new: Path) -> None:
     assert all(float(row["low"]) < float(row["prediction"]) < float(row["high"]) for row in rows)
 
 
-def test_every_form_of_the_table_gives_the_same(classifier: Path, new: Path, tmp_path: Path) -> None:
+def test_every_format_of_the_table_gives_the_same(classifier: Path, new: Path, tmp_path: Path) -> None:
     expected = done("predict", classifier, new)
     with duckdb.connect() as connection:
         for ending, form in (("parquet", "parquet"), ("json", "json, array true"), ("ndjson", "json")):
@@ -85,7 +85,7 @@ def test_patterns_and_several_files_are_one_table(classifier: Path, new: Path, t
     assert done("predict", classifier, folder / "a.csv", folder / "b.csv") == expected
 
 
-def answers_in(path: Path) -> list[list[Any]]:
+def predictions_in(path: Path) -> list[list[Any]]:
     """Rows of a file: the id, the date and the label as text, then probabilities."""
     kinds = ", all_varchar = true" if path.suffix in (".csv", ".tsv") else ""
     reader = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet"}.get(
@@ -96,7 +96,7 @@ def answers_in(path: Path) -> list[list[Any]]:
     return [[int(row[0]), str(row[1]), row[2], *map(float, row[3:])] for row in rows]
 
 
-def test_every_form_of_answers_holds_the_same(classifier: Path, new: Path, tmp_path: Path) -> None:
+def test_every_format_of_predictions_holds_the_same(classifier: Path, new: Path, tmp_path: Path) -> None:
     arguments = ("predict", classifier, new, "--id", "flat", "--id", "let", "--proba")
     lines = [json.loads(line) for line in done(*arguments, "--json").splitlines()]
     assert lines[0]["let"] == NEW[0]["let"]
@@ -105,7 +105,7 @@ def test_every_form_of_answers_holds_the_same(classifier: Path, new: Path, tmp_p
         result = coterie(*arguments, "-o", path)
         assert result.stdout == ""
         assert result.stderr == f"30 predictions are in {path}.\n"
-        assert answers_in(path) == [list(line.values()) for line in lines], ending
+        assert predictions_in(path) == [list(line.values()) for line in lines], ending
     assert len(list(tmp_path.iterdir())) == 6, "no part is left"
 
 
@@ -125,50 +125,63 @@ def test_a_model_without_names_takes_columns_in_order(tmp_path: Path) -> None:
 
     rows = read_csv(done("predict", tmp_path / "tree", table, "--id", "row"))
     assert [float(row["prediction"]) for row in rows] == X[:, 0].tolist()
-    said = failed(3, "predict", tmp_path / "tree", table)
-    assert "was fitted to 2 columns without names" in said
-    assert "has 3" in said
+    text = failed(3, "predict", tmp_path / "tree", table)
+    assert "was fitted to 2 columns without names" in text
+    assert "has 3" in text
 
 
-WRONG = {
-    "a renamed column": ({"area": "AREA"}, "'area' may be called 'AREA' there: rename it back."),
-    "a lost column": ({"town": None}, "lacks a column that"),
+WRONG: dict[str, tuple[dict[str, Any], list[str], str]] = {
+    "a renamed column": ({"area": "AREA"}, ["area"], "'area' may be called 'AREA' there: rename it back."),
+    "a lost column": ({"town": None}, ["town"], "add it with empty values"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_columns_that_differ_are_named(case: str, classifier: Path, tmp_path: Path) -> None:
-    names, words = WRONG[case]
+    names, missing, advice = WRONG[case]
     rows = [{names.get(key, key): value for key, value in row.items() if names.get(key, key)} for row in NEW]
-    assert words in failed(3, "predict", classifier, write_csv(tmp_path / "t.csv", rows))
+    error = error_of(3, "predict", classifier, write_csv(tmp_path / "t.csv", rows))
+
+    assert error.received == missing
+    assert advice in (error.hint or "")
 
 
-VALUES: dict[str, tuple[dict[str, Any], str]] = {
-    "a text among numbers": ({"area": (4, "huge")}, "holds 'huge' in line 6; it held numbers in the table"),
-    "a text among dates": ({"let": (0, "soon")}, "holds 'soon' in line 2; it held dates in the table"),
-    "dates for numbers": ({"area": "2020-01-01"}, "holds dates; it held numbers in the table"),
+VALUES: dict[str, tuple[dict[str, Any], tuple[str, str, str], str]] = {
+    "a text among numbers": ({"area": (4, "huge")}, ("area", "huge", "numbers"), "in line 6"),
+    "a text among dates": ({"let": (0, "soon")}, ("let", "soon", "dates"), "in line 2"),
+    "dates for numbers": ({"area": "2020-01-01"}, ("area", "dates", "numbers"), "holds dates"),
 }
 
 
 @pytest.mark.parametrize("case", VALUES)
 def test_values_of_another_kind_are_named(case: str, classifier: Path, tmp_path: Path) -> None:
-    values, words = VALUES[case]
-    assert words in failed(3, "predict", classifier, changed(tmp_path / "t.csv", **values))
+    values, fields, words = VALUES[case]
+    error = error_of(3, "predict", classifier, changed(tmp_path / "t.csv", **values))
+
+    assert (error.parameter, error.received, error.allowed) == fields
+    assert words in error.message
 
 
-def test_questions_that_a_model_cannot_answer_are_refused(
+def test_outputs_that_a_model_does_not_have_are_refused(
     classifier: Path, regressor: Path, new: Path, tmp_path: Path
 ) -> None:
     cases = [
-        ((classifier, "--interval", "0.9"), "has no intervals. For classes there is --proba."),
-        ((regressor, "--proba"), "knows no probabilities. For numbers there is --interval 0.9."),
-        ((regressor, "--interval", "90"), "expected a share between 0 and 1"),
-        ((regressor, "-o", tmp_path / "out.xlsx"), "expected a name that ends in .csv or"),
-        ((regressor, "-o", tmp_path / "out.csv", "--json"), "with -o the ending of the file says how"),
+        ((classifier, "--interval", "0.9"), "--interval", "For classes there is --proba."),
+        ((regressor, "--proba"), "--proba", "For numbers there is --interval 0.9."),
+        ((regressor, "--interval", "90"), "--interval", "a share between 0 and 1"),
+        ((regressor, "-o", tmp_path / "out.xlsx"), "--output", "a name that ends in .csv or"),
+        (
+            (regressor, "-o", tmp_path / "out.csv", "--json"),
+            "--json",
+            "with -o the ending of the file decides",
+        ),
     ]
-    for (model, *options), words in cases:
-        assert words in failed(2, "predict", model, new, *options)
-    assert "Did you mean 'flat'?" in failed(3, "predict", regressor, new, "--id", "flta")
+    for (model, *options), parameter, words in cases:
+        error = error_of(2, "predict", model, new, *options)
+        assert error.parameter == parameter
+        assert words in str(error)
+    error = error_of(3, "predict", regressor, new, "--id", "flta")
+    assert (error.parameter, error.received, error.hint) == ("--id", "flta", "Did you mean 'flat'?")
 
 
 def test_model_files_that_cannot_be_read_are_refused(classifier: Path, new: Path, tmp_path: Path) -> None:
@@ -185,7 +198,7 @@ def test_model_files_that_cannot_be_read_are_refused(classifier: Path, new: Path
     assert "Did you mean 'damaged'?" in failed(5, "predict", tmp_path / "damage", new)
 
 
-def test_a_full_disk_leaves_the_old_answers(
+def test_a_full_disk_leaves_the_old_predictions(
     regressor: Path, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out.csv"

@@ -1,4 +1,4 @@
-"""Committees: members out of fold, weights, an honest score, and what can be asked of them afterwards."""
+"""Committees: members out of fold, weights, a nested score, events, and what follows from a fitted committee."""
 
 import pickle
 from functools import wraps
@@ -24,7 +24,8 @@ from coterie import (
 )
 from coterie.committee.portfolio import NAMES, Shape, portfolio_of
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
-from tests.naive.committee import chosen_weights, honest_answers
+from coterie.fitting.monitor import FitEvent, monitored
+from tests.naive.committee import chosen_weights, nested_predictions
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 4))
@@ -49,22 +50,22 @@ def classifier(**settings: Any) -> Any:
     return CommitteeClassifier(None, **{"portfolio": CLASSES, "random_state": 0, **settings})
 
 
-def test_weights_and_honest_answers_are_those_of_the_slow_twin() -> None:
+def test_weights_and_nested_predictions_are_those_of_the_slow_twin() -> None:
     weight = np.random.default_rng(1).integers(1, 4, 240).astype(float)
     folds = list(KFold(4, shuffle=True, random_state=1).split(X))
-    said = [np.zeros(240) for _ in NUMBERS]
+    predictions = [np.zeros(240) for _ in NUMBERS]
     for train, test in folds:
         for place, (_, learner) in enumerate(NUMBERS):
             fitted = clone(learner).fit(X[train], Y[train], sample_weight=weight[train])
-            said[place][test] = fitted.predict(X[test])
+            predictions[place][test] = fitted.predict(X[test])
 
     model = regressor(cv=folds).fit(X, Y, sample_weight=weight)
 
-    expected = honest_answers(said, Y, weight, folds, 25)
-    np.testing.assert_allclose(model.weights_, chosen_weights(said, Y, weight, 25), atol=1e-12)
+    expected = nested_predictions(predictions, Y, weight, folds, 25)
+    np.testing.assert_allclose(model.weights_, chosen_weights(predictions, Y, weight, 25), atol=1e-12)
     np.testing.assert_allclose(model.oof_prediction_, expected, rtol=1e-9)
     assert model.oof_score_ == pytest.approx(-np.average((expected - Y) ** 2, weights=weight))
-    for (name, _), own in zip(NUMBERS, said, strict=True):
+    for (name, _), own in zip(NUMBERS, predictions, strict=True):
         np.testing.assert_allclose(
             model.oof_predictions_[name][:, 0]
             if model.oof_predictions_[name].ndim > 1
@@ -124,13 +125,13 @@ def test_rows_in_the_order_of_time() -> None:
     assert entries[0].estimator.holdout == "last_rows"
 
 
-def test_any_score_may_be_the_goal() -> None:
+def test_any_score_may_be_the_metric() -> None:
     y = np.where(Y > 0.8, "yes", "no")
     model = classifier(scoring="roc_auc", calibration=None).fit(X, y)
 
     assert model.scoring_ == "roc_auc"
-    honest = roc_auc_score(y, model.oof_proba_[:, 1])
-    assert model.oof_score_ == pytest.approx(honest)
+    nested = roc_auc_score(y, model.oof_proba_[:, 1])
+    assert model.oof_score_ == pytest.approx(nested)
     for name in model.members_:
         alone = roc_auc_score(y, model.oof_predictions_[name][:, 1])
         assert model.member_scores_[name] == pytest.approx(alone)
@@ -150,13 +151,15 @@ def test_a_score_that_cannot_be_taken_is_explained() -> None:
     def broken(*_: Any) -> float:
         raise RuntimeError("out of ideas")
 
-    with pytest.raises(InvalidParameter, match=r"cannot score.*out of ideas"):
+    with pytest.raises(InvalidParameter, match=r"cannot score.*out of ideas") as caught:
         regressor(scoring=broken).fit(X, Y)
-    with pytest.raises(InvalidInput, match="expected a finite number"):
+    assert (caught.value.parameter, caught.value.received) == ("scoring", broken)
+    with pytest.raises(InvalidInput) as caught:
         regressor(scoring=lambda *_: float("nan")).fit(X, Y)
+    assert (caught.value.parameter, caught.value.allowed) == ("scoring", "a finite number")
 
 
-def test_the_leaderboard_says_what_each_member_brings() -> None:
+def test_the_leaderboard_shows_the_contribution_of_each_member() -> None:
     portfolio = [*NUMBERS, ("mean", DummyRegressor())]
     model = regressor(portfolio=portfolio).fit(X, Y)
     board = model.leaderboard()
@@ -166,14 +169,12 @@ def test_the_leaderboard_says_what_each_member_brings() -> None:
     assert board.column("score")[1:] == sorted(board.column("score")[1:], reverse=True)
     by_name = {row["name"]: row for row in board}
     useless = by_name["mean"]
-    assert (useless["weight"], useless["brings"]) == (0.0, 0.0)
+    assert (useless["weight"], useless["contribution"]) == (0.0, 0.0)
     best = board[1]
-    assert best["brings"] > 0
+    assert best["contribution"] > 0
     without = regressor(portfolio=[item for item in portfolio if item[0] != best["name"]]).fit(X, Y)
-    answers = without.weights_ @ np.stack(
-        [without.oof_predictions_[name].ravel() for name in without.members_]
-    )
-    assert best["score_without"] == pytest.approx(-np.mean((answers - Y) ** 2))
+    mean = without.weights_ @ np.stack([without.oof_predictions_[name].ravel() for name in without.members_])
+    assert best["score_without"] == pytest.approx(-np.mean((mean - Y) ** 2))
     assert all(row["low"] < row["score"] < row["high"] for row in board)
     assert "neg_mean_squared_error" in repr(board)
     assert board.to_frame()["name"].tolist() == board.column("name")
@@ -183,7 +184,7 @@ def test_a_single_member_has_all_the_weight_and_nobody_to_be_compared_with() -> 
     model = regressor(portfolio=NUMBERS[:1]).fit(X, Y)
 
     assert model.weights_.tolist() == [1.0]
-    assert np.isnan(model.leaderboard()[1]["brings"])
+    assert np.isnan(model.leaderboard()[1]["contribution"])
 
 
 def test_intervals_hold_the_target_as_often_as_they_say() -> None:
@@ -250,7 +251,7 @@ def test_members_that_are_not_certain_enough_are_made_more_certain() -> None:
     assert np.array_equal(sharp.predict(new), plain.predict(new))
 
 
-def test_members_that_are_too_certain_are_cooled_where_no_mean_does_it() -> None:
+def test_members_that_are_too_certain_get_a_temperature_where_no_mean_corrects_them() -> None:
     """The mean of the models of the folds is less certain than each of them; a model of its own after refit is not."""
     (table, y), (new, truth) = noisy(600, 1.0, 0), noisy(2000, 1.0, 1)
     portfolio = [("forest", RandomForestClassifier(8, random_state=0))]
@@ -363,21 +364,60 @@ def test_progress_is_printed_if_wanted(capsys: pytest.CaptureFixture[str]) -> No
 
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("CommitteeRegressor: line, ")
+    assert lines[0].startswith("CommitteeRegressor: (1 of 3) line, ")
+    assert "neg_mean_squared_error -" in lines[0]
+
+
+def test_each_member_is_an_event() -> None:
+    events: list[FitEvent] = []
+    with monitored(events.append):
+        model = regressor().fit(X, Y)
+
+    assert [(own.owner, own.step, own.done, own.total, own.name) for own in events] == [
+        ("CommitteeRegressor", "member", place, 3, name) for place, name in enumerate(model.members_, start=1)
+    ]
+    assert [own.measures["neg_mean_squared_error"] for own in events] == pytest.approx(
+        list(model.member_scores_.values())
+    )
+    assert [own.seconds for own in events] == list(model.fit_times_.values())
+
+
+def test_a_monitor_can_end_the_search() -> None:
+    with monitored(lambda event: event.name == "stump"):
+        model = regressor().fit(X, Y)
+
+    assert model.members_ == ["line", "stump"]
+    assert model.skipped_ == {"tree": "a monitor asked to stop"}
+    assert not model.interrupted_
+
+
+def test_the_leaderboard_scores_members_before_the_temperature() -> None:
+    table, y = noisy(600, 1.0, 0)
+    model = classifier(portfolio=CLASSES, scoring="neg_log_loss").fit(table, y)
+    model.temperature_ = 0.5
+
+    shown = {row["name"]: row["score"] for row in model.leaderboard()[1:]}
+
+    assert shown == pytest.approx(dict(model.member_scores_))
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "allowed"),
     [
-        ({"portfolio": ["forrest"]}, "'forrest': expected one of 'quick_boosting'"),
-        ({"portfolio": ["adaboost"]}, "'adaboost': expected one of"),
+        ({"portfolio": ["forrest"]}, "one of 'quick_boosting'"),
+        ({"portfolio": ["adaboost"]}, "one of "),
         ({"portfolio": [("a", Ridge()), ("a", Ridge())]}, "a name of its own"),
-        ({"portfolio": [("a", Ridge)]}, "portfolio=.*expected 'auto' or a non-empty list"),
+        ({"portfolio": [("a", Ridge)]}, "'auto' or a non-empty list"),
     ],
 )
-def test_a_wrong_portfolio_is_refused(settings: Any, message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
+def test_a_wrong_portfolio_is_refused(settings: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
         regressor(**settings).fit(X, Y)
+
+    given = settings["portfolio"]
+    assert caught.value.parameter == "portfolio"
+    assert caught.value.received in (given, given[0])
+    assert (caught.value.allowed or "").startswith(allowed)
 
 
 def test_too_few_rows_or_groups_are_refused() -> None:

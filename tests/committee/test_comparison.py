@@ -1,5 +1,6 @@
 """Comparisons: equal folds, intervals as Nadeau and Bengio have them, and a sentence that says no more than they do."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from coterie import CommitteeRegressor, DecisionTreeRegressor, compare
 from coterie.committee._fold_scores import fold_mean
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.fitting.monitor import FitEvent, monitored
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -155,21 +157,30 @@ def test_the_same_seed_gives_the_same_scores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "allowed"),
     [
-        ({"models": ["forrest"]}, "no 'forrest'; expected one of 'dummy'"),
-        ({"models": []}, r"compare\(models=\[\]\): expected"),
+        ({"models": ["forrest"]}, "one of 'dummy'"),
+        ({"models": []}, "'auto' or a non-empty list"),
         ({"models": ["tree", "tree"]}, "a name of its own"),
-        ({"task": "ranking"}, r"task='ranking'\): expected 'auto'"),
-        ({"scoring": "nonsense"}, "scoring='nonsense'.*expected"),
-        ({"cv": 1}, r"cv=1\): expected"),
-        ({"committee": -1}, r"committee=-1\): expected"),
-        ({"alpha": 2}, "alpha"),
+        ({"task": "ranking"}, "'auto' or 'classification'"),
+        ({"scoring": "nonsense"}, "the name of a scikit-learn scorer"),
+        ({"cv": 1}, "a whole number >= 2"),
+        ({"committee": -1}, "True or False or a finite number > 0"),
     ],
 )
-def test_a_wrong_setting_is_refused_by_name(settings: Any, message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
+def test_a_wrong_setting_is_refused_by_name(settings: Any, allowed: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"compare\(.*expected") as caught:
         compare(X, Y, **settings)
+
+    [(name, given)] = settings.items()
+    assert caught.value.parameter == name
+    assert caught.value.received in ([given] if isinstance(given, str | int) else [given, *given])
+    assert (caught.value.allowed or "").startswith(allowed)
+
+
+def test_a_wrong_level_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="alpha"):
+        compare(X, Y, alpha=2)
 
 
 def test_if_no_model_can_be_fitted_that_is_said() -> None:
@@ -180,4 +191,23 @@ def test_if_no_model_can_be_fitted_that_is_said() -> None:
 def test_progress_is_printed_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     compare(X, Y, models=["dummy"], cv=2, verbose=1)
 
-    assert capsys.readouterr().out.startswith("compare: dummy, -")
+    assert re.match(
+        r"compare: \(1 of 1\) dummy, \d+\.\d s, neg_mean_squared_error -", capsys.readouterr().out
+    )
+
+
+def test_each_model_is_an_event_and_a_monitor_can_end_the_comparison() -> None:
+    events: list[FitEvent] = []
+
+    def stop_at_the_tree(event: FitEvent) -> bool:
+        events.append(event)
+        return event.name == "tree"
+
+    with monitored(stop_at_the_tree):
+        result = compare(X, Y, models=["dummy", "tree", "linear"], cv=2, random_state=0)
+
+    models = [(own.owner, own.step, own.done, own.total, own.name) for own in events]
+    assert models == [("compare", "model", 1, 3, "dummy"), ("compare", "model", 2, 3, "tree")]
+    assert events[1].measures == {"neg_mean_squared_error": pytest.approx(result.scores["tree"].mean())}
+    assert sorted(result.scores) == ["dummy", "tree"]
+    assert "left out: linear: a monitor asked to stop" in result.notes

@@ -9,12 +9,16 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from coterie import CommitteeRegressor, GradientBoostingRegressor, RandomForestRegressor
-from coterie.committee import _gathering
-from coterie.committee._clock import Clock, Forecast, StopAt
+from coterie.committee import _portfolio_run
+from coterie.committee._clock import Clock, Deadline, Forecast
 from coterie.committee._committee_base import CommitteeBase
+from coterie.committee._committee_data import CommitteeData, FitLimits
+from coterie.committee._portfolio_run import PortfolioRun
+from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import Entry, Shape, portfolio_of
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.forests.growth import growing_until
+from coterie.fitting.monitor import FitEvent, monitored
+from coterie.members.out_of_fold import Fold
 
 X = np.arange(40.0).reshape(-1, 1)
 Y = X[:, 0]
@@ -104,11 +108,11 @@ def test_a_cheap_member_is_still_tried_after_a_dear_one_was_skipped() -> None:
     portfolio = [("a", Slow(1.0)), ("dear", Slow(100.0)), ("cheap", Slow(0.5))]
     entries = [Entry(name, own, lambda _, name=name: forecast_of.get(name, 1.0)) for name, own in portfolio]
 
-    gathering = _gathering.Gathering(training(), limits(), Clock(lambda: CLOCK.now, CLOCK.now, 20.0), seed=0)
-    gathering.run(entries, lambda _: None)
+    own = run(data(), Clock(lambda: CLOCK.now, CLOCK.now, 20.0))
+    own.train(entries)
 
-    assert [own.entry.name for own in gathering.found] == ["a", "cheap"]
-    assert gathering.skipped == {"dear": "it would take about 500 s, and 15 s were left"}
+    assert own.names == ["a", "cheap"]
+    assert own.skipped == {"dear": "it would take about 500 s, and 15 s were left"}
 
 
 def test_a_member_that_turns_out_slow_is_given_up_after_a_fold() -> None:
@@ -202,14 +206,14 @@ def test_a_limit_that_nobody_keeps_is_an_error_that_says_what_is_needed() -> Non
         committee([("a", Slow())], None, memory_limit=1e-9)
 
 
-def training() -> Any:
-    folds = [_gathering.Fold(np.setdiff1d(np.arange(40), test), test) for test in np.split(np.arange(40), 5)]
-    return _gathering.Training(X, Y, None, None, None, folds, 1)
+def data(y: Any = Y, folds: Any = None, n_columns: int = 1, classes: Any = None) -> CommitteeData:
+    if folds is None:
+        folds = [Fold(np.setdiff1d(np.arange(40), test), test) for test in np.split(np.arange(40), 5)]
+    return CommitteeData(X, y, RowTargets(y, np.ones(len(y))), None, classes, folds, n_columns)
 
 
-def limits(**changes: Any) -> Any:
-    given = {"max_members": None, "memory": None, "n_jobs": None, "on_error": "raise", "verbose": 0}
-    return _gathering.Limits(**{**given, **changes}, owner="test")
+def run(data: CommitteeData, clock: Clock, seed: int = 0) -> PortfolioRun:
+    return PortfolioRun(data, FitLimits("test"), clock, seed, SquaredErrorMetric())
 
 
 def test_the_forecast_learns_how_fast_the_machine_is() -> None:
@@ -228,27 +232,26 @@ def test_the_forecast_learns_how_fast_the_machine_is() -> None:
 
 def test_the_first_member_of_a_large_table_sees_a_sample() -> None:
     rows = 100_000
-    fold = _gathering.Fold(np.arange(rows), np.arange(rows, rows + 10))
-    given = _gathering.Training(X, np.zeros(rows + 10), None, None, None, [fold, fold], 20)
+    fold = Fold(np.arange(rows), np.arange(rows, rows + 10))
+    given = data(np.zeros(rows + 10), [fold, fold], n_columns=20)
     [entry] = portfolio_of(["quick_boosting"], "regression", given.shape)
 
     def sample(limit: float | None) -> int:
         clock = Clock(lambda: 0.0, 0.0, limit)
-        return int(_gathering.Gathering(given, limits(), clock, seed=0)._shape_for(entry).n_train)
+        return int(run(given, clock)._shape_for(entry).n_train)
 
     assert sample(None) == rows
     assert sample(1000.0) == rows
-    assert _gathering._FEWEST_ROWS <= sample(0.5) < sample(1.5) < rows
-    assert sample(1e-9) == _gathering._FEWEST_ROWS
+    assert _portfolio_run._FEWEST_ROWS <= sample(0.5) < sample(1.5) < rows
+    assert sample(1e-9) == _portfolio_run._FEWEST_ROWS
 
 
 def test_a_sample_keeps_a_row_of_every_class() -> None:
     y = np.array(["rare"] + ["common"] * 999)
     rows = np.arange(1000)
-    given = _gathering.Training(None, y, None, None, np.array(["common", "rare"]), [], 1)
-    gathering = _gathering.Gathering(given, limits(), Clock(lambda: 0.0, 0.0, None), seed=1)
+    given = data(y, [], classes=np.array(["common", "rare"]))
 
-    drawn = gathering._some(rows, 10)
+    drawn = run(given, Clock(lambda: 0.0, 0.0, None), seed=1)._sample(rows, 10)
 
     assert 10 <= len(drawn) <= 12
     assert set(y[drawn]) == {"rare", "common"}
@@ -263,20 +266,31 @@ def test_rounds_of_boosting_stop_when_their_time_is_over() -> None:
         CLOCK.now += 1.0
         return CLOCK.now
 
-    stop = StopAt(Clock(tick, CLOCK.now, 10.0), 4.0)
-    model = GradientBoostingRegressor(n_estimators=50).set_callbacks(stop).fit(table, table[:, 0])
+    deadline = Deadline(Clock(tick, CLOCK.now, 10.0), 4.0)
+    with monitored(deadline):
+        model = GradientBoostingRegressor(n_estimators=50).fit(table, table[:, 0])
 
-    assert stop.stopped
+    assert deadline.stopped
     assert model.n_estimators_ == 5
     assert clock.left < 10.0
 
 
 def test_forests_grow_no_more_trees_when_their_time_is_over() -> None:
-    looks = [False, False, True]
-    with growing_until(lambda: looks.pop(0)):
+    events: list[FitEvent] = []
+
+    def stop_at_the_third(event: FitEvent) -> bool:
+        events.append(event)
+        return len(events) == 3
+
+    with monitored(stop_at_the_third):
         model = RandomForestRegressor(100, random_state=0).fit(X, Y)
 
-    assert not looks
+    assert [(event.step, event.done, event.total) for event in events] == [
+        ("tree", 8, 100),
+        ("tree", 16, 100),
+        ("tree", 24, 100),
+    ]
+    assert events[-1].measures == {"out-of-bag error": pytest.approx(model._oob.errors[-1])}
     assert model.n_estimators_ == 24
     assert_array_equal(model.predict(X), RandomForestRegressor(24, random_state=0).fit(X, Y).predict(X))
 

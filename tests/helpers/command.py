@@ -10,6 +10,7 @@ import numpy as np
 from typer.testing import CliRunner, Result
 
 from coterie.cli.app import app
+from coterie.errors import CoterieError
 
 # A committee of one quick member: tests are about the command line.
 QUICK = ("--members", "linear", "--cv", "2", "--time-limit", "0", "--seed", "0")
@@ -28,14 +29,24 @@ def done(*arguments: object, given: str | None = None) -> str:
 
 
 def failed(code: int, *arguments: object, given: str | None = None) -> str:
-    """What a command says that fails with this exit code; never a traceback."""
+    """What a command prints that fails with this exit code; never a traceback."""
     result = coterie(*arguments, given=given)
     assert result.exit_code == code, (result.exit_code, result.stderr)
     assert "Traceback" not in result.stderr
     return result.stderr
 
 
-def answer(*arguments: object) -> Any:
+def error_of(code: int, *arguments: object, given: str | None = None) -> CoterieError:
+    """The error of a command that fails with this exit code, of which one line is printed."""
+    result = coterie(*arguments, given=given)
+    assert result.exit_code == code, (result.exit_code, result.stderr)
+    error = result.exception.__context__.__cause__  # type: ignore[union-attr]
+    assert isinstance(error, CoterieError)
+    assert result.stderr.endswith(f"coterie: {error}\n")
+    return error
+
+
+def json_of(*arguments: object) -> Any:
     """The JSON that a command prints."""
     return json.loads(done(*arguments, "--json"))
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import product
 from typing import Any
 
 import joblib
@@ -23,6 +24,7 @@ from coterie import (
     VotingRegressor,
 )
 from coterie.errors import InvalidInput, InvalidType
+from coterie.fitting.monitor import FitEvent, monitored
 from coterie.members.fit_members import Budget, weight_params
 from tests.helpers.learners import Failing, Interrupted, Killed, ThreadCounter
 
@@ -167,7 +169,7 @@ def test_a_worker_that_dies_is_an_error_and_no_hang() -> None:
     with joblib.parallel_config("loky"), pytest.raises(RuntimeError) as caught:
         model.fit(X, Y)
 
-    assert any("ended without a word" in note for note in caught.value.__notes__)
+    assert any("worker process that fitted members was terminated" in note for note in caught.value.__notes__)
     assert not hasattr(model, "estimators_")
 
 
@@ -202,7 +204,34 @@ def test_progress_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
     lines = capsys.readouterr().out.splitlines()
-    assert [line.rsplit(",", 1)[0] for line in lines] == [
-        "VotingRegressor: (1 of 2) linear, all rows",
-        "VotingRegressor: (2 of 2) tree, all rows",
+    assert [re.sub(r"\d+\.\d s", "0.0 s", line) for line in lines] == [
+        "VotingRegressor: (1 of 2) linear, 0.0 s, all rows",
+        "VotingRegressor: (2 of 2) tree, 0.0 s, all rows",
     ]
+
+
+@pytest.mark.parametrize(("n_jobs", "backend"), [(None, "loky"), (2, "loky"), (2, "threading")])
+def test_each_fit_of_a_member_is_an_event_wherever_it_is_fitted(n_jobs: Any, backend: str) -> None:
+    members = [("linear", LinearRegression()), ("tree", DecisionTreeRegressor())]
+    events: list[FitEvent] = []
+    with monitored(events.append), joblib.parallel_config(backend):
+        StackingRegressor(members, cv=2, n_jobs=n_jobs).fit(X, Y)
+
+    of_members = [event for event in events if event.step == "member"]
+    assert [(event.done, event.total, event.name, event.note) for event in of_members] == [
+        (place, 6, name, note)
+        for place, (name, note) in enumerate(
+            product(("linear", "tree"), ("all rows", "fold 1 of 2", "fold 2 of 2")), start=1
+        )
+    ]
+    assert {event.owner for event in of_members} == {"StackingRegressor"}
+    assert all(event.seconds is not None and event.seconds >= 0 for event in of_members)
+
+
+def test_a_member_that_fails_is_an_event_too() -> None:
+    members = [("linear", LinearRegression()), ("broken", LinearRegression(fit_intercept="no"))]
+    events: list[FitEvent] = []
+    with monitored(events.append), pytest.warns(UserWarning, match="broken"):
+        VotingRegressor(members, on_error="drop").fit(X, Y)
+
+    assert [(event.name, event.note) for event in events] == [("linear", "all rows"), ("broken", "failed")]

@@ -48,6 +48,7 @@ from coterie.forests.tree_members import Members
 from coterie.members.fit_members import (
     Budget,
     Member,
+    MemberProgress,
     Outcome,
     dropped_members,
     fit_all,
@@ -309,7 +310,11 @@ class BaggingBase(Estimator):
         ]
         ask = _Asker(self._question)
         new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
-        fitted = iter(fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=ask))
+        total = None if is_auto(self.n_estimators) else self.n_estimators
+        progress = MemberProgress(type(self).__name__, total, self.verbose, len(self.estimators_))
+        fitted = iter(
+            fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=ask, progress=progress)
+        )
         outcomes = [
             _known_outcome(task, known[number], lesson.X, ask) if number in known else next(fitted)
             for number, task in zip(numbers, tasks, strict=True)
@@ -348,11 +353,6 @@ class BaggingBase(Estimator):
             out[bag.rows] = False
             asked = np.flatnonzero(out)
             asked = asked if len(asked) else None  # a learner may refuse a table without rows
-        said = None
-        if self.verbose:
-            said = f"{type(self).__name__}: {_name(number)}" + (
-                "" if is_auto(self.n_estimators) else f" of {self.n_estimators}"
-            )
         return FitTask(
             Member(_name(number), learner, columns),
             lesson.labels,
@@ -360,7 +360,6 @@ class BaggingBase(Estimator):
             asked=asked,
             params=params,
             seed=int(self._seeds[number]),
-            said=said,
         )
 
     def _answers_of(self, X: Any, question: Question | None = None) -> Iterator[FloatArray]:

@@ -14,6 +14,7 @@ from coterie.bagging._fitted import BAGGING_CLASSIFIER_FITTED, BAGGING_REGRESSOR
 from coterie.bagging._parameter_docs import documented
 from coterie.bagging._plan import BAGGING_PARAMS
 from coterie.data.target import Target
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.members.named_members import verify_members
 from coterie.members.response import Question, method_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -22,9 +23,9 @@ __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
 
 def _has_scores(ensemble: Any) -> bool:
-    """Whether members have scores; not for what stands for answers out of bag, which knows of probabilities alone."""
+    """Whether members have scores."""
     learner = ensemble._default() if ensemble.estimator is None else ensemble.estimator
-    if not hasattr(learner, "decision_function") or "_means_of" in vars(ensemble):
+    if not hasattr(learner, "decision_function"):
         raise AttributeError(
             f"decision_function is not available: {type(learner).__name__} does not have it."
         )
@@ -110,8 +111,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row: the most probable, or the one with most votes; on a tie, the first of them."""
-        means = self._means_of(X)
-        return np.asarray(self.classes_[means.argmax(axis=1)])
+        return self._labels_of(self._means_of(X))
 
     def predict_proba(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the members' probabilities, or their shares of votes.
@@ -144,6 +144,13 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     def oob_decision_function_(self) -> FloatArray:
         """The probabilities, for each training row, by the members that did not draw it; NaN without any."""
         return self._known_oob("oob_decision_function_").means
+
+    def _labels_of(self, means: FloatArray) -> AnyArray:
+        return np.asarray(self.classes_[means.argmax(axis=1)])
+
+    def _response_functions(self) -> ResponseFunctions:
+        # Out of bag there are probabilities alone, whatever else members may have.
+        return {"predict": self._labels_of, "predict_proba": lambda means: means}
 
     def _default(self) -> Any:
         return DecisionTreeClassifier()
@@ -264,6 +271,9 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
 
     def _column(self, values: FloatArray) -> FloatArray:
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._column}
 
     def _default(self) -> Any:
         return DecisionTreeRegressor()

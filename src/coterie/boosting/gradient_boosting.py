@@ -18,6 +18,7 @@ from coterie.boosting._votes import boosting_votes
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.explain.tree_models import class_outputs
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.losses import (
     BoundLoss,
     Loss,
@@ -145,6 +146,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """What `predict` would say after each round."""
         scores = self._staged_scores(X, offset)
         return map(self._loss().predictions, scores)
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._loss().predictions}
 
     def _set_target(self, train: TrainingData) -> None:
         self.n_outputs_ = train.target.n_outputs
@@ -345,6 +349,13 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         if self.forest_.n_outputs > 1:
             return classes, "raw prediction"
         return classes[-1:], "log-odds" if self.loss == "log_loss" else "raw prediction"
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {
+            "predict": self._labels,
+            "predict_proba": self._probabilities,
+            "decision_function": self._margins,
+        }
 
     def _set_target(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)

@@ -1,1 +1,1 @@
-"""The command line: a thin layer over the public names, one file a verb. It needs the extra `cli`."""
+"""The command line: a thin layer over the public names, one file a command. It needs the extra `cli`."""

@@ -1,4 +1,4 @@
-"""All verbs in one program."""
+"""All commands in one program."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -25,8 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (fit, predict, evaluate, compare, report, inspect, export, doctor):
-    app.command(verb.__name__)(verb)
+for function in (fit, predict, evaluate, compare, report, inspect, export, doctor):
+    app.command(function.__name__)(function)
 
 
 def _print_version(wanted: bool) -> None:

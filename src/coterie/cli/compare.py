@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from coterie.cli.command import command
+from coterie.cli.console import Messages
 from coterie.cli.options import (
     DataArgument,
     DropOption,
@@ -19,12 +21,10 @@ from coterie.cli.options import (
     WeightOption,
     WhereOption,
 )
-from coterie.cli.preflight import size_line, suspicions
-from coterie.cli.reading import opened
+from coterie.cli.preflight import column_warnings, size_line
+from coterie.cli.reading import open_table
 from coterie.cli.settings import check_settings, names_in
 from coterie.cli.training import Roles, read_training
-from coterie.cli.verb import verb
-from coterie.cli.voice import Voice
 from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models
 from coterie.committee.families import families
@@ -32,9 +32,9 @@ from coterie.committee.families import families
 __all__ = ["compare"]
 
 
-@verb
+@command
 def compare(
-    voice: Voice,
+    messages: Messages,
     data: DataArgument,
     target: TargetOption,
     task: TaskOption = "auto",
@@ -59,15 +59,15 @@ def compare(
     """Compare all families of models, and baselines, with intervals and a sentence on the outcome."""
     check_settings(scoring, jobs)
     wanted = names_in(models, "--models", [name for name, _ in families("auto", "regression", False, None)])
-    with opened(data, where) as table:
+    with open_table(data, where) as table:
         name = table.name
         training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)
-    if not voice.quiet:
-        voice.note(size_line(training, name))
-        for suspicion in suspicions(training):
-            voice.note(str(suspicion))
+    if not messages.quiet:
+        messages.note(size_line(training, name))
+        for warning in column_warnings(training):
+            messages.note(str(warning))
     n_models = len(families(wanted, training.task, committee or False, jobs))
-    with voice.progress("comparing", steps=n_models):
+    with messages.progress("comparing", "model", total=n_models):
         result = compare_models(
             training.X,
             training.y,
@@ -80,7 +80,6 @@ def compare(
             committee=committee or False,
             n_jobs=jobs,
             random_state=seed,
-            verbose=1,
         )
     if not json:
         print_out(repr(result))

@@ -10,9 +10,9 @@ import numpy as np
 
 from coterie import _engine
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier
+from coterie.cli.command import command
+from coterie.cli.errors import UNEXPECTED, CommandError
 from coterie.cli.options import JsonOption
-from coterie.cli.problems import UNEXPECTED, Problem
-from coterie.cli.verb import verb
 from coterie.cli.writing import as_json, print_out
 from coterie.datasets import load_table
 from coterie.files import load, save
@@ -33,9 +33,9 @@ _OPTIONAL = {
 }
 
 
-@verb
+@command
 def doctor(json: JsonOption = False) -> None:
-    """Say which versions are installed, what the engine uses, what is missing, and try a small fit."""
+    """Show which versions are installed, what the engine uses, what is missing, and try a small fit."""
     found: dict[str, Any] = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -46,12 +46,15 @@ def doctor(json: JsonOption = False) -> None:
         },
         "optional": {name: _version(name) for name in _OPTIONAL},
     }
-    trouble = _trouble_of_a_fit()
-    found["works"], found["trouble"] = trouble is None, trouble
+    failure = _failure_of_a_fit()
+    found["works"], found["error"] = failure is None, failure
     print_out(as_json(found) if json else _text(found))
-    if trouble is not None:
-        raise Problem(
-            "a small model could not be fitted, saved and loaded: install coterie again.", UNEXPECTED
+    if failure is not None:
+        raise CommandError(
+            "a small model could not be fitted, saved and loaded.",
+            UNEXPECTED,
+            received=failure,
+            hint="Install coterie again.",
         )
 
 
@@ -62,8 +65,8 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _trouble_of_a_fit() -> str | None:
-    """Fit, save, load and ask a tiny model; None if all is well."""
+def _failure_of_a_fit() -> str | None:
+    """Fit, save, load and use a tiny model; None if all is well."""
     try:
         X, y = load_table("iris")
         model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, y)
@@ -75,8 +78,8 @@ def _trouble_of_a_fit() -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if not same:
-        return "the loaded model answers otherwise than the one that was saved"
-    return None if score > 0.9 else f"the model is right in {score:.0%} of its own rows"
+        return "the loaded model predicts otherwise than the one that was saved"
+    return None if score > 0.9 else f"the accuracy on its own rows is {score:.0%}"
 
 
 def _text(found: dict[str, Any]) -> str:
@@ -93,9 +96,9 @@ def _text(found: dict[str, Any]) -> str:
         wanted = name if extra is None else f"coterie[{extra}]"
         state = own if own is not None else f"not installed: pip install '{wanted}'"
         lines.append(f"{name:<{width}}  {state}  ({purpose})")
-    trouble = found["trouble"]
+    failure = found["error"]
     lines += [
         "",
-        "A small fit, saved and loaded: " + ("works." if trouble is None else f"FAILED: {trouble}."),
+        "A small fit, saved and loaded: " + ("works." if failure is None else f"FAILED: {failure}."),
     ]
     return "\n".join(lines)

@@ -5,20 +5,20 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from coterie.cli.metrics import Answers, check_gates, measured, read_gates
-from coterie.cli.models import Opened, open_model
+from coterie.cli.command import command
+from coterie.cli.console import Messages
+from coterie.cli.metrics import MetricInputs, check_gates, measured, read_gates
+from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WeightOption, WhereOption
-from coterie.cli.reading import opened
-from coterie.cli.verb import verb
-from coterie.cli.voice import Voice
+from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, print_out
 
 __all__ = ["evaluate"]
 
 
-@verb
+@command
 def evaluate(
-    voice: Voice,
+    messages: Messages,
     model: ModelArgument,
     data: DataArgument,
     target: Annotated[
@@ -43,7 +43,7 @@ def evaluate(
     """
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
-    with opened(data, where) as table:
+    with open_table(data, where) as table:
         name = own.target_in(table, target)
         if weight is not None:
             table.check_column(weight, "--weight")
@@ -51,7 +51,7 @@ def evaluate(
         X = own.features(table, {name, *([] if weight is None else [weight])})
         weights = None if weight is None else table.columns([weight], {weight: "number"})[weight]
         source = table.name
-    found = measured(_answers(own, X, truth, weights))
+    found = measured(_metric_inputs(own, X, truth, weights))
     if json:
         print_out(
             as_json({"model": model, "data": source, "target": name, "n_rows": len(truth), "scores": found})
@@ -60,16 +60,16 @@ def evaluate(
         width = max(map(len, found))
         lines = [f"{metric:<{width}}  {value:.6g}" for metric, value in found.items()]
         print_out("\n".join(lines))
-    voice.note(f"{len(truth):,} rows of {source}, target {name!r}")
+    messages.note(f"{len(truth):,} rows of {source}, target {name!r}")
     check_gates(gates, found)
 
 
-def _answers(own: Opened, X: object, truth: np.ndarray, weight: np.ndarray | None) -> Answers:
+def _metric_inputs(own: LoadedModel, X: object, truth: np.ndarray, weight: np.ndarray | None) -> MetricInputs:
     model = own.model
     if not own.is_classifier:
-        return Answers(truth, np.asarray(model.predict(X)), weight)
+        return MetricInputs(truth, np.asarray(model.predict(X)), weight)
     classes = np.asarray(model.classes_)
     if not hasattr(model, "predict_proba"):
-        return Answers(truth, np.asarray(model.predict(X)), weight, None, classes)
+        return MetricInputs(truth, np.asarray(model.predict(X)), weight, None, classes)
     proba = np.asarray(model.predict_proba(X))
-    return Answers(truth, classes[proba.argmax(axis=1)], weight, proba, classes)
+    return MetricInputs(truth, classes[proba.argmax(axis=1)], weight, proba, classes)

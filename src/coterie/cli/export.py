@@ -5,28 +5,28 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.models import Opened, open_model
+from coterie.cli.command import command
+from coterie.cli.console import Messages
+from coterie.cli.errors import USAGE, CommandError
+from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import JsonOption, ModelArgument, WhereOption
-from coterie.cli.problems import USAGE, Problem
-from coterie.cli.reading import opened
-from coterie.cli.verb import verb
-from coterie.cli.voice import Voice
+from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
 from coterie.export import to_onnx, to_treelite
 
 __all__ = ["export"]
 
 
-@verb
+@command
 def export(
-    voice: Voice,
+    messages: Messages,
     model: ModelArgument,
     to: Annotated[str, typer.Option("--to", help="onnx or treelite.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     distil: Annotated[
         str | None,
         typer.Option(
-            metavar="DATA", help="For a committee: first learn one model of trees from its answers to DATA."
+            metavar="DATA", help="For a committee: first fit one model of trees to its predictions for DATA."
         ),
     ] = None,
     where: WhereOption = None,
@@ -34,10 +34,16 @@ def export(
 ) -> None:
     """Write a model of trees as ONNX or treelite. A committee is distilled to one such model first."""
     if to not in ("onnx", "treelite"):
-        raise Problem(f"--to {to}: expected onnx or treelite.", USAGE)
+        raise CommandError(
+            f"--to {to}: expected onnx or treelite.",
+            USAGE,
+            parameter="--to",
+            received=to,
+            allowed="onnx or treelite",
+        )
     check_place(output, "--output")
     own = open_model(model)
-    with voice.progress("exporting"):
+    with messages.progress("exporting"):
         trees = _model_of_trees(own, distil, where, model)
         made = to_onnx(trees) if to == "onnx" else to_treelite(trees)
     with placed(output) as part:
@@ -48,23 +54,27 @@ def export(
     n_bytes = output.stat().st_size
     if json:
         print_out(as_json({"file": output, "format": to, "bytes": n_bytes, "model": type(trees).__name__}))
-    voice.note(f"{output} holds a {type(trees).__name__} for {to}, {n_bytes / 1e6:.1f} MB.")
+    messages.note(f"{output} holds a {type(trees).__name__} for {to}, {n_bytes / 1e6:.1f} MB.")
 
 
-def _model_of_trees(own: Opened, distil: str | None, where: str | None, path: Path) -> Any:
+def _model_of_trees(own: LoadedModel, distil: str | None, where: str | None, path: Path) -> Any:
     is_committee = hasattr(own.model, "distil")
     if distil is None:
         if is_committee:
-            raise Problem(
-                f"{path} holds a {type(own.model).__name__}, which is no sum of trees. Distil it to one model first, "
-                "with a table that has its columns: --distil DATA",
+            raise CommandError(
+                f"{path} holds a {type(own.model).__name__}, which is no sum of trees.",
                 USAGE,
+                parameter="--distil",
+                hint="Distil it to one model first, with a table that has its columns: --distil DATA",
             )
         return own.model
     if not is_committee:
-        raise Problem(
-            f"--distil is for committees; the {type(own.model).__name__} in {path} needs none.", USAGE
+        raise CommandError(
+            f"--distil is for committees; the {type(own.model).__name__} in {path} needs none.",
+            USAGE,
+            parameter="--distil",
+            received=distil,
         )
-    with opened([distil], where) as table:
+    with open_table([distil], where) as table:
         X = own.features(table, set() if own.target is None else {own.target})
     return own.model.distil(X)

@@ -5,6 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from coterie.cli.command import command
+from coterie.cli.console import Messages
+from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
     DropOption,
@@ -20,14 +23,11 @@ from coterie.cli.options import (
     WeightOption,
     WhereOption,
 )
-from coterie.cli.preflight import cost_line, size_line, suspicions
-from coterie.cli.problems import INTERRUPTED, writing
-from coterie.cli.reading import opened
+from coterie.cli.preflight import column_warnings, cost_line, size_line
+from coterie.cli.reading import open_table
 from coterie.cli.report import REPORT_ENDINGS, write_report
 from coterie.cli.settings import check_settings, names_in
-from coterie.cli.training import Roles, Training, read_training
-from coterie.cli.verb import verb
-from coterie.cli.voice import Voice
+from coterie.cli.training import Roles, TrainingTable, read_training
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
@@ -36,9 +36,9 @@ from coterie.files import save
 __all__ = ["fit"]
 
 
-@verb
+@command
 def fit(
-    voice: Voice,
+    messages: Messages,
     data: DataArgument,
     target: TargetOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.coterie"),
@@ -77,15 +77,15 @@ def fit(
     portfolio = names_in(members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
-    with opened(data, where) as table:
+    with open_table(data, where) as table:
         name = table.name
         training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)
     limit = None if time_limit == 0 else time_limit
-    if not voice.quiet:
-        voice.note(size_line(training, name))
-        voice.note(cost_line(training, cv, limit, portfolio))
-        for suspicion in suspicions(training):
-            voice.note(str(suspicion))
+    if not messages.quiet:
+        messages.note(size_line(training, name))
+        messages.note(cost_line(training, cv, limit, portfolio))
+        for warning in column_warnings(training):
+            messages.note(str(warning))
     kind = CommitteeRegressor if training.classes is None else CommitteeClassifier
     model = kind(
         limit,
@@ -97,29 +97,27 @@ def fit(
         checkpoint=checkpoint,
         n_jobs=jobs,
         random_state=seed,
-        verbose=1,
     )
-    with voice.progress("fitting", seconds=limit):
+    with messages.progress("fitting", "member", seconds=limit):
         model.fit(
             training.X, training.y, training.weight, groups=training.groups, resume=checkpoint is not None
         )
-    model.set_params(verbose=0)
     with writing(output):
         save(model, output, notes=training.notes())
-    _show(voice, model, training, output, json, None if model.interrupted_ else report)
+    _show(messages, model, training, output, json, None if model.interrupted_ else report)
     if model.interrupted_:
-        voice.error(
+        messages.error(
             f"interrupted: {output} holds the committee of the {len(model.members_)} members that were complete."
         )
         raise typer.Exit(INTERRUPTED)
     if report is not None:
-        with voice.progress("writing the report"):
+        with messages.progress("writing the report"):
             write_report(model, training.X, training.y, report, title=f"{target} in {name}", seen=True)
-        voice.note(f"The report is in {report}.")
+        messages.note(f"The report is in {report}.")
 
 
 def _show(
-    voice: Voice, model: Any, training: Training, output: Path, json: bool, report: Path | None
+    messages: Messages, model: Any, training: TrainingTable, output: Path, json: bool, report: Path | None
 ) -> None:
     """The result on the standard output, and what to do next on the standard error."""
     leaderboard = model.leaderboard()
@@ -144,4 +142,6 @@ def _show(
     else:
         print_out(repr(leaderboard))
     megabytes = output.stat().st_size / 1e6
-    voice.note(f"The model is in {output} ({megabytes:.1f} MB). To use it: coterie predict {output} NEW_DATA")
+    messages.note(
+        f"The model is in {output} ({megabytes:.1f} MB). To use it: coterie predict {output} NEW_DATA"
+    )

@@ -2,21 +2,21 @@
 
 from dataclasses import asdict
 
-from coterie.cli.finding import check_exists
-from coterie.cli.models import advised
+from coterie.cli.command import command
+from coterie.cli.data_files import check_exists
+from coterie.cli.errors import MODEL_FILE
+from coterie.cli.models import with_advice
 from coterie.cli.options import JsonOption, ModelArgument
-from coterie.cli.problems import MODEL_FILE
-from coterie.cli.verb import verb
 from coterie.cli.writing import as_json, print_out
 from coterie.files import inspect_file
 
 __all__ = ["inspect"]
 
 
-@verb
+@command
 def inspect(model: ModelArgument, json: JsonOption = False) -> None:
-    """Say what a model file holds: class, versions, columns, classes, trees, sizes and notes."""
+    """Show what a model file holds: class, versions, columns, classes, trees, sizes and notes."""
     check_exists(str(model), MODEL_FILE)
-    with advised():
+    with with_advice():
         summary = inspect_file(model)
     print_out(as_json(asdict(summary)) if json else str(summary))

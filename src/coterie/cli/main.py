@@ -1,4 +1,4 @@
-"""Where the command line begins: it says what to install if something is missing."""
+"""Where the command line begins: it tells what to install if something is missing."""
 
 import sys
 
@@ -9,7 +9,7 @@ __all__ = ["run"]
 
 
 def run() -> None:
-    """Read the arguments of the process and do what they say."""
+    """Run the command that the arguments of the process name."""
     try:
         for package in ("typer", "rich", "duckdb"):
             need(package, purpose="The command line", extra="cli")

@@ -10,23 +10,24 @@ import numpy as np
 from sklearn import metrics
 
 from coterie._typing import AnyArray
-from coterie.cli.problems import DATA, QUALITY, USAGE, Problem, nearest
+from coterie.cli.errors import DATA, QUALITY_GATE, USAGE, CommandError, guessed
 
-__all__ = ["Answers", "Gate", "check_gates", "measured", "read_gates"]
+__all__ = ["Gate", "MetricInputs", "check_gates", "measured", "read_gates"]
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What is true of rows, and what a model says of them.
+class MetricInputs:
+    """True and predicted targets of rows.
 
     Attributes
     ----------
-    proba : probabilities of classes, or None
+    predicted : classes or numbers
+    proba : predicted probabilities of classes, or None
     classes : labels, or None for numbers
     """
 
     truth: AnyArray
-    said: AnyArray
+    predicted: AnyArray
     weight: AnyArray | None = None
     proba: AnyArray | None = None
     classes: AnyArray | None = None
@@ -39,14 +40,14 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A number that says how good answers are; of losses smaller is better."""
+class NamedMetric:
+    """A measure of how good predictions are; of losses smaller is better."""
 
-    value: Callable[[Answers], float]
+    value: Callable[[MetricInputs], float]
     is_loss: bool = False
 
 
-def _auc(own: Answers) -> float:
+def _auc(own: MetricInputs) -> float:
     assert own.proba is not None
     assert own.classes is not None
     if len(own.classes) == 2:
@@ -58,20 +59,22 @@ def _auc(own: Answers) -> float:
     )
 
 
-def _f1(own: Answers) -> float:
+def _f1(own: MetricInputs) -> float:
     assert own.classes is not None
     if len(own.classes) == 2:
         given: dict[str, Any] = {"pos_label": own.classes[1]}
     else:
         given = {"average": "macro", "labels": own.classes}
-    return float(metrics.f1_score(own.truth, own.said, sample_weight=own.weight, zero_division=0, **given))
+    return float(
+        metrics.f1_score(own.truth, own.predicted, sample_weight=own.weight, zero_division=0, **given)
+    )
 
 
-def _log_loss(own: Answers) -> float:
+def _log_loss(own: MetricInputs) -> float:
     return float(metrics.log_loss(own.truth, own.proba, labels=own.classes, sample_weight=own.weight))
 
 
-def _brier(own: Answers) -> float:
+def _brier(own: MetricInputs) -> float:
     assert own.proba is not None
     assert own.classes is not None
     truth = own.truth[:, None] == own.classes[None, :]
@@ -79,37 +82,37 @@ def _brier(own: Answers) -> float:
     return float(np.average(squares, weights=own.weight))
 
 
-def _plain(score: Callable[..., Any]) -> Callable[[Answers], float]:
-    return lambda own: float(score(own.truth, own.said, sample_weight=own.weight))
+def _plain(score: Callable[..., Any]) -> Callable[[MetricInputs], float]:
+    return lambda own: float(score(own.truth, own.predicted, sample_weight=own.weight))
 
 
 OF_CLASSES = {
-    "accuracy": Metric(_plain(metrics.accuracy_score)),
-    "balanced_accuracy": Metric(_plain(metrics.balanced_accuracy_score)),
-    "f1": Metric(_f1),
-    "auc": Metric(_auc),
-    "log_loss": Metric(_log_loss, is_loss=True),
-    "brier": Metric(_brier, is_loss=True),
+    "accuracy": NamedMetric(_plain(metrics.accuracy_score)),
+    "balanced_accuracy": NamedMetric(_plain(metrics.balanced_accuracy_score)),
+    "f1": NamedMetric(_f1),
+    "auc": NamedMetric(_auc),
+    "log_loss": NamedMetric(_log_loss, is_loss=True),
+    "brier": NamedMetric(_brier, is_loss=True),
 }
 OF_NUMBERS = {
-    "r2": Metric(_plain(metrics.r2_score)),
-    "rmse": Metric(_plain(metrics.root_mean_squared_error), is_loss=True),
-    "mae": Metric(_plain(metrics.mean_absolute_error), is_loss=True),
-    "median_error": Metric(_plain(metrics.median_absolute_error), is_loss=True),
+    "r2": NamedMetric(_plain(metrics.r2_score)),
+    "rmse": NamedMetric(_plain(metrics.root_mean_squared_error), is_loss=True),
+    "mae": NamedMetric(_plain(metrics.mean_absolute_error), is_loss=True),
+    "median_error": NamedMetric(_plain(metrics.median_absolute_error), is_loss=True),
 }
 _OF_PROBABILITIES = ("auc", "log_loss", "brier")
 
 
-def measured(answers: Answers) -> dict[str, float]:
-    """All scores and losses; NaN if one cannot be found from these rows."""
-    table = OF_NUMBERS if answers.classes is None else OF_CLASSES
+def measured(inputs: MetricInputs) -> dict[str, float]:
+    """All scores and losses; NaN if one cannot be computed from these rows."""
+    table = OF_NUMBERS if inputs.classes is None else OF_CLASSES
     found = {}
     for name, metric in table.items():
-        if answers.proba is None and name in _OF_PROBABILITIES:
+        if inputs.proba is None and name in _OF_PROBABILITIES:
             continue
         try:
             with warnings.catch_warnings(action="ignore"):
-                found[name] = metric.value(answers)
+                found[name] = metric.value(inputs)
         except ValueError:  # such as the area under the curve of rows of one class
             found[name] = float("nan")
     return found
@@ -140,30 +143,46 @@ def _gate(text: str, option: str, of_classes: bool) -> Gate:
         bound = math.nan
     if not mark or math.isnan(bound):
         example = "auc=0.8" if option == "--fail-under" else "rmse=10"
-        raise Problem(f"{option} {text}: expected a name and a number, such as {example}.", USAGE)
+        allowed = f"a name and a number, such as {example}"
+        raise CommandError(
+            f"{option} {text}: expected {allowed}.", USAGE, parameter=option, received=text, allowed=allowed
+        )
     if name not in table:
         kind, other = ("classes", "numbers") if of_classes else ("numbers", "classes")
-        where = (
-            f" It is for {other}, and the model predicts {kind}." if name in others else nearest(name, table)
-        )
-        raise Problem(
-            f"{option} {text}: there is no {name!r} here.{where} Known are {', '.join(table)}.", USAGE
+        wrong_kind = f"It is for {other}, and the model predicts {kind}." if name in others else None
+        known = f"Known are {', '.join(table)}."
+        raise CommandError(
+            f"{option} {text}: there is no {name!r} here.",
+            USAGE,
+            parameter=option,
+            received=name,
+            allowed=f"one of {', '.join(table)}",
+            hint=" ".join(filter(None, [wrong_kind or guessed(name, table), known])),
         )
     is_loss = table[name].is_loss
     if is_loss != (option == "--fail-over"):
         better, right = ("less", "--fail-over") if is_loss else ("more", "--fail-under")
-        raise Problem(f"{option} {text}: of {name} {better} is better, so its gate is {right} {text}", USAGE)
+        raise CommandError(
+            f"{option} {text}: of {name} {better} is better, so its gate is {right} {text}",
+            USAGE,
+            parameter=option,
+            received=name,
+            allowed=right,
+        )
     return Gate(name, bound, is_loss)
 
 
 def check_gates(gates: Sequence[Gate], found: dict[str, float]) -> None:
     """Fail if a bound is crossed."""
-    unknown = [gate.name for gate in gates if math.isnan(found.get(gate.name, math.nan))]
-    if unknown:
-        raise Problem(
-            f"{unknown[0]} cannot be found from these rows: perhaps they are all of one class, or there is one row, or "
-            "the model knows no probabilities. Use more rows, or another gate.",
+    unknown = next((gate for gate in gates if math.isnan(found.get(gate.name, math.nan))), None)
+    if unknown is not None:
+        raise CommandError(
+            f"{unknown.name} cannot be computed from these rows: perhaps they are all of one class, or there is "
+            "one row, or the model has no probabilities.",
             DATA,
+            parameter="--fail-over" if unknown.is_loss else "--fail-under",
+            received=unknown.name,
+            hint="Use more rows, or another gate.",
         )
     crossed = [
         gate
@@ -175,4 +194,8 @@ def check_gates(gates: Sequence[Gate], found: dict[str, float]) -> None:
             f"{gate.name} is {found[gate.name]:.6g}, {'over' if gate.is_loss else 'under'} {gate.bound:g}"
             for gate in crossed
         ]
-        raise Problem(f"The model is not good enough: {'; '.join(words)}.", QUALITY)
+        raise CommandError(
+            f"The model is not good enough: {'; '.join(words)}.",
+            QUALITY_GATE,
+            received={gate.name: found[gate.name] for gate in crossed},
+        )

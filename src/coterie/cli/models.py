@@ -1,4 +1,4 @@
-"""A model from its file, and the table that it is to answer."""
+"""A model from its file, and the table that it is to predict."""
 
 import json
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.cli.finding import check_exists
-from coterie.cli.problems import DATA, MODEL_FILE, USAGE, Problem, listed, nearest
+from coterie.cli.data_files import check_exists
+from coterie.cli.errors import DATA, MODEL_FILE, USAGE, CommandError, listed, nearest
 from coterie.cli.reading import DataTable
-from coterie.cli.training import missing_in
+from coterie.cli.training import missing_in, no_rows
 from coterie.errors import ModelFileError
 from coterie.files import inspect_file, load
 
-__all__ = ["Opened", "advised", "open_model"]
+__all__ = ["LoadedModel", "open_model", "with_advice"]
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedModel:
     """A model and what its file notes.
 
     Attributes
@@ -45,12 +45,12 @@ class Opened:
         return None if held is None else [str(name) for name in held]
 
     def features(self, table: DataTable, others: set[str]) -> Any:
-        """The columns that the model asks for; those that it does not know are left alone."""
+        """The columns that the model needs; those that it does not know are left alone."""
         if self.names is None:
             return self._by_number(table, others)
         missing = [name for name in self.names if name not in table.kinds]
         if missing:
-            raise Problem(self._about(missing, table), DATA)
+            raise self._lacks_columns(missing, table)
         return _with_rows(table.columns(self.names, self.kinds), table)
 
     def _by_number(self, table: DataTable, others: set[str]) -> Any:
@@ -58,36 +58,51 @@ class Opened:
         names = [name for name in table.kinds if name not in others]
         expected = int(self.model.n_features_in_)
         if len(names) != expected:
-            raise Problem(
+            raise CommandError(
                 f"{self.path} was fitted to {expected} columns without names, and {table.name} has {len(names)} beside "
-                f"{listed(sorted(others)) or 'the target'}. Give it those columns alone, in the order of the fit.",
+                f"{listed(sorted(others)) or 'the target'}.",
                 DATA,
+                parameter="DATA",
+                received=len(names),
+                allowed=f"{expected} columns",
+                hint="Give it those columns alone, in the order of the fit.",
             )
         held = _with_rows(table.columns(names), table)
         return np.column_stack([_number_or_text(values) for values in held.values()])
 
-    def _about(self, missing: list[str], table: DataTable) -> str:
+    def _lacks_columns(self, missing: list[str], table: DataTable) -> CommandError:
         known = set(self.names or ())
         unknown = [name for name in table.kinds if name not in known and name != self.target]
         guesses = []
         for name in missing[:5]:
             near = nearest(name, unknown)
-            if near:
-                guesses.append(f"{name!r} may be called {near.split(chr(39))[1]!r} there")
-        advice = (
-            f" {'; '.join(guesses)}: rename it back."
+            if near is not None:
+                guesses.append(f"{name!r} may be called {near!r} there")
+        hint = (
+            f"{'; '.join(guesses)}: rename it back."
             if guesses
-            else " If a column is unknown for these rows, add it with empty values: the model learned what to do then."
+            else "If a column is unknown for these rows, add it with empty values: the model learned what to do then."
         )
         others = f" It has {listed(unknown)} that the model does not know." if unknown else ""
         plural = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-        return f"{table.name} lacks {plural} that {self.path} asks for: {listed(missing)}.{others}{advice}"
+        return CommandError(
+            f"{table.name} lacks {plural} that {self.path} needs: {listed(missing)}.{others}",
+            DATA,
+            parameter="DATA",
+            received=missing,
+            hint=hint,
+        )
 
     def target_in(self, table: DataTable, given: str | None) -> str:
         """The name of the target: as given, or as the file notes it."""
         name = given if given is not None else self.target
         if name is None:
-            raise Problem(f"{self.path} does not say which column is the target. Name it: --target", USAGE)
+            raise CommandError(
+                f"{self.path} does not note which column is the target.",
+                USAGE,
+                parameter="--target",
+                hint="Name it: --target",
+            )
         table.check_column(name, "--target" if given is not None else f"the target of {self.path}")
         return name
 
@@ -97,10 +112,13 @@ class Opened:
         values = _with_rows(table.columns([name], kinds), table)[name]
         holes = missing_in(values)
         if holes.any():
-            raise Problem(
+            raise CommandError(
                 f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first "
-                f"is row {int(holes.argmax()) + 1}. Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
+                f"is row {int(holes.argmax()) + 1}.",
                 DATA,
+                parameter="--target",
+                received=name,
+                hint=f"Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
             )
         return self._labels(values, name) if self.is_classifier else self._numbers(values, name)
 
@@ -109,39 +127,52 @@ class Opened:
         labels = values.astype(str) if classes.dtype.kind in "OU" else values
         unknown = sorted({str(own) for own in set(labels.tolist()) - set(classes.tolist())})
         if unknown:
-            raise Problem(
+            raise CommandError(
                 f"The target {name!r} holds classes that {self.path} never saw: {listed(unknown)}. It knows "
-                f"{listed([str(own) for own in classes])}. Leave those rows out with --where, or fit a new model.",
+                f"{listed([str(own) for own in classes])}.",
                 DATA,
+                parameter="--target",
+                received=unknown,
+                hint="Leave those rows out with --where, or fit a new model.",
             )
         return labels
 
     @staticmethod
     def _numbers(values: AnyArray, name: str) -> AnyArray:
         if values.dtype.kind not in "biuf":
-            raise Problem(f"The target {name!r} holds no numbers, and the model predicts numbers.", DATA)
+            raise CommandError(
+                f"The target {name!r} holds no numbers, and the model predicts numbers.",
+                DATA,
+                parameter="--target",
+                received=name,
+            )
         return values.astype(np.float64)
 
 
-def open_model(path: Path) -> Opened:
+def open_model(path: Path) -> LoadedModel:
     """Load a model, and read the notes of its file."""
     check_exists(str(path), MODEL_FILE)
-    with advised():
+    with with_advice():
         notes = inspect_file(path).notes
         model = load(path)
     if not hasattr(model, "n_features_in_"):
-        raise Problem(f"{path} holds a {type(model).__name__} that was not fitted.", MODEL_FILE)
-    return Opened(model, path, notes.get("target"), _kinds(notes))
+        raise CommandError(
+            f"{path} holds a {type(model).__name__} that was not fitted.",
+            MODEL_FILE,
+            parameter="MODEL",
+            received=path,
+        )
+    return LoadedModel(model, path, notes.get("target"), _kinds(notes))
 
 
 @contextmanager
-def advised() -> Iterator[None]:
-    """Say what to do about a file that is damaged."""
+def with_advice() -> Iterator[None]:
+    """Add what to do about a file that is damaged."""
     try:
         yield
     except ModelFileError as error:
-        advice = " Copy it once more, or fit it again." if "damaged" in str(error) else ""
-        raise Problem(f"{error}{advice}", MODEL_FILE) from error
+        hint = "Copy it once more, or fit it again." if "damaged" in str(error) else None
+        raise CommandError(str(error), MODEL_FILE, parameter="MODEL", hint=hint) from error
 
 
 def _kinds(notes: dict[str, str]) -> dict[str, str]:
@@ -156,8 +187,7 @@ def _kinds(notes: dict[str, str]) -> dict[str, str]:
 
 def _with_rows(held: dict[str, AnyArray], table: DataTable) -> dict[str, AnyArray]:
     if not len(next(iter(held.values()))):
-        rows = "rows" if table.where is None else "rows for which --where holds"
-        raise Problem(f"{table.name} has no {rows}.", DATA)
+        raise no_rows(table)
     return held
 
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs have."""
+"""Arguments and options that several commands have."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +36,7 @@ ScoringOption = Annotated[
     typer.Option("--scoring", help="A scorer of scikit-learn; default: log loss or squared error."),
 ]
 GroupsOption = Annotated[
-    str | None, typer.Option("--groups", help="A column: rows of a group are not parted by folds.")
+    str | None, typer.Option("--groups", help="A column: rows of a group are in one fold.")
 ]
 TimeOption = Annotated[
     str | None, typer.Option("--time", help="A column: rows are ordered by it, and later ones held out.")

@@ -1,4 +1,4 @@
-"""`coterie predict`: answers of a model to the rows of a table."""
+"""`coterie predict`: predictions of a model for the rows of a table."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,21 +7,21 @@ import numpy as np
 import typer
 
 from coterie._typing import AnyArray
-from coterie.cli.models import Opened, open_model
+from coterie.cli.command import command
+from coterie.cli.console import Messages
+from coterie.cli.errors import USAGE, CommandError
+from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
-from coterie.cli.problems import USAGE, Problem
-from coterie.cli.reading import opened
+from coterie.cli.reading import open_table
 from coterie.cli.table_files import TABLE_ENDINGS, write_table
-from coterie.cli.verb import verb
-from coterie.cli.voice import Voice
 from coterie.cli.writing import check_place
 
 __all__ = ["predict"]
 
 
-@verb
+@command
 def predict(
-    voice: Voice,
+    messages: Messages,
     model: ModelArgument,
     data: DataArgument,
     output: Annotated[
@@ -46,55 +46,75 @@ def predict(
     if output is not None:
         check_place(output, "--output", TABLE_ENDINGS)
         if json:
-            raise Problem(
-                "--json writes to the standard output; with -o the ending of the file says how.", USAGE
+            raise CommandError(
+                "--json writes to the standard output; with -o the ending of the file decides the format.",
+                USAGE,
+                parameter="--json",
             )
     own = open_model(model)
-    _check_questions(own, proba, interval)
-    with opened(data, where) as table:
+    _check_outputs(own, proba, interval)
+    with open_table(data, where) as table:
         kept = list(dict.fromkeys(id_ or ()))
         for name in kept:
             table.check_column(name, "--id")
         X = own.features(table, {*kept, *([] if own.target is None else [own.target])})
         columns = table.columns(kept) if kept else {}
-    for name, values in _answers(own.model, X, proba, interval).items():
+    for name, values in _predictions(own.model, X, proba, interval).items():
         columns[_free(name, columns)] = values
     write_table(columns, output, ".ndjson" if json else ".csv")
     if output is not None:
-        voice.note(f"{len(columns['prediction']):,} predictions are in {output}.")
+        messages.note(f"{len(columns['prediction']):,} predictions are in {output}.")
 
 
-def _check_questions(own: Opened, proba: bool, interval: float | None) -> None:
+def _check_outputs(own: LoadedModel, proba: bool, interval: float | None) -> None:
     name = type(own.model).__name__
     if proba and not hasattr(own.model, "predict_proba"):
-        hint = " For numbers there is --interval 0.9." if not own.is_classifier else ""
-        raise Problem(f"--proba: this {name} knows no probabilities.{hint}", USAGE)
+        hint = None if own.is_classifier else "For numbers there is --interval 0.9."
+        raise CommandError(
+            f"--proba: this {name} has no probabilities.",
+            USAGE,
+            parameter="--proba",
+            received=name,
+            hint=hint,
+        )
     if interval is None:
         return
     if not 0 < interval < 1:
-        raise Problem(f"--interval {interval:g}: expected a share between 0 and 1, such as 0.9.", USAGE)
+        allowed = "a share between 0 and 1, such as 0.9"
+        raise CommandError(
+            f"--interval {interval:g}: expected {allowed}.",
+            USAGE,
+            parameter="--interval",
+            received=interval,
+            allowed=allowed,
+        )
     if not hasattr(own.model, "predict_interval"):
         hint = (
-            " For classes there is --proba."
+            "For classes there is --proba."
             if own.is_classifier
-            else " Committees and forests of numbers have them."
+            else "Committees and forests of numbers have them."
         )
-        raise Problem(f"--interval: this {name} has no intervals.{hint}", USAGE)
+        raise CommandError(
+            f"--interval: this {name} has no intervals.",
+            USAGE,
+            parameter="--interval",
+            received=name,
+            hint=hint,
+        )
 
 
-def _answers(model: Any, X: Any, proba: bool, interval: float | None) -> dict[str, AnyArray]:
+def _predictions(model: Any, X: Any, proba: bool, interval: float | None) -> dict[str, AnyArray]:
     if proba:
-        chances = np.asarray(model.predict_proba(X))
-        said = np.asarray(model.classes_)[chances.argmax(axis=1)]
+        probabilities = np.asarray(model.predict_proba(X))
         return {
-            "prediction": said,
-            **{f"proba_{label}": chances[:, place] for place, label in enumerate(model.classes_)},
+            "prediction": np.asarray(model.classes_)[probabilities.argmax(axis=1)],
+            **{f"proba_{label}": probabilities[:, place] for place, label in enumerate(model.classes_)},
         }
-    answers = {"prediction": np.asarray(model.predict(X))}
+    columns = {"prediction": np.asarray(model.predict(X))}
     if interval is not None:
         ends = np.asarray(model.predict_interval(X, 1 - interval))
-        answers |= {"low": ends[:, 0], "high": ends[:, 1]}
-    return answers
+        columns |= {"low": ends[:, 0], "high": ends[:, 1]}
+    return columns
 
 
 def _free(name: str, taken: Any) -> str:

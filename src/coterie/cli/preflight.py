@@ -9,22 +9,22 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from coterie._typing import AnyArray
-from coterie.cli.problems import listed
-from coterie.cli.training import Training, missing_in
+from coterie.cli.errors import listed
+from coterie.cli.training import TrainingTable, missing_in
 from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["Suspicion", "cost_line", "size_line", "suspicions"]
+__all__ = ["ColumnWarning", "column_warnings", "cost_line", "size_line"]
 
 _PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
 _MANY_MISSING = 0.9
-_FEWEST_ROWS = 50  # for a judgement on a single column
+_FEWEST_ROWS = 50  # for a warning about a single column
 _TRIED_ROWS = 2000
 _TRIED_COLUMNS = 200
 _TOO_GOOD = 0.98
 
 
-def size_line(training: Training, name: str) -> str:
+def size_line(training: TrainingTable, name: str) -> str:
     """Rows, columns and what they hold, and the target."""
     counts = Counter(training.kinds[column] for column in training.X)
     kinds = ", ".join(f"{n} {_PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
@@ -35,7 +35,7 @@ def size_line(training: Training, name: str) -> str:
     )
 
 
-def cost_line(training: Training, n_folds: int, time_limit: float | None, members: Any) -> str:
+def cost_line(training: TrainingTable, n_folds: int, time_limit: float | None, members: Any) -> str:
     """Memory of the table, and how long the fit will take, by a rough guess."""
     n_test = training.n_rows // n_folds
     n_outputs = 1 if training.classes is None else len(training.classes)
@@ -56,8 +56,8 @@ def _round(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Suspicion:
-    """Columns with the same oddity, and what it may mean."""
+class ColumnWarning:
+    """Columns with the same flaw, and what it may mean."""
 
     what: str
     columns: tuple[str, ...]
@@ -66,22 +66,22 @@ class Suspicion:
         return f"look at {listed(self.columns)}: {self.what}"
 
 
-def suspicions(training: Training) -> Iterator[Suspicion]:
+def column_warnings(training: TrainingTable) -> Iterator[ColumnWarning]:
     """Columns that are constant, mostly missing, ids, copies of the target, or too good to be true."""
     found: dict[str, list[str]] = {}
     tried = 0
     for name, values in training.X.items():
-        what = _oddity(values, training)
+        what = _plain_flaw(values, training)
         if what is None and tried < _TRIED_COLUMNS and training.n_rows >= _FEWEST_ROWS:
             tried += 1
             what = _leak(name, values, training)
         if what is not None:
             found.setdefault(what, []).append(name)
     for what, names in found.items():
-        yield Suspicion(what, tuple(names))
+        yield ColumnWarning(what, tuple(names))
 
 
-def _oddity(values: AnyArray, training: Training) -> str | None:
+def _plain_flaw(values: AnyArray, training: TrainingTable) -> str | None:
     holes = missing_in(values)
     if holes.all():
         return "every value is missing"
@@ -100,7 +100,7 @@ def _oddity(values: AnyArray, training: Training) -> str | None:
     return None
 
 
-def _is_copy(values: AnyArray, training: Training) -> bool:
+def _is_copy(values: AnyArray, training: TrainingTable) -> bool:
     """Whether the values are those of the target, or other names of the same classes."""
     if training.classes is None:
         return values.dtype.kind in "iuf" and bool((values == training.y).all())
@@ -114,21 +114,23 @@ def _looks_like_id(known: AnyArray, n_levels: int) -> bool:
     return known.dtype.kind in "OUiu" or (known.dtype.kind == "f" and bool((known == np.round(known)).all()))
 
 
-def _leak(name: str, values: AnyArray, training: Training) -> str | None:
-    """Whether a tree on this column alone says nearly all of rows that it has not seen."""
+def _leak(name: str, values: AnyArray, training: TrainingTable) -> str | None:
+    """Whether a tree on this column alone predicts nearly all of rows that it has not seen."""
     rng = np.random.default_rng(0)
     rows = rng.permutation(training.n_rows)[:_TRIED_ROWS]
-    learn, ask = rows[::2], rows[1::2]
-    truth = training.y[ask]
+    train, test = rows[::2], rows[1::2]
+    truth = training.y[test]
     grown: dict[str, Any] = {"max_leaf_nodes": 64, "min_samples_leaf": 3, "random_state": 0, "n_jobs": 1}
     if training.classes is None:
         tree: Any = DecisionTreeRegressor(**grown)
     else:
-        if len(np.unique(training.y[learn])) < 2 or len(np.unique(truth)) < 2:
+        if len(np.unique(training.y[train])) < 2 or len(np.unique(truth)) < 2:
             return None
         tree = DecisionTreeClassifier(**grown)
-    said = tree.fit({name: values[learn]}, training.y[learn]).predict({name: values[ask]})
-    score = r2_score(truth, said) if training.classes is None else balanced_accuracy_score(truth, said)
+    predicted = tree.fit({name: values[train]}, training.y[train]).predict({name: values[test]})
+    score = (
+        r2_score(truth, predicted) if training.classes is None else balanced_accuracy_score(truth, predicted)
+    )
     if score < _TOO_GOOD:
         return None
-    return "alone it says the target almost perfectly. Is it known before the target is? If not: --drop"
+    return "alone it predicts the target almost perfectly. Is it known before the target is? If not: --drop"

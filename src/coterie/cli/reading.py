@@ -14,11 +14,11 @@ import duckdb
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.cli.csv_trouble import csv_trouble
-from coterie.cli.finding import DataFiles, found
-from coterie.cli.problems import DATA, USAGE, Problem, listed, nearest
+from coterie.cli.csv_errors import csv_error
+from coterie.cli.data_files import DataFiles, find_files
+from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
 
-__all__ = ["DataTable", "opened"]
+__all__ = ["DataTable", "open_table"]
 
 # What stands for a missing value in a CSV file.
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "<NA>", "?")
@@ -34,10 +34,10 @@ _PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "time
 
 
 @contextmanager
-def opened(data: Sequence[str], where: str | None = None) -> Iterator["DataTable"]:
+def open_table(data: Sequence[str], where: str | None = None) -> Iterator["DataTable"]:
     """The table that files hold, before any value is read."""
     settings: Any = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    with found(data) as files, duckdb.connect(config=settings) as connection:
+    with find_files(data) as files, duckdb.connect(config=settings) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
         yield DataTable(files, connection, where)
@@ -45,7 +45,7 @@ def opened(data: Sequence[str], where: str | None = None) -> Iterator["DataTable
 
 @dataclass
 class DataTable:
-    """Columns by name, which are read when they are asked for.
+    """Columns by name, which are read when they are needed.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class DataTable:
     _types: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        relation = self._asked(f"SELECT * FROM {self._scan({})}")
+        relation = self._query(f"SELECT * FROM {self._scan({})}")
         self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         self.kinds = {name: _kind_of(own) for name, own in self._types.items()}
 
@@ -71,9 +71,13 @@ class DataTable:
     def check_column(self, name: str, option: str) -> None:
         """Refuse a column that is not there, and say which was probably meant."""
         if name not in self.kinds:
-            guess = nearest(name, self.kinds)
-            held = "" if guess else f" Its columns are {listed(self.kinds)}."
-            raise Problem(f"{self.name} has no column {name!r} ({option}).{guess}{held}", DATA)
+            raise CommandError(
+                f"{self.name} has no column {name!r} ({option}).",
+                DATA,
+                parameter=option,
+                received=name,
+                hint=guessed(name, self.kinds) or f"Its columns are {listed(self.kinds)}.",
+            )
 
     def columns(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> dict[str, AnyArray]:
         """The values of some columns; of the given kinds, if what the file holds can be read so."""
@@ -82,13 +86,13 @@ class DataTable:
         for name in names:
             kind = (kinds or {}).get(name, self.kinds[name])
             cast = self._cast(name, kind)
-            if cast == "VARCHAR" and self.files.form == "csv":
+            if cast == "VARCHAR" and self.files.format == "csv":
                 as_text.append(name)
             quoted = _quoted(name)
             wanted.append(quoted if cast is None else f"CAST({quoted} AS {cast}) AS {quoted}")
         rows = "" if self.where is None else f" WHERE ({self.where}\n)"
         inner = f"SELECT * FROM {self._scan(dict.fromkeys(as_text, 'VARCHAR'))}{rows}"
-        relation = self._asked(f"SELECT {', '.join(wanted)} FROM ({inner})", kinds or {})
+        relation = self._query(f"SELECT {', '.join(wanted)} FROM ({inner})", kinds or {})
         held = self._fetched(relation, kinds or {})
         return {name: _without_mask(values) for name, values in zip(names, held.values(), strict=True)}
 
@@ -96,10 +100,13 @@ class DataTable:
         """The type that a column has to be read as, or None for its own."""
         own = self.kinds[name]
         if own == "other":
-            raise Problem(
-                f"Column {name!r} of {self.name} holds {self._types[name]}, and models take numbers, texts and dates. "
-                f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
+            raise CommandError(
+                f"Column {name!r} of {self.name} holds {self._types[name]}, and models take numbers, texts and dates.",
                 DATA,
+                parameter=name,
+                received=self._types[name],
+                allowed="numbers, texts and dates",
+                hint=f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
             )
         if kind == "text":
             return None if self._types[name] == "VARCHAR" else "VARCHAR"
@@ -107,18 +114,22 @@ class DataTable:
             return None
         if own == "text":
             return _CASTS[kind]
-        raise Problem(
+        raise CommandError(
             f"Column {name!r} of {self.name} holds {_PLURALS[own]}; it held {_PLURALS[kind]} in the table that the "
-            "model was fitted to. Write it as it was there.",
+            "model was fitted to.",
             DATA,
+            parameter=name,
+            received=_PLURALS[own],
+            allowed=_PLURALS[kind],
+            hint="Write it as it was there.",
         )
 
     def _scan(self, types: Mapping[str, str]) -> str:
         """A function of duckdb that reads the files."""
         paths = f"[{', '.join(map(_path_text, self.files.paths))}]"
-        if self.files.form == "parquet":
+        if self.files.format == "parquet":
             return f"read_parquet({paths}, union_by_name = true)"
-        if self.files.form == "json":
+        if self.files.format == "json":
             return f"read_json({paths}, union_by_name = true, sample_size = -1)"
         missing = ", ".join(map(_text, MISSING))
         given = ", ".join(f"{_text(name)}: {_text(own)}" for name, own in types.items())
@@ -129,13 +140,13 @@ class DataTable:
             + ")"
         )
 
-    def _asked(self, query: str, kinds: Mapping[str, str] | None = None) -> duckdb.DuckDBPyRelation:
+    def _query(self, query: str, kinds: Mapping[str, str] | None = None) -> duckdb.DuckDBPyRelation:
         try:
             return self.connection.sql(query)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
-            raise self._problem(error, kinds or {}) from error
+            raise self._explained(error, kinds or {}) from error
 
     def _fetched(self, relation: duckdb.DuckDBPyRelation, kinds: Mapping[str, str]) -> dict[str, Any]:
         try:
@@ -143,41 +154,54 @@ class DataTable:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
-            raise self._problem(error, kinds) from error
+            raise self._explained(error, kinds) from error
 
-    def _problem(self, error: duckdb.Error, kinds: Mapping[str, str]) -> Problem:
-        said = str(error)
+    def _explained(self, error: duckdb.Error, kinds: Mapping[str, str]) -> CommandError:
+        message = str(error)
         if self.kinds and self.where is not None and isinstance(error, _OF_THE_QUERY):
-            return Problem(f"--where {self.where!r} cannot be understood: {_first_line(said)}", USAGE)
+            return CommandError(
+                f"--where {self.where!r} cannot be understood: {_first_line(message)}",
+                USAGE,
+                parameter="--where",
+                received=self.where,
+            )
         if isinstance(error, duckdb.ConversionException) and kinds:
-            return self._wrong_value(said)
+            return self._wrong_value(message)
         if isinstance(error, duckdb.OutOfMemoryException):
-            return Problem(f"{self.name} does not fit into memory. Read fewer rows: --where.", DATA)
-        if self.files.form == "csv":
-            trouble = csv_trouble(self.files, said)
-            if trouble is not None:
-                return Problem(trouble, DATA)
-        return Problem(f"{self.name} cannot be read as {self.files.form.upper()}: {_first_line(said)}", DATA)
-
-    def _wrong_value(self, said: str) -> Problem:
-        value = re.search(
-            r"""[Cc]ould not convert string ["'](.*?)["'] to|field value out of range: ["'](.*?)["']""", said
+            return CommandError(
+                f"{self.name} does not fit into memory.", DATA, hint="Read fewer rows: --where."
+            )
+        if self.files.format == "csv":
+            explained = csv_error(self.files, message)
+            if explained is not None:
+                return CommandError(explained, DATA, parameter="DATA", received=self.name)
+        return CommandError(
+            f"{self.name} cannot be read as {self.files.format.upper()}: {_first_line(message)}",
+            DATA,
+            parameter="DATA",
+            received=self.name,
         )
-        line = re.search(r"on Line: (\d+)", said)
-        column = re.search(r'converting column "(.*?)"', said)
+
+    def _wrong_value(self, message: str) -> CommandError:
+        value = re.search(
+            r"""[Cc]ould not convert string ["'](.*?)["'] to|field value out of range: ["'](.*?)["']""",
+            message,
+        )
+        line = re.search(r"on Line: (\d+)", message)
+        column = re.search(r'converting column "(.*?)"', message)
         which = f"Column {column[1]!r}" if column else "A column"
         place = f" in line {line[1]}" if line else ""
         held = f" {value[1] or value[2]!r}" if value else " a value"
-        kind = f" {_PLURALS[self._kind_in(said)]}" if self._kind_in(said) else " another kind of value"
-        return Problem(
-            f"{which} of {self.name} holds{held}{place}; it held{kind} in the table that the model was fitted to. "
-            "Correct the value, or leave it empty.",
+        kind = _kind_in(message)
+        expected = _PLURALS[kind] if kind else "another kind of value"
+        return CommandError(
+            f"{which} of {self.name} holds{held}{place}; it held {expected} in the table that the model was fitted to.",
             DATA,
+            parameter=column[1] if column else None,
+            received=value[1] or value[2] if value else None,
+            allowed=expected,
+            hint="Correct the value, or leave it empty.",
         )
-
-    @staticmethod
-    def _kind_in(said: str) -> str:
-        return next((kind for kind, cast in _CASTS.items() if f"'{cast}'" in said or f" {cast}" in said), "")
 
 
 _OF_THE_QUERY = (
@@ -186,6 +210,13 @@ _OF_THE_QUERY = (
     duckdb.CatalogException,
     duckdb.ConversionException,
 )
+
+
+def _kind_in(message: str) -> str | None:
+    """The kind that a value could not be read as."""
+    return next(
+        (kind for kind, cast in _CASTS.items() if f"'{cast}'" in message or f" {cast}" in message), None
+    )
 
 
 def _kind_of(type_: str) -> str:
@@ -211,15 +242,15 @@ def _without_mask(values: Any) -> AnyArray:
     return np.asarray(plain)
 
 
-def _first_line(said: str) -> str:
-    """What duckdb says first, without the name of the error.
+def _first_line(message: str) -> str:
+    """The first line of a message of duckdb, without the name of the error.
 
     Examples
     --------
     >>> _first_line("Binder Error: Referenced column x not found!\\nLINE 1: ...")
     'Referenced column x not found!'
     """
-    return re.sub(r"^[A-Z][\w ]*Error: ", "", said.strip().splitlines()[0].strip())
+    return re.sub(r"^[A-Z][\w ]*Error: ", "", message.strip().splitlines()[0].strip())
 
 
 def _text(value: str) -> str:

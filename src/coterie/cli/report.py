@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from coterie.cli.command import command
+from coterie.cli.console import Messages
 from coterie.cli.models import open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
-from coterie.cli.reading import opened
-from coterie.cli.verb import verb
-from coterie.cli.voice import Voice
+from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
 
 __all__ = ["REPORT_ENDINGS", "report", "write_report"]
@@ -17,9 +17,9 @@ __all__ = ["REPORT_ENDINGS", "report", "write_report"]
 REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 
 
-@verb
+@command
 def report(
-    voice: Voice,
+    messages: Messages,
     model: ModelArgument,
     data: DataArgument,
     output: Annotated[
@@ -36,23 +36,23 @@ def report(
     """Write a report on a model and rows that it has not seen: one file, no network."""
     check_place(output, "--output", REPORT_ENDINGS)
     own = open_model(model)
-    with opened(data, where) as table:
+    with open_table(data, where) as table:
         name = own.target_in(table, target)
         truth = own.truth(table, name)
         X = own.features(table, {name})
         source = table.name
-    with voice.progress("writing the report"):
+    with messages.progress("writing the report"):
         made = write_report(
             own.model, X, truth, output, title=title or f"{name} in {source}", seen=False if new else None
         )
     if json:
         print_out(as_json(made.to_dict()))
-    voice.note(f"The report is in {output}.")
+    messages.note(f"The report is in {output}.")
 
 
 def write_report(model: Any, X: Any, y: Any, path: Path, *, title: str, seen: bool | None = None) -> Any:
     """Build a report and store it; the file is replaced whole or not at all. `seen`: fit saw these rows."""
-    from coterie.report import build  # not needed by the other verbs
+    from coterie.report import build  # not needed by the other commands
 
     made = build(model, X, y, title=title, seen=seen)
     with placed(path) as part:

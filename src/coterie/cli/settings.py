@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sklearn.metrics import get_scorer_names
 
 from coterie._params import resolve_n_jobs
-from coterie.cli.problems import USAGE, Problem, nearest
+from coterie.cli.errors import USAGE, CommandError, guessed
 from coterie.errors import InvalidParameter
 
 __all__ = ["check_settings", "names_in"]
@@ -14,15 +14,20 @@ __all__ = ["check_settings", "names_in"]
 def check_settings(scoring: str | None, jobs: int | None) -> None:
     """Refuse what no fit accepts."""
     if scoring is not None and scoring not in get_scorer_names():
-        guess = nearest(scoring, get_scorer_names())
-        advice = guess or " Some are roc_auc, f1_macro, r2 and neg_mean_absolute_error."
-        raise Problem(f"--scoring {scoring}: there is no such scorer in scikit-learn.{advice}", USAGE)
+        raise CommandError(
+            f"--scoring {scoring}: there is no such scorer in scikit-learn.",
+            USAGE,
+            parameter="--scoring",
+            received=scoring,
+            hint=guessed(scoring, get_scorer_names())
+            or "Some are roc_auc, f1_macro, r2 and neg_mean_absolute_error.",
+        )
     try:
         resolve_n_jobs(jobs)
     except InvalidParameter:
-        raise Problem(
-            f"--jobs {jobs}: expected a number of threads, or a negative one to count from all of them (-1).",
-            USAGE,
+        allowed = "a number of threads, or a negative one to count from all of them (-1)"
+        raise CommandError(
+            f"--jobs {jobs}: expected {allowed}.", USAGE, parameter="--jobs", received=jobs, allowed=allowed
         ) from None
 
 
@@ -39,10 +44,14 @@ def names_in(text: str | None, option: str, known: Iterable[str]) -> list[str] |
     names, known = [own.strip() for own in text.split(",")], list(known)
     for name in names:
         if name not in known:
-            raise Problem(
-                f"{option} {text}: there is no {name!r}.{nearest(name, known)} Known are {', '.join(known)}.",
+            raise CommandError(
+                f"{option} {text}: there is no {name!r}.",
                 USAGE,
+                parameter=option,
+                received=name,
+                allowed=f"some of {', '.join(known)}",
+                hint=" ".join(filter(None, [guessed(name, known), f"Known are {', '.join(known)}."])),
             )
     if len(set(names)) < len(names):
-        raise Problem(f"{option} {text}: a name is given twice.", USAGE)
+        raise CommandError(f"{option} {text}: a name is given twice.", USAGE, parameter=option, received=text)
     return names

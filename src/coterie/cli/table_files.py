@@ -1,4 +1,4 @@
-"""Tables of answers as files, or on the standard output."""
+"""Tables of predictions as files, or on the standard output."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", *_JSON_LINES)
 
 
 def write_table(columns: Mapping[str, AnyArray], path: Path | None, ending: str = ".csv") -> None:
-    """A table as a file whose ending says how, or on the standard output in the form of an ending."""
+    """A table as a file whose ending decides the format, or on the standard output in the format of an ending."""
     if path is None:
         print_out(_text(columns, ending))
         return

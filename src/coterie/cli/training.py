@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie._typing import AnyArray, Task
-from coterie.cli.problems import DATA, USAGE, Problem
+from coterie.cli.errors import DATA, USAGE, CommandError
 from coterie.cli.reading import DataTable
 from coterie.committee.comparison import read_any_target
 
-__all__ = ["Roles", "Training", "missing_in", "read_training"]
+__all__ = ["Roles", "TrainingTable", "missing_in", "no_rows", "read_training"]
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,25 @@ class Roles:
             if name is None:
                 continue
             if taken.get(name, option) != option:
-                raise Problem(
-                    f"Column {name!r} is given to {taken[name]} and to {option}: choose one.", USAGE
+                raise CommandError(
+                    f"Column {name!r} is given to {taken[name]} and to {option}: choose one.",
+                    USAGE,
+                    parameter=option,
+                    received=name,
                 )
             taken[name] = option
         if self.groups is not None and self.time is not None:
-            raise Problem("--groups and --time ask for different folds: choose one.", USAGE)
+            raise CommandError(
+                "--groups and --time need different folds: choose one.",
+                USAGE,
+                parameter="--time",
+                received=self.time,
+            )
         return taken
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingTable:
     """Features, target, and what else is known of the rows.
 
     Attributes
@@ -81,25 +89,32 @@ class Training:
         return {"target": self.target, "task": self.task, "kinds": json.dumps(self.kinds)}
 
 
-def read_training(table: DataTable, roles: Roles, task: str) -> Training:
+def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
     if task not in ("auto", "classification", "regression"):
-        raise Problem(f"--task {task}: expected auto, classification or regression.", USAGE)
+        allowed = "auto, classification or regression"
+        raise CommandError(
+            f"--task {task}: expected {allowed}.", USAGE, parameter="--task", received=task, allowed=allowed
+        )
     taken = roles.taken()
     for name, option in taken.items():
         table.check_column(name, option)
     features = [name for name in table.kinds if name not in taken]
     if not features:
-        raise Problem(f"{table.name} has no column left to learn from beside {', '.join(taken)}.", DATA)
+        raise CommandError(
+            f"{table.name} has no column left to learn from beside {', '.join(taken)}.",
+            DATA,
+            parameter="--drop",
+            received=list(roles.drop),
+        )
     others = [name for name in taken if taken[name] != "--drop"]
     kinds = {name: table.kinds[name] for name in [*features, roles.target]}
     if kinds[roles.target] == "flag":
-        kinds[roles.target] = "text"  # predictions say "yes" where the table says "yes", and not "true"
+        kinds[roles.target] = "text"  # predictions are "yes" where the table has "yes", and not "true"
     held = table.columns([*features, *others], kinds)
     n_rows = len(held[roles.target])
     if n_rows == 0:
-        rows = "rows" if table.where is None else "rows for which --where holds"
-        raise Problem(f"{table.name} has no {rows}.", DATA)
+        raise no_rows(table)
     _check_target(held[roles.target], roles.target, table)
     if roles.time is not None:
         order = _order(held[roles.time], roles.time, table)
@@ -108,11 +123,13 @@ def read_training(table: DataTable, roles: Roles, task: str) -> Training:
     _check_task(y, task, roles.target)
     kind, target = read_any_target(y, task, n_rows, f"The target {roles.target!r}")
     if target.classes is not None and len(target.classes) < 2:
-        raise Problem(
+        raise CommandError(
             f"The target {roles.target!r} is {_plain(target.classes[0])!r} in every row: there is nothing to learn.",
             DATA,
+            parameter="--target",
+            received=roles.target,
         )
-    return Training(
+    return TrainingTable(
         X={name: held[name] for name in features},
         y=y,
         task=kind,
@@ -123,6 +140,13 @@ def read_training(table: DataTable, roles: Roles, task: str) -> Training:
         weight=None if roles.weight is None else held[roles.weight],
         by_time=roles.time is not None,
     )
+
+
+def no_rows(table: DataTable) -> CommandError:
+    """The error of a table without rows."""
+    rows = "rows" if table.where is None else "rows for which --where holds"
+    option = "DATA" if table.where is None else "--where"
+    return CommandError(f"{table.name} has no {rows}.", DATA, parameter=option, received=table.where)
 
 
 def missing_in(values: AnyArray) -> Any:
@@ -138,32 +162,42 @@ def missing_in(values: AnyArray) -> Any:
 
 def _check_target(values: AnyArray, name: str, table: DataTable) -> None:
     if values.dtype.kind in "mM":
-        raise Problem(
-            f"The target {name!r} holds dates or times. Predict a number instead, such as days since an event.",
+        raise CommandError(
+            f"The target {name!r} holds dates or times.",
             DATA,
+            parameter="--target",
+            received=name,
+            hint="Predict a number instead, such as days since an event.",
         )
     holes = missing_in(values)
     if holes.any():
-        raise Problem(
+        raise CommandError(
             f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first is "
-            f"row {int(holes.argmax()) + 1}. Fill it in, or read the other rows alone: "
-            f"--where '\"{name}\" IS NOT NULL'",
+            f"row {int(holes.argmax()) + 1}.",
             DATA,
+            parameter="--target",
+            received=name,
+            hint=f"Fill it in, or read the other rows alone: --where '\"{name}\" IS NOT NULL'",
         )
 
 
 def _check_task(y: AnyArray, task: str, name: str) -> None:
     if task == "regression" and y.dtype.kind not in "biuf":
-        raise Problem(
-            f"--task regression: the target {name!r} holds texts, such as {str(y[0])!r}. Leave --task out.",
+        raise CommandError(
+            f"--task regression: the target {name!r} holds texts, such as {str(y[0])!r}.",
             DATA,
+            parameter="--task",
+            received=task,
+            hint="Leave --task out.",
         )
     if task == "classification" and y.dtype.kind == "f" and (y != np.round(y)).any():
         value = y[(y != np.round(y)).argmax()]
-        raise Problem(
-            f"--task classification: the target {name!r} holds numbers with fractions, such as {value:g}. Leave --task "
-            "out.",
+        raise CommandError(
+            f"--task classification: the target {name!r} holds numbers with fractions, such as {value:g}.",
             DATA,
+            parameter="--task",
+            received=task,
+            hint="Leave --task out.",
         )
 
 
@@ -177,10 +211,13 @@ def _labels(values: AnyArray) -> AnyArray:
 def _order(values: AnyArray, name: str, table: DataTable) -> AnyArray:
     holes = missing_in(values)
     if holes.any():
-        raise Problem(
+        raise CommandError(
             f"--time {name}: {holes.sum():,} rows of {table.name} have no time; the first is row "
-            f"{int(holes.argmax()) + 1}. Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
+            f"{int(holes.argmax()) + 1}.",
             DATA,
+            parameter="--time",
+            received=name,
+            hint=f"Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
         )
     return np.argsort(values, kind="stable")
 

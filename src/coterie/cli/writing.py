@@ -1,4 +1,4 @@
-"""What a verb leaves behind: files that appear whole or not at all, and results on the standard output."""
+"""What a command leaves behind: files that appear whole or not at all, and results on the standard output."""
 
 import json
 import math
@@ -12,26 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from coterie.cli.problems import STDOUT, USAGE, Problem, nearest, writing
+from coterie.cli.errors import STDOUT, USAGE, CommandError, guessed, writing
 
 __all__ = ["as_json", "check_place", "placed", "print_out"]
 
 
 def check_place(path: Path, option: str, endings: tuple[str, ...] = ()) -> None:
     """Refuse a file that cannot be written, before the work begins."""
+
+    def refused(message: str, **fields: Any) -> CommandError:
+        return CommandError(f"{option} {path}{message}", USAGE, parameter=option, received=path, **fields)
+
     if endings and path.suffix.lower() not in endings:
-        raise Problem(f"{option} {path}: expected a name that ends in {' or '.join(endings)}.", USAGE)
+        allowed = f"a name that ends in {' or '.join(endings)}"
+        raise refused(f": expected {allowed}.", allowed=allowed)
     if path.is_dir():
-        raise Problem(f"{option} {path} is a folder; give the name of a file in it.", USAGE)
+        raise refused(" is a folder; give the name of a file in it.")
     if path.exists() and not path.is_file():
-        raise Problem(f"{option} {path} is no ordinary file, so it cannot be replaced by one.", USAGE)
+        raise refused(" is no ordinary file, so it cannot be replaced by one.")
     folder = path.absolute().parent
     if not folder.is_dir():
         beside = [own.name for own in folder.parent.iterdir()] if folder.parent.is_dir() else []
-        guess = nearest(folder.name, beside)
-        raise Problem(f"{option} {path}: there is no folder '{folder}'.{guess or ' Make it first.'}", USAGE)
+        hint = guessed(folder.name, beside) or "Make it first."
+        raise refused(f": there is no folder '{folder}'.", hint=hint)
     if not os.access(folder, os.W_OK):
-        raise Problem(f"{option} {path}: you may not write into the folder '{folder}'.", USAGE)
+        raise refused(f": you may not write into the folder '{folder}'.")
 
 
 @contextmanager

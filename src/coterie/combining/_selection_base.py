@@ -1,17 +1,14 @@
 """What selection of classes and of numbers share: a library of members out of fold, and a greedy choice from it."""
 
-import copy
-import math
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.metrics import get_scorer
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Function, OneOf, Params, Real, Whole, in_short
+from coterie._params import Function, OneOf, Params, Real, Whole
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
@@ -21,9 +18,9 @@ from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greed
 from coterie.data.parts import Outline, cuttable, outline_of
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
-from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput
 from coterie.fitting.fitted_state import PRUNED_FITTED
-from coterie.fitting.scoring import ScorerName, parameters_of
+from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldModels
 from coterie.members.member_predictions import MemberPredictions
@@ -178,31 +175,8 @@ class SelectionBase(NamedMembers):
     def _judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
         if self.scoring is None:
             return self._default_judge(library, truth, weight)
-        scorer = get_scorer(self.scoring)
-        takes_weight = "sample_weight" in parameters_of(getattr(scorer, "_score_func", scorer))
-        weights = {"sample_weight": weight} if takes_weight else {}
-        users = self._users_target(truth)
-
-        def score(means: FloatArray) -> float:
-            view = copy.copy(self)
-            view.__dict__["_means_of"] = lambda _: means
-            try:
-                found = float(scorer(view, None, users, **weights))
-            except CoterieError:
-                raise
-            except Exception as error:
-                raise InvalidParameter(
-                    f"scoring={in_short(self.scoring)} cannot score the {len(users)} rows that were held out: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-            if not math.isfinite(found):
-                raise InvalidInput(
-                    f"scoring={in_short(self.scoring)} is {found} on the {len(users)} rows that were held out; "
-                    "expected a finite number. Some scores need rows of every class."
-                )
-            return found
-
-        return AnyScore(library, score)
+        scorer, users = PredictionScorer(self), self._users_target(truth)
+        return AnyScore(library, lambda means: scorer.score(means, users, weight))
 
     def _take_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
         """Scores of members, and of the selection on rows that it was not made by."""
@@ -329,6 +303,9 @@ class SelectionBase(NamedMembers):
 
     def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
         raise AssertionError("selection of classes and of numbers each say what is good")
+
+    def _response_functions(self) -> ResponseFunctions:
+        raise AssertionError("selection of classes and of numbers each say what they predict")
 
     def _shown(self, answers: FloatArray) -> FloatArray:
         raise AssertionError("selection of classes and of numbers each say how answers look")

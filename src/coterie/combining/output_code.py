@@ -35,7 +35,7 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import verify_columns
-from coterie.members.fit_members import Member, Task, fit_all, in_parallel, weight_params
+from coterie.members.fit_members import Member, MemberProgress, Task, fit_all, in_parallel, weight_params
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
 from coterie.trees.decision_tree import DecisionTreeClassifier
 
@@ -218,7 +218,8 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
                 tasks[column] = self._task(column, learner, sides[:, column], rows, params, seeds)
             else:  # the rows of one side have no weight
                 every[column] = _OneSide(present.pop() if present else 0)
-        outcomes = fit_all(list(tasks.values()), X, n_jobs=self.n_jobs, on_error="raise")
+        progress = MemberProgress(type(self).__name__, len(tasks), self.verbose)
+        outcomes = fit_all(list(tasks.values()), X, n_jobs=self.n_jobs, on_error="raise", progress=progress)
         for column, outcome in zip(tasks, outcomes, strict=True):
             every[column] = outcome.model
         self.estimators_ = every
@@ -234,14 +235,12 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         seeds: AnyArray,
     ) -> Task:
         y = (side > 0).astype(np.int64) if is_classifier(learner) else side.astype(np.float64)
-        owner = type(self).__name__
         return Task(
             Member(_name(column), learner),
             y,
             rows=None if len(rows) == len(side) else rows,
             params=params,
             seed=None if self.random_state is None else int(seeds[column]),
-            said=f"{owner}: {_name(column)} of {self.code_book_.shape[1]}" if self.verbose else None,
         )
 
     def predict(self, X: Any) -> AnyArray:

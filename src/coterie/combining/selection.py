@@ -11,6 +11,7 @@ from coterie._value_types import COUNT, LABELS
 from coterie.combining._selection_base import SELECTION_FITTED, SelectionBase
 from coterie.combining.greedy import Judge, LogLoss, SquaredError
 from coterie.data.target import Target
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.members.fit_members import Member
 from coterie.members.named_members import verify_members
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
@@ -153,12 +154,17 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
-        means = self._means_of(X)
-        return np.asarray(self.classes_[means.argmax(axis=1)])
+        return self._labels_of(self._means_of(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The weighted mean of the members' probabilities, shape (n_rows, n_classes)."""
         return self._means_of(X)
+
+    def _labels_of(self, means: FloatArray) -> AnyArray:
+        return np.asarray(self.classes_[means.argmax(axis=1)])
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._labels_of, "predict_proba": self._shown}
 
     def _question(self, member: Member, target: Target) -> Question:
         soft = hasattr(member.estimator, "predict_proba")
@@ -261,6 +267,9 @@ class SelectionRegressor(RegressorMixin, SelectionBase):
     def predict(self, X: Any) -> FloatArray:
         """The weighted mean of what the chosen members say."""
         return self._shown(self._means_of(X))
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._shown}
 
     def _question(self, member: Member, target: Target) -> Question:
         return Question(method_of(member.name, member.estimator, "predict"))

@@ -1,11 +1,12 @@
-"""Time: how much is left, what the next fit may take, and a callback that stops rounds of boosting when it is over."""
+"""Time: how much is left, what the next fit may take, and a monitor that stops fits when it is over."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from coterie.committee.portfolio import Entry, Shape
+from coterie.fitting.monitor import FitEvent
 
-__all__ = ["Clock", "Forecast", "StopAt"]
+__all__ = ["Clock", "Deadline", "Forecast"]
 
 
 @dataclass(frozen=True)
@@ -60,24 +61,20 @@ class Forecast:
         return factor * entry.seconds(shape)
 
 
-class StopAt:
-    """A callback of scikit-learn that asks to stop after the first round that ends too late."""
+class Deadline:
+    """A monitor that asks rounds of boosting and trees of forests to stop after the first event that comes too late.
+
+    Attributes
+    ----------
+    stopped : whether a fit ended before its last round or tree
+    """
 
     def __init__(self, clock: Clock, until: float) -> None:
         self._clock = clock
         self._until = until
         self.stopped = False
 
-    def setup(self, estimator: object, context: object) -> None:
-        """Nothing to prepare."""
-
-    def teardown(self, estimator: object, context: object) -> None:
-        """Nothing to undo."""
-
-    def on_fit_task_begin(self, estimator: object, context: object) -> None:
-        """A round begins."""
-
-    def on_fit_task_end(self, estimator: object, context: object) -> bool:
-        late = getattr(context, "parent", None) is not None and self._clock.elapsed > self._until
-        self.stopped |= late
+    def __call__(self, event: FitEvent) -> bool:
+        late = event.step in ("round", "tree") and self._clock.elapsed > self._until
+        self.stopped |= late and event.done != event.total
         return late

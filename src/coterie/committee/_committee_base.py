@@ -2,51 +2,50 @@
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import clone
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole, check_params, resolve_n_jobs
-from coterie._reported import Reported
+from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._clock import Clock
+from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember, ReadInput, read_input
 from coterie.committee._folds import drawn_folds, thinned
-from coterie.committee._gathering import Gathering, Limits, Training, say, warn_interrupted
-from coterie.committee._goal import AnyGoal, Goal, Rows
-from coterie.committee._leaderboard import leaderboard_of
-from coterie.committee._weights import Answers, choice_of
+from coterie.committee._leaderboard import MemberSummary, leaderboard_of
+from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
 from coterie.committee.listing import Listing
-from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, trusted_of
-from coterie.data.any_table import TakesAnyTable
-from coterie.data.groups import read_groups
+from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
+from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
+from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
 from coterie.data.parts import cuttable
 from coterie.data.schema import Schema
-from coterie.data.table import read_table
-from coterie.data.target import Target, read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.table import Table, read_table
+from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_journal, taken_up
-from coterie.fitting.fingerprint import about_fit, digest_of
-from coterie.fitting.fitted_state import forget
-from coterie.fitting.scoring import ScorerName
+from coterie.fitting.checkpoint_writer import taken_up
+from coterie.fitting.estimator import Estimator
+from coterie.fitting.fingerprint import digest_of
+from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import in_parallel
 from coterie.members.fold_ensemble import FoldModels
 from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions
+from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import Fold, Splitter
+from coterie.members.response import Question
 from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
 
-_MOST_HELD_OUT = 200_000  # rows that members are asked about, if time is limited
+_MOST_HELD_OUT = 200_000  # rows that members predict out of fold, if time is limited
 
 COMMITTEE_PARAMS: Params = {
     "time_limit": [Real(0, None, closed="neither"), None],
@@ -64,220 +63,172 @@ COMMITTEE_PARAMS: Params = {
 }
 
 
-class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator):
-    """The way of `fit`, and the weighted mean of what members say."""
+class CommitteeBase(Estimator):
+    """The path of a fit, and the weighted mean of the members' predictions."""
 
     PARAMS: ClassVar[Params] = COMMITTEE_PARAMS
+    _takes_any_table = True
+    _has_members = True
     _task: ClassVar[Task]
 
     weights_: FloatArray
     estimators_: list[FoldModels]
-    _answers: Answers
-    _truth: Rows
+    _answers: OutOfFoldPredictions
+    _truth: RowTargets
 
     @staticmethod
     def _now() -> float:
         """The clock; tests have one of their own."""
         return time.perf_counter()
 
-    def _store(self, given: Mapping[str, Any]) -> None:
-        for name in self.PARAMS:
-            setattr(self, name, given[name])
-
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, resume: bool) -> Self:
         clock = Clock(self._now, self._now(), self.time_limit)
-        check_params(self)
-        check_resume(self, resume)
-        resolve_n_jobs(self.n_jobs)
-        seed = root_seed(self.random_state)
-        journal = None
-        if self.checkpoint is not None:
-            journal = self._journal(X, y, sample_weight, groups, seed, resume=resume)
-            with taken_up():
-                spent = max((float(part["elapsed"]) for part in journal.known), default=0.0)
-            seed, clock = journal.seed, Clock(self._now, clock.begun - spent, self.time_limit)
-        forget(self)
-        training, target = self._training(X, y, sample_weight, groups, seed)
-        self._take_target(target)
-        truth = Rows(
-            target.values,
-            np.ones(len(target.values)) if training.weight is None else training.weight,
-            training.groups,
-        )
-        gathering = Gathering(
-            training,
-            Limits(
-                self.max_members,
-                self.memory_limit,
-                self.n_jobs,
-                self.on_error,
-                int(self.verbose),
-                type(self).__name__,
-            ),
-            clock,
-            seed,
-            journal=journal,
-        )
-        goal = self._goal()
-        entries = self._entries(training)
-        with nullcontext() if journal is None else journal.keeps(gathering.collect):
-            gathering.run(entries, lambda state: self._look_ahead(state, goal, truth))
-        try:
-            self._conclude(gathering, goal, truth)
-        except KeyboardInterrupt:
-            if gathering.interrupted:
-                raise
-            gathering.interrupted = True
-            self._conclude(gathering, goal, truth)
-        if gathering.interrupted:
-            warn_interrupted(gathering)
-        self.fit_time_ = clock.elapsed
+        with self._fitting(X, y, resume=resume) as run:
+            table = read_table(X)
+            given = read_input(table, y, sample_weight, groups, self._task, type(self).__name__)
+            checkpoint = run.open_checkpoint(lambda: self._about_data(table, given), every=1)
+            if checkpoint is not None:
+                with taken_up():
+                    spent = max((float(part["elapsed"]) for part in checkpoint.known), default=0.0)
+                clock = Clock(self._now, clock.begun - spent, self.time_limit)
+            data = self._data(X, given, table.n_columns, run.seed)
+            Schema.of(table).mark(self)
+            self._take_target(given.target)
+
+            metric = self._metric()
+            portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint)
+            by_time = isinstance(self.cv, TimeSeriesSplit)
+            entries = portfolio_of(self.portfolio, self._task, data.shape, by_time=by_time)
+
+            with (
+                printed_progress(self.verbose, type(self).__name__, "member"),
+                nullcontext() if checkpoint is None else checkpoint.keeps(portfolio.collect),
+            ):
+                portfolio.train(entries)
+
+            try:
+                self._conclude(portfolio, metric)
+            except KeyboardInterrupt:
+                if portfolio.interrupted:
+                    raise
+                portfolio.interrupted = True
+                self._conclude(portfolio, metric)
+            if portfolio.interrupted:
+                warn_interrupted(type(self).__name__, portfolio.names)
+            self.fit_time_ = clock.elapsed
         return self
 
-    def _journal(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, *, resume: bool
-    ) -> Journal:
-        """What was complete before; a fit that goes on may have another time limit, if both have one."""
-        about = about_fit(self)
-        about["time_limit"] = "None" if self.time_limit is None else "a number"
-        table = read_table(X)
-        given = {
+    def _about_data(self, table: Table, given: ReadInput) -> dict[str, str]:
+        """Digests of what was given; a fit that is resumed may have another time limit, if both have one."""
+        read = {
             "X": table,
-            "y": read_target(y, task=self._task, estimator_name=type(self).__name__, n_rows=table.n_rows),
-            "sample_weight": read_weight(sample_weight, table.n_rows),
-            "groups": None if groups is None else read_groups(groups, table.n_rows),
+            "y": given.target,
+            "sample_weight": given.sample_weight,
+            "groups": given.groups,
         }
-        about |= {name: digest_of(value) for name, value in given.items()}
-        return opened_journal(self, about, seed, resume=resume, every=1)
+        limit = {"time_limit": "None" if self.time_limit is None else "a number"}
+        return limit | {name: digest_of(value) for name, value in read.items()}
 
-    def _training(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int
-    ) -> tuple[Training, Target]:
-        table = read_table(X)
-        target = read_target(y, task=self._task, estimator_name=type(self).__name__, n_rows=table.n_rows)
-        weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
-        codes = None if groups is None else read_groups(groups, table.n_rows)
-        X = cuttable(X)
-        folds = drawn_folds(self.cv, X, target.values, codes, self._task, seed, type(self).__name__)
+    def _data(self, X: Any, given: ReadInput, n_columns: int, seed: int) -> CommitteeData:
+        """The table in folds; of very many rows fewer are held out, if time is limited."""
+        X, owner = cuttable(X), type(self).__name__
+        folds = drawn_folds(self.cv, X, given.target.values, given.groups, self._task, seed, owner)
         if self.time_limit is not None:
             folds = thinned(folds, _MOST_HELD_OUT, seed)
-        classes = target.classes
-        assert not isinstance(classes, list)
-        labels = target.values if classes is None else classes[target.values]
-        Schema.of(table).mark(self)
-        drawn = self.cv is None or Whole(2).accepts(self.cv)
-        return Training(X, labels, weight, codes, classes, folds, table.n_columns, drawn), target
+        random_folds = self.cv is None or Whole(2).accepts(self.cv)
+        return CommitteeData.of(X, given, folds, n_columns, random_folds=random_folds)
 
-    def _entries(self, training: Training) -> list[Entry]:
-        by_time = isinstance(self.cv, TimeSeriesSplit)
-        return portfolio_of(self.portfolio, self._task, training.shape, by_time=by_time)
-
-    def _goal(self) -> Goal:
-        if self.scoring is None:
-            return self._default_goal()
-
-        def view(answers: FloatArray) -> Any:
-            seen = copy.copy(self)
-            seen.__dict__["_answers_of"] = lambda _: answers
-            return seen
-
-        return AnyGoal(self.scoring, view, self._users_target)
-
-    def _look_ahead(self, gathering: Gathering, goal: Goal, truth: Rows) -> None:
-        """Put time aside for the weights: how long does it take to score one mean?"""
-        newest = gathering.found[-1]
-        rows = np.flatnonzero(~np.isnan(newest.answers).any(axis=1) & (truth.weight > 0))[: goal.most_rows]
-        begun = gathering.clock.elapsed
-        value = goal.value(newest.answers[rows], truth.take(rows)) if len(rows) else float("nan")
-        one = gathering.clock.elapsed - begun
-        n_choices = len(gathering.training.folds) + 1
-        gathering.reserve = one * n_choices * self.max_iter * (len(gathering.found) + 1) / 2
-        say(
-            gathering.limits,
-            f"{newest.entry.name}, {newest.fit_time:.1f} s, {goal.name} {value:.5g}, "
-            f"{gathering.clock.elapsed:.1f} s since the beginning",
+    def _limits(self) -> FitLimits:
+        return FitLimits(
+            type(self).__name__,
+            max_members=self.max_members,
+            memory=self.memory_limit,
+            max_iter=int(self.max_iter),
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
         )
 
-    def _conclude(self, gathering: Gathering, goal: Goal, truth: Rows) -> None:
+    def _metric(self) -> Metric:
+        if self.scoring is None:
+            return self._default_metric()
+        return ScorerMetric(PredictionScorer(self), self._users_target)
+
+    def _conclude(self, run: PortfolioRun, metric: Metric) -> None:
         """Weights, temperature, scores, and the models of the members that have weight."""
-        found, folds = gathering.found, gathering.training.folds
-        known = np.zeros(len(truth.weight), dtype=bool)
-        for fold in folds:
+        oof = self._out_of_fold(run.members, run.data)
+        prior = prior_member(run.names, self.portfolio)
+        choice = choose_weights(metric, oof, int(self.max_iter), calibrates=self._calibrates(), prior=prior)
+        self._take_scores(run.members, oof, choice, metric)
+        self._take_members(run.members, choice.weights, run.data.classes)
+        self.members_ = run.names
+        self.skipped_ = dict(run.skipped)
+        self.dropped_ = {name: f"{type(e).__name__}: {e}" for name, e in run.errors.items()}
+        self.stopped_ = [member.name for member in run.members if member.stopped]
+        self.interrupted_ = run.interrupted
+        self.n_folds_ = len(run.data.folds)
+
+    def _out_of_fold(self, members: Sequence[FittedMember], data: CommitteeData) -> OutOfFoldPredictions:
+        known = np.zeros(data.n_rows, dtype=bool)
+        for fold in data.folds:
             known[fold.test] = True
-        known &= truth.weight > 0
+        known &= data.targets.weight > 0
         if not known.any():
             raise InvalidInput(
-                f"{type(self).__name__}: no row with weight was held out, so there is nothing to choose by."
+                f"{type(self).__name__}: no row with weight was held out, so there is nothing to choose by.",
+                parameter="sample_weight",
             )
-        answers = Answers(np.stack([own.answers for own in found]), truth, known, folds)
-        names = [own.entry.name for own in found]
-        choice = choice_of(
-            goal,
-            answers,
-            int(self.max_iter),
-            calibrates=self._calibrates(),
-            trusted=trusted_of(names, self.portfolio),
-        )
-        honest = np.flatnonzero(~np.isnan(choice.honest).any(axis=1))
-        score = goal.score(choice.honest[honest], truth.take(honest))
-        self.scoring_ = goal.name
-        self.members_ = names
+        predictions = np.stack([member.predictions for member in members])
+        return OutOfFoldPredictions(predictions, data.targets, known, data.folds)
+
+    def _take_scores(
+        self,
+        members: Sequence[FittedMember],
+        oof: OutOfFoldPredictions,
+        choice: WeightChoice,
+        metric: Metric,
+    ) -> None:
+        """Weights, and what is known out of fold of the committee and of its members."""
+        scored = np.flatnonzero(~np.isnan(choice.nested).any(axis=1))
+        score = metric.score(choice.nested[scored], oof.rows.take(scored))
+        known = oof.rows.take(oof.known)
+        self.scoring_ = metric.name
         self.weights_ = choice.weights
         self.n_iter_ = choice.n_iter
         self.oof_score_, self.oof_score_error_ = score.value, score.error
         self.member_scores_ = Bunch(
-            **{
-                name: goal.value(own.answers[known], truth.take(known))
-                for name, own in zip(names, found, strict=True)
-            }
+            **{member.name: metric.value(member.predictions[oof.known], known) for member in members}
         )
-        self.oof_predictions_ = Bunch(
-            **{name: self._shown(own.answers) for name, own in zip(names, found, strict=True)}
-        )
-        self.fit_times_ = Bunch(**{own.entry.name: own.fit_time for own in found})
-        self.predict_times_ = Bunch(**{own.entry.name: own.predict_time for own in found})
-        self.skipped_ = dict(gathering.skipped)
-        self.dropped_ = {name: f"{type(e).__name__}: {e}" for name, e in gathering.errors.items()}
-        self.stopped_ = [own.entry.name for own in found if own.stopped]
-        self.interrupted_ = gathering.interrupted
-        self.n_folds_ = len(folds)
-        self._take_honest(choice.honest, choice.temperature)
-        self._answers, self._truth = answers, truth
-        chosen = np.flatnonzero(choice.weights)
-        classes = self.__dict__.get("classes_")
-        self.estimators_ = [
-            FoldModels(found[i].entry.name, found[i].models, () if classes is None else (classes,))
-            for i in chosen
-        ]
+        self.oof_predictions_ = Bunch(**{member.name: self._output(member.predictions) for member in members})
+        self.fit_times_ = Bunch(**{member.name: member.fit_time for member in members})
+        self.predict_times_ = Bunch(**{member.name: member.predict_time for member in members})
+        self._take_nested(choice.nested, choice.temperature)
+        self._answers, self._truth = oof, oof.rows
+
+    def _take_members(
+        self, members: Sequence[FittedMember], weights: FloatArray, classes: AnyArray | None
+    ) -> None:
+        """Keep the members that have weight."""
+        has_weight = weights > 0
+        chosen = [member for member, has in zip(members, has_weight, strict=True) if has]
+        self.estimators_ = [_fold_models(member.name, member.models, classes) for member in chosen]
         self.named_estimators_ = Bunch(**{model.name: model for model in self.estimators_})
-        self._shares = choice.weights[chosen]
-        self._questions = [found[i].question for i in chosen]
-        self._learners = [(clone(found[i].entry.estimator), found[i].entry.max_rows) for i in chosen]
+        self._shares = weights[has_weight]
+        self._questions = [member.response for member in chosen]
+        self._learners = [(clone(member.entry.estimator), member.entry.max_rows) for member in chosen]
         self._has_folds = True
 
-    def _answers_of(self, X: Any) -> FloatArray:
-        """The weighted mean of what members say, shape (n_rows, n_columns)."""
+    def _mean_predictions(self, X: Any) -> FloatArray:
+        """The weighted mean of the members' predictions, shape (n_rows, n_columns)."""
         members = self._member_values(X)
         return np.asarray(sum(share * own for share, own in zip(self._shares, members, strict=True)))
 
     def _member_values(self, X: Any) -> list[FloatArray]:
+        """The predictions of each member with weight, the mean of its models."""
         check_is_fitted(self, "estimators_")
-        calls = [(question, X) for question in self._questions]
-        return in_parallel(
-            _mean_of,
-            [(model, *call) for model, call in zip(self.estimators_, calls, strict=True)],
-            n_jobs=self.n_jobs,
-        )
-
-    def _answers_by_fold(self, X: Any) -> FloatArray:
-        """What the committee of each fold says, shape (n_folds, n_rows, n_columns)."""
-        n_models = self.n_folds_ if self._has_folds else 1
-        totals: list[Any] = [0.0] * n_models
-        for member, question, share in zip(self.estimators_, self._questions, self._shares, strict=True):
-            said = [share * question.ask(member.name, model, X) for model in member.models]
-            for number in range(n_models):
-                totals[number] = totals[number] + said[number if len(said) > 1 else 0]
-        return np.stack(totals)
+        calls = [
+            (model, response, X) for model, response in zip(self.estimators_, self._questions, strict=True)
+        ]
+        return in_parallel(_mean_of_folds, calls, n_jobs=self.n_jobs)
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each member with weight predicts, the mean of its models: probabilities or numbers."""
@@ -286,13 +237,24 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         return MemberPredictions(values, self._shares, names, labels_by_target(self))
 
     def held_out_predictions(self) -> HeldOutPredictions:
-        """What all members predicted out of fold, for the training rows that every one of them was asked about."""
+        """What all members predicted out of fold, for the training rows that every one of them predicted."""
         check_is_fitted(self, "estimators_")
-        rows = self._answers.known & np.isfinite(self._answers.said).all(axis=(0, 2))
+        predictions = self._answers.predictions
+        rows = self._answers.known & np.isfinite(predictions).all(axis=(0, 2))
         members = MemberPredictions(
-            self._answers.said[:, rows], self.weights_, tuple(self.members_), labels_by_target(self)
+            predictions[:, rows], self.weights_, tuple(self.members_), labels_by_target(self)
         )
         return HeldOutPredictions(members, self._truth.truth[rows], self._truth.weight[rows])
+
+    def _predictions_by_fold(self, X: Any) -> FloatArray:
+        """What the committee of each fold predicts, shape (n_folds, n_rows, n_columns)."""
+        n_models = self.n_folds_ if self._has_folds else 1
+        totals: list[Any] = [0.0] * n_models
+        for member, response, share in zip(self.estimators_, self._questions, self._shares, strict=True):
+            by_model = [share * response.ask(member.name, model, X) for model in member.models]
+            for number in range(n_models):
+                totals[number] = totals[number] + by_model[number if len(by_model) > 1 else 0]
+        return np.stack(totals)
 
     def leaderboard(self) -> Listing:
         """Members in the order of their scores, the committee first.
@@ -301,44 +263,51 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         -------
         Listing of rows with
             name, score, and low and high, the ends of an interval that holds the score 95 % of the time;
-            weight; score_without, the score of a committee chosen without this member, and brings, what is lost by
-            that; fit_time in seconds, predict_time in seconds for a thousand rows.
-            The score of the committee in the first row is honest: no row helped to choose the weights it is scored
-            by. score_without and brings compare committees whose weights were chosen by all rows.
+            weight; score_without, the score of a committee chosen without this member, and contribution, what is lost
+            by that; fit_time in seconds, predict_time in seconds for a thousand rows.
+            The score of the committee in the first row is nested: no row helped to choose the weights it is scored by.
+            score_without and contribution compare committees whose weights were chosen by all rows.
         """
         check_is_fitted(self, "estimators_")
-        return leaderboard_of(self, self._goal())
+        metric = self._metric()
+
+        def choose(oof: OutOfFoldPredictions, names: list[str]) -> FloatArray:
+            prior = prior_member(names, self.portfolio)
+            return weights_of(metric, oof, oof.known, int(self.max_iter), prior)
+
+        members = [
+            MemberSummary(name, float(weight), float(self.fit_times_[name]), float(self.predict_times_[name]))
+            for name, weight in zip(self.members_, self.weights_, strict=True)
+        ]
+        notes = [f"not fitted: {name}: {why}" for name, why in self.skipped_.items()]
+        notes += [f"failed: {name}: {why}" for name, why in self.dropped_.items()]
+        score = Score(self.oof_score_, self.oof_score_error_)
+        return leaderboard_of(members, self._answers, metric, score, choose, notes)
 
     def refit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """A committee with the same weights whose members are fitted anew, to all rows: one model each.
 
-        It answers several times faster, and each model has seen all rows. What is known out of fold stays as it is.
+        It predicts several times faster, and each model has seen all rows. What is known out of fold stays as it is.
 
         Parameters
         ----------
         X, y, sample_weight, groups : as in `fit`, and usually the same
         """
         check_is_fitted(self, "estimators_")
-        n_rows = read_table(X).n_rows
-        target = read_target(y, task=self._task, estimator_name=type(self).__name__, n_rows=n_rows)
-        weight = combined_weight(read_weight(sample_weight, n_rows), None)
-        codes = None if groups is None else read_groups(groups, n_rows)
-        classes = target.classes
-        assert not isinstance(classes, list)
-        labels = target.values if classes is None else classes[target.values]
-        X = cuttable(X)
-        every = Fold(np.arange(n_rows), np.arange(0))
-        columns = int(self.n_features_in_)
-        training = Training(X, labels, weight, codes, classes, [every], columns)
+        table, owner = read_table(X), type(self).__name__
+        given = read_input(table, y, sample_weight, groups, self._task, owner)
+        every = Fold(np.arange(table.n_rows), np.arange(0))
+        data = CommitteeData.of(cuttable(X), given, [every], int(self.n_features_in_))
         seeds = spawn_seeds(root_seed(self.random_state), len(self.estimators_))
-        limits = Limits(None, None, self.n_jobs, "raise", int(self.verbose), type(self).__name__)
-        gathering = Gathering(training, limits, Clock(self._now, self._now(), None), int(seeds[0]))
+        clock = Clock(self._now, self._now(), None)
+        limits = FitLimits(owner, n_jobs=self.n_jobs)
+        run = PortfolioRun(data, limits, clock, int(seeds[0]), self._metric())
         models = []
         for place, member in enumerate(self.estimators_):
             learner, max_rows = self._learners[place]
             entry = Entry(member.name, learner, max_rows=max_rows)
-            model = gathering.model_of_all(entry, int(seeds[place]))
-            models.append(FoldModels(member.name, [model], () if classes is None else (classes,)))
+            model = run.model_of_all(entry, int(seeds[place]))
+            models.append(_fold_models(member.name, [model], given.classes))
         twin = copy.copy(self)
         twin.estimators_ = models
         twin.named_estimators_ = Bunch(**{model.name: model for model in models})
@@ -358,20 +327,27 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
     def _take_models_alone(self) -> None:
         """Numbers have no temperature."""
 
-    def _take_honest(self, honest: FloatArray, temperature: float) -> None:
-        raise AssertionError("committees of classes and of numbers each say what they keep")
+    def _take_nested(self, nested: FloatArray, temperature: float) -> None:
+        raise AssertionError("committees of classes and of numbers each keep their own")
 
-    def _default_goal(self) -> Goal:
-        raise AssertionError("committees of classes and of numbers each say what is good")
+    def _default_metric(self) -> Metric:
+        raise AssertionError("committees of classes and of numbers each have their own")
 
     def _users_target(self, truth: AnyArray) -> AnyArray:
-        raise AssertionError("committees of classes and of numbers each say what the target is")
+        raise AssertionError("committees of classes and of numbers each know what the user gave")
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        raise AssertionError("committees of classes and of numbers each say how answers look")
+    def _output(self, raw: FloatArray) -> FloatArray:
+        raise AssertionError("committees of classes and of numbers each have their own shape")
+
+    def _response_functions(self) -> ResponseFunctions:
+        raise AssertionError("committees of classes and of numbers each have their own")
 
 
-def _mean_of(model: FoldModels, question: Any, X: Any) -> FloatArray:
+def _fold_models(name: str, models: list[Any], classes: AnyArray | None) -> FoldModels:
+    return FoldModels(name, models, () if classes is None else (classes,))
+
+
+def _mean_of_folds(member: FoldModels, response: Question, X: Any) -> FloatArray:
     """The mean over folds; each is divided first, because the sum of large numbers may be no float."""
-    share = 1 / len(model.models)
-    return np.asarray(sum(share * question.ask(model.name, own, X) for own in model.models))
+    share = 1 / len(member.models)
+    return np.asarray(sum(share * response.ask(member.name, model, X) for model in member.models))

@@ -64,12 +64,12 @@ _PARAMETERS = """
     scoring_ : str
         What is scored.
     member_scores_ : Bunch of float by name
-    {honest}
-        What the committee says of each row out of fold, with weights{temperature} chosen without the row's fold. NaN
-        for a row that was never held out.
-    oof_predictions_ : Bunch of what members say out of fold, by name
+    {nested}
+        Nested out-of-fold predictions of the committee: weights{temperature} are chosen without the row's fold. NaN for
+        a row that was never held out.
+    oof_predictions_ : Bunch of the out-of-fold predictions of members, by name
     skipped_ : dict
-        Why members were not fitted, by name.
+        Why members were not fitted, by name: time, memory, `max_members`, or a monitor that asked to stop.
     dropped_ : dict
         Why members failed, by name.
     stopped_ : list of str
@@ -93,6 +93,10 @@ _CALIBRATION = """\
         of the folds is less certain than each of them already, so it is only made more certain; after `refit` it may
         go either way.
 """
+_TEMPERATURE = """\
+    temperature_ : float
+        Below 1 probabilities are made more certain, above 1 less. 1: as they are.
+"""
 
 
 def documented(estimator: _Class) -> _Class:
@@ -106,12 +110,10 @@ def documented(estimator: _Class) -> _Class:
         calibration=_CALIBRATION if of_classes else "",
         classes="    classes_ : array of the labels\n" if of_classes else "",
         temperature=" and a temperature" if of_classes else "",
-        honest="oof_proba_ : array of shape (n_rows, n_classes)"
+        nested="oof_proba_ : array of shape (n_rows, n_classes)"
         if of_classes
         else "oof_prediction_ : array of shape (n_rows,)",
-        own="    temperature_ : float\n        Below 1 answers are made more certain, above 1 less. 1: as they are.\n"
-        if of_classes
-        else "",
+        own=_TEMPERATURE if of_classes else "",
     )
     opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
     estimator.__doc__ = opening + words + examples

@@ -19,8 +19,8 @@ from coterie._value_types import (
     list_of,
     pair_of,
 )
-from coterie.committee._goal import Rows
-from coterie.committee._weights import Answers
+from coterie.committee.metrics import RowTargets
+from coterie.committee.weights import OutOfFoldPredictions
 from coterie.members.fold_ensemble import FoldModels
 from coterie.members.response import Question
 
@@ -45,8 +45,8 @@ _COMMITTEE: Fitted = {
     "n_folds_": COUNT,
     "estimators_": list_of(instance(FoldModels)),
     "named_estimators_": dict_of(TEXT, instance(FoldModels)),
-    "_answers": instance(Answers),
-    "_truth": instance(Rows),
+    "_answers": instance(OutOfFoldPredictions),
+    "_truth": instance(RowTargets),
     "_shares": FLOATS,
     "_questions": list_of(instance(Question)),
     "_learners": list_of(pair_of(MODEL, COUNT | NONE)),

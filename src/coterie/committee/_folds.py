@@ -32,12 +32,15 @@ def drawn_folds(
     if n_folds < 2:
         what = "rows" if groups is None else "groups"
         raise InvalidInput(
-            f"{owner} holds rows out, and n_samples={n_rows} with {n_parts} {what} cannot be parted: expected at least "
-            f"two {what}."
+            f"{owner} holds rows out, and n_samples={n_rows} with {n_parts} {what} cannot be split: expected at least "
+            f"two {what}.",
+            parameter="cv",
+            received=cv,
+            allowed=f"at least two {what}",
         )
     splitter = _splitter(n_folds, y, groups, task, seed)
     with warnings.catch_warnings():
-        # Members that miss a rare class say that it has no chance.
+        # Members that were fitted without a rare class give it no probability.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         pairs = list(splitter.split(np.zeros((n_rows, 1)), y, groups))
     return [Fold(train, test) for train, test in pairs if len(train) and len(test)]

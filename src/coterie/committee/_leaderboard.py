@@ -1,81 +1,85 @@
-"""The leaderboard of a committee: who is how good, at what price, and what would be lost without."""
+"""The leaderboard of a committee: the score of each member, its cost, and what would be lost without it."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from coterie.committee._goal import Goal
-from coterie.committee._weights import Answers, weights_of
+from coterie._typing import FloatArray
 from coterie.committee.listing import Listing
-from coterie.committee.portfolio import trusted_of
+from coterie.committee.metrics import Metric
+from coterie.committee.weights import OutOfFoldPredictions
+from coterie.members.oof_score import Score
 
-__all__ = ["leaderboard_of"]
+__all__ = ["MemberSummary", "leaderboard_of"]
 
 _TWO_SIDED = 1.959964  # standard errors that hold 95 % of a normal distribution
 
 
-def leaderboard_of(committee: Any, goal: Goal) -> Listing:
-    """Rows for the committee and for each member, the best first."""
-    answers: Answers = committee._answers
-    whole = _value(goal, answers, committee.weights_)
+@dataclass(frozen=True)
+class MemberSummary:
+    """A member by name, its weight, and its times in seconds."""
+
+    name: str
+    weight: float
+    fit_time: float
+    predict_time: float
+
+
+def leaderboard_of(
+    members: Sequence[MemberSummary],
+    oof: OutOfFoldPredictions,
+    metric: Metric,
+    score: Score,
+    choose: Callable[[OutOfFoldPredictions, list[str]], FloatArray],
+    notes: Sequence[str],
+) -> Listing:
+    """Rows for the committee and for each member, the best first.
+
+    Parameters
+    ----------
+    members : in the order of `oof`
+    score : that of the committee
+    choose : the weights of a committee of some members, given their predictions and names
+    """
+    whole = _value(metric, oof, np.array([member.weight for member in members]))
     rows = []
-    for place, name in enumerate(committee.members_):
-        score = goal.score(answers.said[place][answers.known], answers.rows.take(answers.known))
-        weight = float(committee.weights_[place])
+    for place, member in enumerate(members):
+        own = metric.score(oof.predictions[place][oof.known], oof.rows.take(oof.known))
         without = whole
-        if weight > 0:
-            others = answers.without(place)
-            names = [each for each in committee.members_ if each != name]
-            trusted = trusted_of(names, committee.portfolio)
-            without = (
-                _value(goal, others, weights_of(goal, others, others.known, committee.max_iter, trusted))
-                if names
-                else float("nan")
-            )
-        rows.append(
-            _row(
-                name,
-                (score.value, score.error),
-                weight,
-                (without, whole - without),
-                (committee.fit_times_[name], committee.predict_times_[name]),
-            )
-        )
+        if member.weight > 0:
+            others = oof.without(place)
+            names = [each.name for each in members if each.name != member.name]
+            without = _value(metric, others, choose(others, names)) if names else float("nan")
+        rows.append(_row(member, own, without, whole - without))
     rows.sort(key=lambda row: -row["score"])
-    weighted = [
-        name for name, weight in zip(committee.members_, committee.weights_, strict=True) if weight > 0
-    ]
-    first = _row(
+    committee = MemberSummary(
         "committee",
-        (committee.oof_score_, committee.oof_score_error_),
         1.0,
-        (None, None),
-        (
-            sum(committee.fit_times_[name] for name in committee.members_),
-            sum(committee.predict_times_[name] for name in weighted),
-        ),
+        sum(member.fit_time for member in members),
+        sum(member.predict_time for member in members if member.weight > 0),
     )
-    notes = [f"score: {goal.name}, greater is better; low and high hold it 95 % of the time."]
-    notes += [f"not fitted: {name}: {why}" for name, why in committee.skipped_.items()]
-    notes += [f"failed: {name}: {why}" for name, why in committee.dropped_.items()]
-    return Listing([first, *rows], notes)
+    first = f"score: {metric.name}, greater is better; low and high hold it 95 % of the time."
+    return Listing([_row(committee, score, None, None), *rows], [first, *notes])
 
 
-def _value(goal: Goal, answers: Answers, weights: Any) -> float:
-    mixed = np.tensordot(weights, answers.said[:, answers.known], axes=1)
-    return goal.value(mixed, answers.rows.take(answers.known))
+def _value(metric: Metric, oof: OutOfFoldPredictions, weights: FloatArray) -> float:
+    mixed = np.tensordot(weights, oof.predictions[:, oof.known], axes=1)
+    return metric.value(mixed, oof.rows.take(oof.known))
 
 
-def _row(name: str, score: Any, weight: float, without: Any, times: Any) -> dict[str, Any]:
-    value, error = score
+def _row(
+    member: MemberSummary, score: Score, without: float | None, contribution: float | None
+) -> dict[str, Any]:
     return {
-        "name": name,
-        "score": value,
-        "low": value - _TWO_SIDED * error,
-        "high": value + _TWO_SIDED * error,
-        "weight": weight,
-        "score_without": without[0],
-        "brings": without[1],
-        "fit_time": float(times[0]),
-        "predict_time": float(times[1]),
+        "name": member.name,
+        "score": score.value,
+        "low": score.value - _TWO_SIDED * score.error,
+        "high": score.value + _TWO_SIDED * score.error,
+        "weight": member.weight,
+        "score_without": without,
+        "contribution": contribution,
+        "fit_time": member.fit_time,
+        "predict_time": member.predict_time,
     }

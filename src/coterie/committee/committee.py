@@ -17,13 +17,13 @@ from coterie.committee._fitted import (
     COMMITTEE_REGRESSOR_FITTED,
     verify_committee,
 )
-from coterie.committee._goal import Goal, LogLossGoal, SquaredErrorGoal
-from coterie.committee._weights import cooled
+from coterie.committee.metrics import LogLossMetric, Metric, SquaredErrorMetric
+from coterie.committee.weights import apply_temperature
 from coterie.data.parts import cuttable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
-from coterie.fitting.callbacks import watched
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests.jackknife import check_alpha, jackknife_plus
 from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
 
@@ -51,9 +51,9 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     """The best committee of classifiers for a table within a time limit.
 
     Members of many kinds are fitted to the folds of the table, one after the other: gradient boosting in several
-    manners, forests, AdaBoost, a linear model, nearest neighbours. What they say of rows held out gives each a weight,
-    says how good the committee is, and whether its probabilities are too certain. The models of the folds are kept, and
-    their mean answers.
+    manners, forests, AdaBoost, a linear model, nearest neighbours. Their predictions for rows held out give each a
+    weight, an estimate of how good the committee is, and of whether its probabilities are too certain. The models of
+    the folds are kept, and the committee predicts by their mean.
 
     Any table will do: categories and missing values stay as they are.
 
@@ -100,30 +100,28 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
     ) -> Self:
-        """Gather members within the limits, and weigh them.
+        """Fit members within the limits, and choose their weights.
 
         Parameters
         ----------
         X : any table
         y : labels of any type, one for each row
         sample_weight : how often each row counts; members that cannot take it are skipped
-        groups : rows of a group are not parted by folds, nor by what boosting holds out
+        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
         resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
         """
         return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
-        codes = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+        return self._labels_of(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The weighted mean of the members' probabilities at the temperature, shape (n_rows, n_classes)."""
-        return cooled(self._answers_of(X), self.__dict__.get("temperature_", 1.0))
+        return apply_temperature(self._mean_predictions(X), self.temperature_)
 
     def predict_set(self, X: Any, alpha: float = 0.1, *, method: SetMethod = "adaptive") -> BoolArray:
         """Which classes each row may well have, so that the true one is missed a share `alpha` of the time.
@@ -146,9 +144,9 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         return prediction_sets(proba, threshold, method)
 
     def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
-        """One fast model that learns what the committee says.
+        """One fast model that is fitted to the predictions of the committee.
 
-        Each row is told to the student once for each class, as often as the committee finds it probable; classes below
+        The student is given each row once for each class, with the committee's probability as its weight; classes below
         one in a hundred are left out.
 
         Parameters
@@ -164,14 +162,17 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         proba = self.predict_proba(X)
         weight = read_weight(sample_weight, len(proba))
         rows, codes = np.nonzero(proba >= min(_LEAST_SHARE, 1 / len(self.classes_)))
-        told = proba[rows, codes] * (1.0 if weight is None else weight[rows])
+        row_weight = proba[rows, codes] * (1.0 if weight is None else weight[rows])
         if student is None:
             student = GradientBoostingClassifier(
                 **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
             )
             # The same row twice must not be on both sides of what stops the rounds.
-            return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], told, groups=rows)
-        return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=told)
+            return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], row_weight, groups=rows)
+        return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=row_weight)
+
+    def _labels_of(self, proba: FloatArray) -> AnyArray:
+        return np.asarray(self.classes_[proba.argmax(axis=1)])
 
     def _take_models_alone(self) -> None:
         self.temperature_ = self._temperature_alone
@@ -183,18 +184,22 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
 
-    def _take_honest(self, honest: FloatArray, temperature: float) -> None:
-        self.oof_proba_ = honest
+    def _take_nested(self, nested: FloatArray, temperature: float) -> None:
+        self.oof_proba_ = nested
         self._temperature_alone, self.temperature_ = temperature, min(1.0, temperature)
 
-    def _default_goal(self) -> Goal:
-        return LogLossGoal()
+    def _default_metric(self) -> Metric:
+        return LogLossMetric()
+
+    def _response_functions(self) -> ResponseFunctions:
+        # Members are scored before the temperature, which is that of the committee.
+        return {"predict": self._labels_of, "predict_proba": self._output}
 
     def _users_target(self, truth: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[truth])
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        return answers
+    def _output(self, raw: FloatArray) -> FloatArray:
+        return raw
 
 
 @storable_estimator(verify=verify_committee)
@@ -203,8 +208,9 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
     """The best committee of regressors for a table within a time limit.
 
     Members of many kinds are fitted to the folds of the table, one after the other: gradient boosting in several
-    manners, forests, a linear model, nearest neighbours. What they say of rows held out gives each a weight, says how
-    good the committee is, and how wide intervals have to be. The models of the folds are kept, and their mean answers.
+    manners, forests, a linear model, nearest neighbours. Their predictions for rows held out give each a weight, an
+    estimate of how good the committee is, and of how wide intervals have to be. The models of the folds are kept, and
+    the committee predicts by their mean.
 
     Any table will do: categories and missing values stay as they are.
 
@@ -251,28 +257,27 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
     ) -> None:
         self._store(locals())
 
-    @watched
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
     ) -> Self:
-        """Gather members within the limits, and weigh them.
+        """Fit members within the limits, and choose their weights.
 
         Parameters
         ----------
         X : any table
         y : a number for each row
         sample_weight : how often each row counts; members that cannot take it are skipped
-        groups : rows of a group are not parted by folds, nor by what boosting holds out
+        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
         resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
         """
         return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> FloatArray:
-        """The weighted mean of what members say."""
-        return self._shown(self._answers_of(X))
+        """The weighted mean of the members' predictions."""
+        return self._output(self._mean_predictions(X))
 
     def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
-        """Where the target will be, all but a share `alpha` of the time: CV+ from answers out of fold.
+        """Where the target will be, all but a share `alpha` of the time: CV+ from out-of-fold predictions.
 
         Parameters
         ----------
@@ -285,7 +290,7 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
 
         Notes
         -----
-        For each training row, the committee of its fold is asked about the new row, and was wrong by so much about the
+        For each training row, the committee of its fold predicts the new row, and was wrong by so much about the
         training row: the interval is made of all these. If rows are exchangeable, the target is inside with a chance of
         1 - 2 alpha at least, and in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced
         in the order of their targets. After `refit` there is one committee: the interval is as wide for every row.
@@ -296,14 +301,14 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
         """
         check_alpha(alpha)
         read_table(X)
-        answers = self._answers_by_fold(X)[:, :, 0].T
+        predictions = self._predictions_by_fold(X)[:, :, 0].T
         rows = calibration_rows(self.oof_prediction_[:, None], self._answers)
         residuals = np.abs(self._truth.truth[rows] - self.oof_prediction_[rows])
         out = held_out(rows, self._answers) if self._has_folds else np.ones((len(rows), 1), dtype=bool)
-        return np.column_stack(jackknife_plus(answers, out, residuals, alpha))
+        return np.column_stack(jackknife_plus(predictions, out, residuals, alpha))
 
     def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
-        """One fast model that learns what the committee says.
+        """One fast model that is fitted to the predictions of the committee.
 
         Parameters
         ----------
@@ -315,22 +320,27 @@ class CommitteeRegressor(RegressorMixin, CommitteeBase):
         -------
         the fitted student
         """
-        said = self.predict(X)
+        predictions = self.predict(X)
         if student is None:
             student = GradientBoostingRegressor(
                 **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
             )
-        weights = {} if sample_weight is None else {"sample_weight": read_weight(sample_weight, len(said))}
-        return clone(student).fit(X, said, **weights)
+        weights = (
+            {} if sample_weight is None else {"sample_weight": read_weight(sample_weight, len(predictions))}
+        )
+        return clone(student).fit(X, predictions, **weights)
 
-    def _take_honest(self, honest: FloatArray, temperature: float) -> None:
-        self.oof_prediction_ = honest[:, 0]
+    def _take_nested(self, nested: FloatArray, temperature: float) -> None:
+        self.oof_prediction_ = nested[:, 0]
 
-    def _default_goal(self) -> Goal:
-        return SquaredErrorGoal()
+    def _default_metric(self) -> Metric:
+        return SquaredErrorMetric()
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._output}
 
     def _users_target(self, truth: AnyArray) -> AnyArray:
         return truth
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        return np.asarray(answers[:, 0])
+    def _output(self, raw: FloatArray) -> FloatArray:
+        return np.asarray(raw[:, 0])

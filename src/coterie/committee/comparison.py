@@ -1,6 +1,5 @@
 """A fair comparison: every family under the same folds, with intervals, and the result as a sentence."""
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,22 +8,24 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from coterie._params import Flag, Function, OneOf, Rule, SeedLike, Whole, in_short, resolve_n_jobs
+from coterie._params import Flag, Function, OneOf, Rule, SeedLike, Whole, resolve_n_jobs, unexpected
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._fold_scores import FoldMean, fold_mean
 from coterie.committee._folds import drawn_folds
-from coterie.committee._goal import LogLossGoal, Rows, SquaredErrorGoal
 from coterie.committee.families import families
 from coterie.committee.listing import Listing
+from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
 from coterie.data.parts import cuttable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
-from coterie.errors import InvalidInput, InvalidParameter, InvalidType
-from coterie.fitting.scoring import ScorerName, parameters_of
+from coterie.errors import InvalidInput, InvalidType
+from coterie.fitting.monitor import FitEvent, emit
+from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.scoring import ScorerName, parameters_of, takes_weight
 from coterie.forests.jackknife import check_alpha
 from coterie.members.fit_members import Member, fit_all, weight_params
 from coterie.members.fit_members import Task as FitTask
@@ -82,7 +83,7 @@ def compare(
     y : labels or numbers, one for each row
     models : "auto" or list
         "auto": a guess that does not look at X ("dummy"), "linear", one "tree", "forest", "extra_trees", "boosting"
-        and "adaboost". A list names some of them, or brings others as tuples (name, estimator).
+        and "adaboost". A list names some of them, or adds others as tuples (name, estimator).
     task : {"auto", "classification", "regression"}
         "auto": numbers are regression if one of them has a fraction or more than twenty differ; all else are classes.
     scoring : str, callable or None
@@ -90,7 +91,7 @@ def compare(
     cv : int, splitter, list of (train, test) or None
         As for committees. Repeated folds make intervals narrower.
     sample_weight : how often each row counts; models that cannot take it are left out
-    groups : rows of a group are not parted by folds
+    groups : rows of a group are in one fold
     committee : bool or float
         Whether a committee takes part, or the seconds that it may take for each fold; True is 60.
     alpha : float in (0, 1)
@@ -103,14 +104,14 @@ def compare(
 
     Returns
     -------
-    Comparison, a list of dicts, the best model first: name, score, low and high; behind, what it lacks to the best,
+    Comparison, a list of dicts, the best model first: name, score, low and high; behind, how far it is from the best,
     with behind_low and behind_high, and p_value; fit_time in seconds for a fold, predict_time for a thousand rows.
     Its `conclusion` is a sentence.
 
     Notes
     -----
     Intervals are those of Nadeau and Bengio, which know that folds learn from the same rows. The comparison with the
-    best is paired: both models answer the same rows of each fold. Which model is best was found from the same scores,
+    best is paired: both models predict the same rows of each fold. Which model is best was found from the same scores,
     so with many models that are close a p_value says too much.
 
     Examples
@@ -144,30 +145,51 @@ def compare(
     codes = None if groups is None else read_groups(groups, table.n_rows)
     X, seed = cuttable(X), root_seed(random_state)
     folds = drawn_folds(cv, X, target.values, codes, kind, seed, "compare")
-    bench = _Bench(X, target, weight, codes, folds, scoring, n_jobs)
-    taking = families(models, kind, committee, n_jobs)
-    scores: dict[str, FloatArray] = {}
-    times: dict[str, tuple[float, float]] = {}
-    notes = []
-    for (name, estimator), own in zip(taking, spawn_seeds(seed, len(taking)), strict=True):
-        try:
-            scores[name], times[name] = bench.run(name, estimator, int(own))
-        except (InvalidType, ValueError, ArithmeticError) as error:
-            notes.append(f"left out: {name}: {type(error).__name__}: {error}")
-            continue
-        if verbose:
-            sys.stdout.write(f"compare: {name}, {np.mean(scores[name]):.5g}, {times[name][0]:.2f} s a fold\n")
-    if not scores:
-        raise InvalidInput(f"compare: no model could be fitted. {'; '.join(notes)}")
+    evaluation = _Evaluation(X, target, weight, codes, folds, scoring, n_jobs)
+    with printed_progress(verbose, "compare", "model"):
+        runs, notes = _evaluated(evaluation, families(models, kind, committee, n_jobs), seed)
+    if not runs:
+        raise InvalidInput(f"compare: no model could be fitted. {'; '.join(notes)}", parameter="models")
     ratio = float(np.mean([len(fold.test) / len(fold.train) for fold in folds]))
-    return _compared(scores, times, ratio, alpha, bench.name, notes)
+    return _compared(runs, ratio, alpha, evaluation.name, notes)
 
 
 def _check(**given: tuple[Any, list[Rule | None]]) -> None:
     for param, (value, rules) in given.items():
         if not any(value is None if rule is None else rule.accepts(value) for rule in rules):
             allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
-            raise InvalidParameter(f"compare({param}={in_short(value)}): expected {allowed}.")
+            raise unexpected(param, value, allowed, owner="compare")
+
+
+def _evaluated(
+    evaluation: "_Evaluation", models: Sequence[tuple[str, Any]], seed: int
+) -> tuple[dict[str, "_ModelRun"], list[str]]:
+    """Runs of the models by name, and notes on those that were left out."""
+    runs: dict[str, _ModelRun] = {}
+    notes: list[str] = []
+    for place, own in enumerate(spawn_seeds(seed, len(models))):
+        name, estimator = models[place]
+        begun = time.perf_counter()
+        try:
+            runs[name] = evaluation.run(name, estimator, int(own))
+        except (InvalidType, ValueError, ArithmeticError) as error:
+            notes.append(f"left out: {name}: {type(error).__name__}: {error}")
+            continue
+        stop = emit(
+            FitEvent(
+                "compare",
+                "model",
+                len(runs) + len(notes),
+                len(models),
+                name=name,
+                seconds=time.perf_counter() - begun,
+                measures={evaluation.name: float(np.mean(runs[name].scores))},
+            )
+        )
+        if stop:
+            notes += [f"left out: {name}: a monitor asked to stop" for name, _ in models[place + 1 :]]
+            break
+    return runs, notes
 
 
 def read_any_target(y: Any, task: str, n_rows: int, owner: str) -> tuple[Task, Target]:
@@ -187,7 +209,16 @@ def read_any_target(y: Any, task: str, n_rows: int, owner: str) -> tuple[Task, T
 
 
 @dataclass(frozen=True)
-class _Bench:
+class _ModelRun:
+    """The scores of a model by fold; seconds to fit a fold, and to predict a thousand rows."""
+
+    scores: FloatArray
+    fit_time: float
+    predict_time: float
+
+
+@dataclass(frozen=True)
+class _Evaluation:
     """Fits a model to each fold and scores it on what the fold held out."""
 
     X: Any
@@ -201,24 +232,23 @@ class _Bench:
     @property
     def name(self) -> str:
         if self.scoring is None:
-            return self._goal().name
+            return self._metric().name
         return self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
 
-    def _goal(self) -> LogLossGoal | SquaredErrorGoal:
-        return SquaredErrorGoal() if self.target.classes is None else LogLossGoal()
+    def _metric(self) -> LogLossMetric | SquaredErrorMetric:
+        return SquaredErrorMetric() if self.target.classes is None else LogLossMetric()
 
     @property
     def _labels(self) -> AnyArray:
         classes = self.target.classes
         return self.target.values if classes is None else np.asarray(classes)[self.target.values]
 
-    def run(self, name: str, estimator: Any, seed: int) -> tuple[FloatArray, tuple[float, float]]:
-        """The score of each fold; seconds to fit a fold, and to answer a thousand rows."""
+    def run(self, name: str, estimator: Any, seed: int) -> _ModelRun:
         params = weight_params(estimator, self.weight)
         if self.groups is not None and "groups" in parameters_of(estimator.fit):
             params["groups"] = self.groups
         member, labels = Member(name, estimator), self._labels
-        scores, fit_time, ask_time = [], 0.0, 0.0
+        scores, fit_time, predict_time = [], 0.0, 0.0
         for fold, own in zip(self.folds, spawn_seeds(seed, len(self.folds)), strict=True):
             begun = time.perf_counter()
             task = FitTask(member, labels, rows=fold.train, params=params, seed=int(own))
@@ -226,24 +256,23 @@ class _Bench:
             middle = time.perf_counter()
             scores.append(self._score(name, outcome.model, fold))
             fit_time += middle - begun
-            ask_time += time.perf_counter() - middle
-        n_asked = sum(len(fold.test) for fold in self.folds)
-        return np.array(scores), (fit_time / len(self.folds), 1000 * ask_time / n_asked)
+            predict_time += time.perf_counter() - middle
+        n_predicted = sum(len(fold.test) for fold in self.folds)
+        return _ModelRun(np.array(scores), fit_time / len(self.folds), 1000 * predict_time / n_predicted)
 
     def _score(self, name: str, model: Any, fold: Fold) -> float:
         part = rows_of(self.X, fold.test)
         weight = np.ones(len(fold.test)) if self.weight is None else self.weight[fold.test]
         if not weight.any():
-            raise InvalidInput("a fold holds out no row with weight.")
+            raise InvalidInput("a fold holds out no row with weight.", parameter="sample_weight")
         if self.scoring is None:
-            rows = Rows(self.target.values[fold.test], weight)
-            return self._goal().value(self._question(model).ask(name, model, part), rows)
+            rows = RowTargets(self.target.values[fold.test], weight)
+            return self._metric().value(self._response(model).ask(name, model, part), rows)
         scorer = get_scorer(self.scoring)
-        takes = "sample_weight" in parameters_of(getattr(scorer, "_score_func", scorer))
-        given = {"sample_weight": weight} if takes and self.weight is not None else {}
+        given = {"sample_weight": weight} if self.weight is not None and takes_weight(scorer) else {}
         return float(scorer(model, part, self._labels[fold.test], **given))
 
-    def _question(self, model: Any) -> Question:
+    def _response(self, model: Any) -> Question:
         if self.target.classes is None:
             return Question("predict")
         soft = hasattr(model, "predict_proba")
@@ -253,31 +282,27 @@ class _Bench:
 
 
 def _compared(
-    scores: dict[str, FloatArray],
-    times: dict[str, tuple[float, float]],
-    ratio: float,
-    alpha: float,
-    scoring: str,
-    notes: list[str],
+    runs: dict[str, _ModelRun], ratio: float, alpha: float, scoring: str, notes: list[str]
 ) -> Comparison:
+    scores = {name: run.scores for name, run in runs.items()}
     order = sorted(scores, key=lambda name: -float(np.mean(scores[name])))
     best = order[0]
     behind = {name: fold_mean(scores[best] - scores[name], ratio, alpha) for name in order}
     rows = []
     for name in order:
-        own, lacks = fold_mean(scores[name], ratio, alpha), behind[name]
+        own, gap = fold_mean(scores[name], ratio, alpha), behind[name]
         rows.append(
             {
                 "name": name,
                 "score": own.value,
                 "low": own.low,
                 "high": own.high,
-                "behind": lacks.value,
-                "behind_low": lacks.low,
-                "behind_high": lacks.high,
-                "p_value": lacks.p_value,
-                "fit_time": times[name][0],
-                "predict_time": times[name][1],
+                "behind": gap.value,
+                "behind_low": gap.low,
+                "behind_high": gap.high,
+                "p_value": gap.p_value,
+                "fit_time": runs[name].fit_time,
+                "predict_time": runs[name].predict_time,
             }
         )
     return Comparison(rows, _sentence(order, behind, scoring), scoring, scores, notes)
@@ -292,11 +317,11 @@ def _sentence(order: list[str], behind: dict[str, FoldMean], scoring: str) -> st
     by = f"by {lead.value:.3g} +- {lead.half_width:.3g} ({scoring})"
     if lead.low > 0:
         return f"{best} is better than {second} {by}: more than chance."
-    said = f"{best} is ahead of {second} {by}: that may be chance."
+    lead_in_words = f"{best} is ahead of {second} {by}: that may be chance."
     if best == "dummy" or ("dummy" in behind and not behind["dummy"].low > 0):
-        return f"{said} No model is clearly better than a guess that does not look at the columns."
+        return f"{lead_in_words} No model is clearly better than a guess that does not look at the columns."
     worse = [name for name in order[2:] if behind[name].low > 0 and name != "dummy"]
     if not worse:
-        return said
+        return lead_in_words
     listed = " and ".join([", ".join(worse[:-1]), worse[-1]] if len(worse) > 1 else worse)
-    return f"{said} It is better than {listed} by more than chance."
+    return f"{lead_in_words} It is better than {listed} by more than chance."

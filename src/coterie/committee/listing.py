@@ -61,7 +61,7 @@ class Listing(Sequence[dict[str, Any]]):
         return need("pandas", purpose="A data frame of results").DataFrame(self._rows)
 
     def __repr__(self) -> str:
-        cells = [self.columns] + [[_said(value) for value in row.values()] for row in self._rows]
+        cells = [self.columns] + [[_cell(value) for value in row.values()] for row in self._rows]
         texts = [isinstance(value, str) for value in self._rows[0].values()] if self._rows else []
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
@@ -76,14 +76,14 @@ class Listing(Sequence[dict[str, Any]]):
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_said(value))}</td>" for value in row.values()) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) + "</tr>"
             for row in self._rows
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
-def _said(value: Any) -> str:
+def _cell(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -12,25 +12,25 @@ from typing import Any
 
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from coterie._params import in_short
+from coterie._params import unexpected
 from coterie._typing import Task
 from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting.plan import automatic_bags
-from coterie.committee._neighbors import NeighborsClassifier, NeighborsRegressor
-from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
+from coterie.committee.neighbors import NeighborsClassifier, NeighborsRegressor
+from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.errors import InvalidParameter
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 
-__all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of", "trusted_of"]
+__all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of", "prior_member"]
 
 _TREE_ROWS = 50_000  # that a tree of a forest sees at most
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a fit of one fold looks like: rows to learn from, rows to answer, columns, and columns of answers."""
+    """The size of a fit of one fold: rows to learn from, rows to predict, columns, and columns of predictions."""
 
     n_train: int
     n_test: int
@@ -52,10 +52,10 @@ class Entry:
     seconds : what one fold may take on a small machine; None: nobody knows
     megabytes : what one fitted model may take
     max_rows : of more rows a sample is drawn; None: never
-    own : the learner in a form that leaves rows out by itself, and says what it would answer to them: one fit, on one
-        binned matrix, takes the place of one for each fold; None: it has no such form
-    own_folds : how many folds' time `own` takes
-    own_models : how many folds' models `own` is as large as
+    single_fit : the learner in a form that leaves rows out by itself and predicts them: one fit, on one binned matrix,
+        takes the place of one for each fold; None: it has no such form
+    single_fit_folds : how many folds' time `single_fit` takes
+    single_fit_models : how many folds' models `single_fit` is as large as
     tells_speed : whether its time says how long others will take: those on a matrix do other work than trees
     """
 
@@ -64,9 +64,9 @@ class Entry:
     seconds: Callable[[Shape], float] | None = None
     megabytes: Callable[[Shape], float] | None = None
     max_rows: int | None = None
-    own: Any = None
-    own_folds: float = 1.0
-    own_models: float = 1.0
+    single_fit: Any = None
+    single_fit_folds: float = 1.0
+    single_fit_models: float = 1.0
     tells_speed: bool = True
 
 
@@ -112,29 +112,32 @@ def portfolio_of(given: Any, task: Task, shape: Shape, *, by_time: bool = False)
         entries = [_entry(item, known, task) for item in given]
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
-        raise InvalidParameter(f"portfolio={in_short(given)}: expected a name of its own for each member.")
+        raise unexpected("portfolio", given, "a name of its own for each member")
     return [_in_time(entry) for entry in entries] if by_time else entries
 
 
-def trusted_of(names: Sequence[str], given: Any) -> int | None:
-    """The place of the member that is trusted before anything is known of the table, if it is there.
+def prior_member(names: Sequence[str], given: Any) -> int | None:
+    """The place of the member that weights are shrunk to, if it is there: the one that is best on most tables.
 
     Examples
     --------
-    >>> trusted_of(["linear", "boosting"], "auto"), trusted_of(["linear"], "auto")
+    >>> prior_member(["linear", "boosting"], "auto"), prior_member(["linear"], "auto")
     (1, None)
     """
-    is_ours = isinstance(given, str) or _TRUSTED in [item for item in given if isinstance(item, str)]
-    return names.index(_TRUSTED) if is_ours and _TRUSTED in names else None
+    is_ours = isinstance(given, str) or _PRIOR in [item for item in given if isinstance(item, str)]
+    return names.index(_PRIOR) if is_ours and _PRIOR in names else None
 
 
 def _entry(item: Any, known: dict[str, Entry], task: Task) -> Entry:
     if not isinstance(item, str):
         return Entry(item[0], item[1])
     if item not in known:
+        allowed = f"one of {', '.join(map(repr, known))} for {task}, or a tuple (name, estimator)"
         raise InvalidParameter(
-            f"portfolio holds the name {item!r}: expected one of {', '.join(map(repr, known))} for {task}, or a tuple "
-            "(name, estimator)."
+            f"portfolio holds the name {item!r}: expected {allowed}.",
+            parameter="portfolio",
+            received=item,
+            allowed=allowed,
         )
     return known[item]
 
@@ -159,12 +162,12 @@ NAMES = (
     "line_boosting",
     "shallow_boosting",
 )
-_TRUSTED = "boosting"  # what is best on most tables: weights lean towards it
+_PRIOR = "boosting"  # what is best on most tables: weights are shrunk to it
 
 _FEW_ROWS = 50  # too few for boosting to hold some out and learn from them when to stop
 _OF_FEW_ROWS = ("linear", "extra_trees", "forest", "neighbors", "adaboost")
-_OWN_FOLDS = 5  # boosters of a member that leaves rows out by itself, each without a fifth of them
-_TREES_OF_OWN = 200  # of a forest: a row is out of the bag of a third of them
+_SINGLE_FIT_FOLDS = 5  # boosters of a member that leaves rows out by itself, each without a fifth of them
+_SINGLE_FIT_TREES = 200  # of a forest: a row is out of the bag of a third of them
 _CAREFUL: dict[str, Any] = {
     "l2_regularization": 1.0,
     "max_features": 0.5,
@@ -209,21 +212,21 @@ def _booster(kind: type[Any], name: str) -> Entry:
         kind(**settings, validation_fraction=0.1),
         lambda shape: typical * _round_seconds(shape),
         lambda shape: most * _trees_in_round(shape) * 4e-3,
-        own=kind(**settings, n_bags=_OWN_FOLDS),
-        own_folds=_OWN_FOLDS,
-        own_models=_OWN_FOLDS,
+        single_fit=kind(**settings, n_bags=_SINGLE_FIT_FOLDS),
+        single_fit_folds=_SINGLE_FIT_FOLDS,
+        single_fit_models=_SINGLE_FIT_FOLDS,
     )
 
 
 def _recipe(kind: type[Any], shape: Shape) -> Entry:
     """What the class does by default; it leaves rows out by itself, and so do its boosters within a fold."""
-    n_bags = max(_OWN_FOLDS, automatic_bags(shape.n_train * _trees_in_round(shape)))
+    n_bags = max(_SINGLE_FIT_FOLDS, automatic_bags(shape.n_train * _trees_in_round(shape)))
     return Entry(
         "boosting",
         kind(),
         lambda shape: 220 * n_bags * _round_seconds(shape),
         lambda shape: 400 * n_bags * _trees_in_round(shape) * 4e-3,
-        own=kind(n_bags=n_bags),
+        single_fit=kind(n_bags=n_bags),
     )
 
 
@@ -237,7 +240,7 @@ def _round_seconds(shape: Shape) -> float:
 
 def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
     share = None if shape.n_train <= _TREE_ROWS else _TREE_ROWS / shape.n_train
-    # Pure leaves say 0 or 1; three rows say more, and a mean of probabilities is better for it.
+    # Pure leaves predict 0 or 1; leaves of three rows are finer, and a mean of probabilities is better for it.
     settings = {
         "min_samples_leaf": 1 if shape.n_train < _FEW_ROWS else 3,
         "max_samples": share,
@@ -251,9 +254,9 @@ def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
     def seconds(shape: Shape) -> float:
         return 100 * growing(shape) + 8e-6 * shape.n_test
 
-    def own_seconds(shape: Shape) -> float:
+    def single_fit_seconds(shape: Shape) -> float:
         n_out = max(0, shape.n_train + shape.n_test - _TREE_ROWS)  # rows that follow a tree they did not grow
-        return _TREES_OF_OWN * (growing(shape) + 1.5e-7 * n_out)
+        return _SINGLE_FIT_TREES * (growing(shape) + 1.5e-7 * n_out)
 
     def megabytes(shape: Shape) -> float:
         return 100 * min(shape.n_train, _TREE_ROWS) * 0.5 * 12e-6
@@ -263,9 +266,9 @@ def _forest(kind: type[Any], name: str, shape: Shape) -> Entry:
         kind(100, oob_score=False, **settings),
         seconds,
         megabytes,
-        own=kind(_TREES_OF_OWN, **settings) if kind().bootstrap else None,
-        own_folds=own_seconds(shape) / seconds(shape),
-        own_models=_TREES_OF_OWN / 100,
+        single_fit=kind(_SINGLE_FIT_TREES, **settings) if kind().bootstrap else None,
+        single_fit_folds=single_fit_seconds(shape) / seconds(shape),
+        single_fit_models=_SINGLE_FIT_TREES / 100,
     )
 
 
@@ -300,10 +303,10 @@ def _classifiers(shape: Shape) -> list[Entry]:
 
     adaboost = AdaBoostClassifier(n_estimators=200, learning_rate=0.5)
     found = {
-        "linear": _linear(OnMatrixClassifier(LogisticRegression(max_iter=200)), 50),
+        "linear": _linear(NumericPipelineClassifier(LogisticRegression(max_iter=200)), 50),
         "extra_trees": _forest(ExtraTreesClassifier, "extra_trees", shape),
         "forest": _forest(RandomForestClassifier, "forest", shape),
-        "neighbors": _neighbors(OnMatrixClassifier(NeighborsClassifier())),
+        "neighbors": _neighbors(NumericPipelineClassifier(NeighborsClassifier())),
         "adaboost": Entry("adaboost", adaboost, rounds, lambda _: 0.1),
         "boosting": _recipe(GradientBoostingClassifier, shape),
         **{name: _booster(GradientBoostingClassifier, name) for name in _BOOSTERS},
@@ -313,10 +316,10 @@ def _classifiers(shape: Shape) -> list[Entry]:
 
 def _regressors(shape: Shape) -> list[Entry]:
     found = {
-        "linear": _linear(OnMatrixRegressor(Ridge()), 10 + 10 * shape.n_columns),
+        "linear": _linear(NumericPipelineRegressor(Ridge()), 10 + 10 * shape.n_columns),
         "extra_trees": _forest(ExtraTreesRegressor, "extra_trees", shape),
         "forest": _forest(RandomForestRegressor, "forest", shape),
-        "neighbors": _neighbors(OnMatrixRegressor(NeighborsRegressor())),
+        "neighbors": _neighbors(NumericPipelineRegressor(NeighborsRegressor())),
         "boosting": _recipe(GradientBoostingRegressor, shape),
         **{name: _booster(GradientBoostingRegressor, name) for name in _BOOSTERS},
     }

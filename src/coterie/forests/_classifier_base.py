@@ -14,6 +14,7 @@ from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction
 from coterie.errors import InvalidInput
 from coterie.explain.tree_models import class_outputs
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests._analysis import Forest
 from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes
@@ -53,20 +54,24 @@ class ForestOfClasses(ClassifierMixin, Forest):
 
     def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_trees`: ask only the first trees."""
-        means = self._means_of(X, n_trees)
-        labels: list[AnyArray] = [
-            own[part.argmax(axis=1)]
-            for own, part in zip(self._all_classes(), self._parts_of(means), strict=True)
-        ]
-        return _side_by_side(labels)
+        return self._labels_of(self._means_of(X, n_trees))
 
     def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray | list[FloatArray]:
         """The class shares of the leaves that each row reaches, averaged over trees; a list for several outputs.
 
         `n_trees`: ask only the first trees.
         """
-        means = self._means_of(X, n_trees)
-        return self._one_or_list(means)
+        return self._one_or_list(self._means_of(X, n_trees))
+
+    def _labels_of(self, means: FloatArray) -> AnyArray:
+        labels: list[AnyArray] = [
+            own[part.argmax(axis=1)]
+            for own, part in zip(self._all_classes(), self._parts_of(means), strict=True)
+        ]
+        return _side_by_side(labels)
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._labels_of, "predict_proba": self._one_or_list}
 
     def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
         """The logarithm of `predict_proba`; minus infinity where a class is absent."""

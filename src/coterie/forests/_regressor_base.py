@@ -10,6 +10,7 @@ from coterie._params import OneOf, Params
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidInput
+from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests._analysis import Forest
 from coterie.forests._leaf_quantiles import LeafTargets
 from coterie.forests._training_rows import RememberedRows
@@ -64,6 +65,9 @@ class ForestOfNumbers(RegressorMixin, Forest):
             return self._column(means)
         spread = np.concatenate([answers[:, :n_trees].std(axis=1) for _, answers in self._answers_of(X)])
         return self._column(means), self._column(spread)
+
+    def _response_functions(self) -> ResponseFunctions:
+        return {"predict": self._column}
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         n_outputs = self.forest_.n_columns

@@ -159,11 +159,11 @@ class ForestBase(MultiOutputMixin, Estimator):
         n_known = 0 if state is None else len(state.forest)
         n_trees = None if is_auto(self.n_estimators) else self.n_estimators - n_known
         if checkpoint is None:
-            grow_trees(training, n_trees, verbose=int(self.verbose))
+            grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose))
             return
         kept = KeptTrees(checkpoint, training, run.n_threads, follow=follow)
         with checkpoint.keeps(kept.collect):
-            grow_trees(training, n_trees, verbose=int(self.verbose), kept=kept)
+            grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose), kept=kept)
 
     def _score_out_of_bag(self, X: Any, train: TrainingData, rows: RowWeights) -> None:
         if self._oob is None:

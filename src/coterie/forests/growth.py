@@ -1,55 +1,48 @@
 """Growing the trees of a forest, step by step: until there are enough, or until more would not help."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
-
 import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import FloatArray
+from coterie.fitting.monitor import FitEvent, emit, is_monitored
+from coterie.fitting.printed_progress import printed_progress
 from coterie.forests.checkpoint_trees import KeptTrees
 
-__all__ = ["grow_trees", "growing_until", "has_settled"]
+__all__ = ["grow_trees", "has_settled"]
 
 STEP, LEAST, MOST = 25, 50, 1000
 LEAST_GAIN = 0.005
-HURRIED_STEP = 8  # trees between two looks at the clock
-
-_LATE: ContextVar[Callable[[], bool] | None] = ContextVar("late", default=None)
-
-
-@contextmanager
-def growing_until(late: Callable[[], bool]) -> Iterator[None]:
-    """Forests that are fitted inside grow no more trees once it is late; they have at least a few."""
-    token = _LATE.set(late)
-    try:
-        yield
-    finally:
-        _LATE.reset(token)
+MONITORED_STEP = 8  # trees between two events, if somebody around the fit may ask it to stop
 
 
 def grow_trees(
-    training: _engine.ForestTraining, n_trees: int | None, *, verbose: int, kept: KeptTrees | None = None
+    training: _engine.ForestTraining,
+    n_trees: int | None,
+    *,
+    owner: str,
+    verbose: int = 0,
+    kept: KeptTrees | None = None,
 ) -> None:
-    """Grow so many trees, or, for None, until the out-of-bag error has settled; `kept` keeps them in a journal."""
+    """Grow so many trees, or, for None, until the out-of-bag error has settled; `kept` writes them to a checkpoint.
+
+    Monitors receive an event after every few trees and may ask to stop: the forest is then made of the trees so far.
+    If there are none, all trees are grown in one go.
+    """
     most = MOST if n_trees is None else n_trees
     step = STEP if n_trees is None else most if verbose == 0 else 1 if verbose > 1 else max(1, most // 10)
-    late = _LATE.get()
-    while len(training) < most and not (n_trees is None and _is_enough(training)):
-        wanted = min(step - len(training) % step, most - len(training))
-        if late is not None:
-            if len(training) > 0 and late():
+    largest_step = MONITORED_STEP if is_monitored() else most
+    with printed_progress(verbose, owner, "tree", every=step):
+        while len(training) < most and not (n_trees is None and _is_enough(training)):
+            wanted = min(step - len(training) % step, most - len(training), largest_step)
+            (training if kept is None else kept).grow(wanted)
+            if is_monitored() and emit(_progress(training, most, owner)):
                 break
-            wanted = min(wanted, HURRIED_STEP)
-        if kept is None:
-            training.grow(wanted)
-        else:
-            kept.grow(wanted)
-        if kept is None or len(training) % step == 0 or len(training) == most:
-            _say(training, most, verbose)
+
+
+def _progress(training: _engine.ForestTraining, n_trees: int, owner: str) -> FitEvent:
+    errors = training.oob_errors
+    measures = {"out-of-bag error": float(errors[-1])} if len(errors) else {}
+    return FitEvent(owner, "tree", len(training), n_trees, measures=measures)
 
 
 def _is_enough(training: _engine.ForestTraining) -> bool:
@@ -75,11 +68,3 @@ def has_settled(errors: FloatArray) -> bool:
         return False
     now, half = (float(np.mean(errors[end - STEP : end])) for end in (n_trees, max(STEP, n_trees // 2)))
     return half - now <= LEAST_GAIN * half
-
-
-def _say(training: Any, n_trees: int, verbose: int) -> None:
-    if verbose == 0:
-        return
-    errors = training.oob_errors
-    error = f", out-of-bag error {errors[-1]:.6g}" if len(errors) else ""
-    sys.stdout.write(f"{len(training)} of {n_trees} trees{error}\n")

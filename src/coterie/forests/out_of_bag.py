@@ -4,7 +4,6 @@ Every row is answered by about 37 % of the trees, and these are a forest that ne
 the score of them estimates the score on new rows, without a row being set aside.
 """
 
-import copy
 import math
 import warnings
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie._value_types import FLOAT_VECTOR, INTEGERS, array
 from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidParameter
-from coterie.fitting.scoring import parameters_of
+from coterie.fitting.scoring import PredictionView, takes_weight
 
 __all__ = ["OutOfBag", "oob_score"]
 
@@ -94,12 +93,12 @@ def oob_score(
         return math.nan
     if callable(wanted) or (isinstance(wanted, str) and not is_auto(wanted)):
         return _chosen_score(estimator, X, y, weight, known, covered)
-    said = _view(estimator, known.means[covered]).predict(None)
+    predicted = estimator._response_functions()["predict"](known.means[covered])
     own_weight = None if weight is None else weight[covered]
     if estimator._task == "classification":
-        right = (said == y[covered]).reshape(len(said), -1).all(axis=1)
+        right = (predicted == y[covered]).reshape(len(predicted), -1).all(axis=1)
         return float(np.average(right, weights=own_weight))
-    return float(r2_score(y[covered], said, sample_weight=own_weight)) if covered.sum() > 1 else math.nan
+    return float(r2_score(y[covered], predicted, sample_weight=own_weight)) if covered.sum() > 1 else math.nan
 
 
 def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int, members: str) -> None:
@@ -119,24 +118,19 @@ def _chosen_score(
     wanted = estimator.oob_score
     scorer = get_scorer(wanted) if isinstance(wanted, str) else wanted
     is_scorer = isinstance(scorer, _BaseScorer)
-    takes_weight = "sample_weight" in parameters_of(scorer._score_func if is_scorer else scorer)
-    weights = {"sample_weight": weight[covered]} if weight is not None and takes_weight else {}
-    view = _view(estimator, known.means[covered])
+    weights = {"sample_weight": weight[covered]} if weight is not None and takes_weight(scorer) else {}
+    rows = rows_of(X, np.flatnonzero(covered))
+    view = PredictionView(estimator, known.means[covered], rows, parameter="oob_score")
     try:
         if is_scorer:
-            return float(scorer(view, rows_of(X, np.flatnonzero(covered)), y[covered], **weights))
-        return float(scorer(y[covered], view.predict(None), **weights))
+            return float(scorer(view, rows, y[covered], **weights))
+        return float(scorer(y[covered], view.predict(rows), **weights))
     except CoterieError:
         raise
     except Exception as error:
         raise InvalidParameter(
             f"oob_score={in_short(wanted)} cannot score the {int(covered.sum())} rows that were out of bag: "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {error}",
+            parameter="oob_score",
+            received=wanted,
         ) from error
-
-
-def _view(estimator: Any, means: FloatArray) -> Any:
-    """An object of the estimator's class that answers with these means, whatever rows it is asked about."""
-    view = copy.copy(estimator)
-    view.__dict__["_means_of"] = lambda *_: means
-    return view

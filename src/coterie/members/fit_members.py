@@ -12,11 +12,10 @@ joblib's back- ends are the user's choice by `joblib.parallel_config`. Seeds bel
 which they run nor their number changes an answer.
 """
 
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -37,11 +36,14 @@ from coterie._typing import AnyArray, RowArray
 from coterie._value_types import MODEL, NONE, TEXT, instance
 from coterie.data.parts import Columns, rows_of
 from coterie.errors import InvalidInput, InvalidType
+from coterie.fitting.monitor import FitEvent, emit, is_monitored
+from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
 
 __all__ = [
     "Budget",
     "Member",
+    "MemberProgress",
     "Outcome",
     "Task",
     "dropped_members",
@@ -78,7 +80,7 @@ class Task:
     params : what `fit` is given by name; values with an entry for each row are cut to the rows
     keeps_model : whether the outcome holds the fitted learner
     seed : given to the learner where its own random_state is None; None leaves it so
-    said : what is printed when it is done
+    note : what belongs to the event when it is done, such as which fold it was
     """
 
     member: Member
@@ -88,16 +90,44 @@ class Task:
     params: dict[str, Any] = field(default_factory=dict)
     keeps_model: bool = True
     seed: int | None = None
-    said: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task."""
+    """What became of a task, and how long it took."""
 
     model: Any = None
     answers: Any = None
     error: Exception | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class MemberProgress:
+    """Whose members are fitted, and how many in all, if that is known; `verbose` prints a line for each."""
+
+    owner: str
+    total: int | None
+    verbose: object = False
+    n_before: int = 0
+
+    def printed(self) -> AbstractContextManager[None]:
+        """Print the events inside the block, if `verbose` says so."""
+        return printed_progress(self.verbose, self.owner, "member")
+
+    def events_of(self, tasks: Sequence[Task]) -> Callable[[Outcome], None]:
+        """A function that is called with the outcome of one task after the other and emits an event for each."""
+        left = enumerate(tasks, start=self.n_before + 1)
+
+        def emit_next(outcome: Outcome) -> None:
+            done, task = next(left)
+            note = task.note if outcome.error is None else "failed"
+            emit(
+                FitEvent(self.owner, "member", done, self.total, task.member.name, outcome.seconds, note=note)
+            )
+
+        return emit_next
 
 
 @dataclass(frozen=True)
@@ -131,8 +161,9 @@ def fit_all(
     n_jobs: int | None,
     on_error: str,
     ask: Callable[[Member, Any, Any], Any] | None = None,
+    progress: MemberProgress | None = None,
 ) -> list[Outcome]:
-    """Run all tasks; outcomes are in the order of the tasks.
+    """Run all tasks; outcomes are in the order of the tasks. `progress` says whose members they are, for events.
 
     `ask(member, model, X)` is called with the rows that a task is asked about. With on_error="raise" the first error
     that a task ends with is raised, with a note that says which member it was. If a process dies, that is an error of
@@ -161,7 +192,10 @@ def fit_all(
         for task in tasks
     ]
     try:
-        return _run(calls, budget)
+        with nullcontext() if progress is None else progress.printed():
+            # Monitors do not reach into other threads and processes: events are emitted here, as outcomes come back.
+            emits = progress is not None and is_monitored()
+            return _run(calls, budget, progress.events_of(tasks) if progress and emits else None)
     except BrokenProcessPool:
         if on_error == "raise":
             raise
@@ -187,7 +221,10 @@ def in_parallel(
 
 
 def _run(
-    calls: list[tuple[Callable[..., _Result], tuple[Any, ...]]], budget: Budget, **hints: Any
+    calls: list[tuple[Callable[..., _Result], tuple[Any, ...]]],
+    budget: Budget,
+    after_each: Callable[[_Result], None] | None = None,
+    **hints: Any,
 ) -> list[_Result]:
     with ExitStack() as stack:
         if budget.threads_each is not None:
@@ -195,18 +232,29 @@ def _run(
             # other's limits.
             stack.enter_context(_limit(budget.threads_each))
         if budget.workers == 1:
-            return [function(*arguments) for function, arguments in calls]
+            return _collected((function(*arguments) for function, arguments in calls), after_each)
+        if after_each is not None and get_active_backend()[0].supports_return_generator:
+            hints["return_as"] = "generator"  # results one by one, as they come back
         try:
             results = Parallel(n_jobs=budget.workers, **hints)(
                 delayed(function)(*arguments) for function, arguments in calls
             )
+            return _collected(results, after_each)
         except BrokenProcessPool as error:
             error.add_note(
-                "A process that fitted members ended without a word; the system may have run out of memory. Nothing "
+                "A worker process that fitted members was terminated; the system may have run out of memory. Nothing "
                 "was learned. Fewer n_jobs need less memory; joblib.parallel_config('threading') needs no processes."
             )
             raise
-        return list(results)
+
+
+def _collected(results: Iterable[_Result], after_each: Callable[[_Result], None] | None) -> list[_Result]:
+    collected = []
+    for result in results:
+        collected.append(result)
+        if after_each is not None:
+            after_each(result)
+    return collected
 
 
 def _limit(threads: int, *kinds: str) -> Any:
@@ -270,9 +318,7 @@ def _done(task: Task, X: Any, ask: Any, threads: int | None, callbacks: MemberCa
     answers = None
     if task.asked is not None and ask is not None:
         answers = ask(member, model, rows_of(X, task.asked))
-    if task.said is not None:
-        sys.stdout.write(f"{task.said}, {time.perf_counter() - begun:.1f} s\n")
-    return Outcome(model if task.keeps_model else None, answers)
+    return Outcome(model if task.keeps_model else None, answers, seconds=time.perf_counter() - begun)
 
 
 def _cut(params: dict[str, Any], rows: RowArray, n_rows: int) -> dict[str, Any]:

@@ -25,7 +25,15 @@ from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import INTEGERS, MODEL, TEXT, array, dict_of, instance, list_of
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
-from coterie.members.fit_members import Member, Outcome, Task, dropped_members, fit_all, in_parallel
+from coterie.members.fit_members import (
+    Member,
+    MemberProgress,
+    Outcome,
+    Task,
+    dropped_members,
+    fit_all,
+    in_parallel,
+)
 from coterie.members.response import Question
 
 __all__ = [
@@ -204,9 +212,8 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
     tasks = []
     for number, (member, y, params) in enumerate(zip(plan.members, plan.targets, plan.params, strict=True)):
         own = seeds[number * per_member : (number + 1) * per_member]
-        place = f"({number + 1} of {len(plan.members)}) {member.name}"
         if plan.refit:
-            tasks.append(Task(member, y, params=params, seed=own[-1], said=_said(plan, place, "all rows")))
+            tasks.append(Task(member, y, params=params, seed=own[-1], note="all rows"))
         tasks += [
             Task(
                 member,
@@ -216,14 +223,15 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
                 params=params,
                 keeps_model=plan.keeps_folds,
                 seed=own[k],
-                said=_said(plan, place, f"fold {k + 1} of {n_folds}"),
+                note=f"fold {k + 1} of {n_folds}",
             )
             for k, fold in enumerate(folds)
         ]
     ask = _Asker(
         {member.name: question for member, question in zip(plan.members, plan.questions, strict=True)}
     )
-    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, ask=ask)
+    progress = MemberProgress(plan.owner, len(tasks), plan.verbose)
+    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, ask=ask, progress=progress)
     by_member = [outcomes[i * per_member : (i + 1) * per_member] for i in range(len(plan.members))]
     return _collected(plan, by_member, folds, n_rows)
 
@@ -240,10 +248,6 @@ class _Asker:
 
 def _seeds(random_state: Any, n: int) -> list[int | None]:
     return [None] * n if random_state is None else [int(seed) for seed in spawn_seeds(random_state, n)]
-
-
-def _said(plan: Plan, place: str, what: str) -> str | None:
-    return f"{plan.owner}: {place}, {what}" if plan.verbose else None
 
 
 def _collected(plan: Plan, by_member: list[list[Outcome]], folds: Sequence[Fold], n_rows: int) -> CrossFit:

@@ -32,7 +32,7 @@ def _of_committee(model: Any) -> tuple[Block, ...]:
         "fit (s)",
         "predict (s per 1,000)",
     )
-    keys = ("name", "score", "low", "high", "weight", "brings", "fit_time", "predict_time")
+    keys = ("name", "score", "low", "high", "weight", "contribution", "fit_time", "predict_time")
     rows = [tuple(row[key] for key in keys) for row in listing]
     n_unused = sum(1 for row in rows if row[4] == 0)
     text = (

@@ -1,22 +1,22 @@
-"""Why a CSV file cannot be read, and in which line: the reader of Python is asked where that of duckdb gave up."""
+"""Why a CSV file cannot be read, and in which line: Python's reader finds the place where duckdb's gave up."""
 
 import csv
 import re
 
-from coterie.cli.finding import DataFiles, text_of
+from coterie.cli.data_files import DataFiles, text_of
 
-__all__ = ["csv_trouble"]
+__all__ = ["csv_error"]
 
 
-def csv_trouble(files: DataFiles, said: str) -> str | None:
+def csv_error(files: DataFiles, message: str) -> str | None:
     """A sentence about the first line that is not like the others, or None if all are alike."""
     for path in files.paths:
-        trouble = _line_in(path, files.delimiter)
-        if trouble is not None:
+        wrong = _line_in(path, files.delimiter)
+        if wrong is not None:
             name = files.name if len(files.paths) == 1 else path
-            return f"{name} cannot be read as CSV: {trouble}"
-    line = re.search(r"on Line: (\d+)", said)
-    if "utf-8" in said:
+            return f"{name} cannot be read as CSV: {wrong}"
+    line = re.search(r"on Line: (\d+)", message)
+    if "utf-8" in message:
         place = f"line {line[1]} of it" if line else "a part of it"
         return (
             f"{files.name} is not written in UTF-8: {place} holds other bytes. Convert it, for example with "
@@ -36,7 +36,7 @@ def _line_in(path: str, delimiter: str) -> str | None:
                 if row and len(row) != width:
                     fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                     return (
-                        f"line {begin} has {fields}, and the first line names {width} columns (parted by "
+                        f"line {begin} has {fields}, and the first line names {width} columns (separated by "
                         f"{'tabs' if delimiter == chr(9) else repr(delimiter)}). Put quotes around texts that hold "
                         "the mark, or correct the line."
                     )

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from coterie.cli.problems import DATA, USAGE, Problem, listed, nearest
+from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
 
-__all__ = ["DataFiles", "check_exists", "found", "text_of"]
+__all__ = ["DataFiles", "check_exists", "find_files", "text_of"]
 
-Form = Literal["csv", "parquet", "json"]
-_FORMS: dict[str, Form] = {
+FileFormat = Literal["csv", "parquet", "json"]
+_FORMATS: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".tab": "csv",
@@ -32,7 +32,7 @@ _DELIMITERS = ",;\t|"
 
 @dataclass(frozen=True)
 class DataFiles:
-    """Files of one form.
+    """Files of one format.
 
     Attributes
     ----------
@@ -42,16 +42,21 @@ class DataFiles:
 
     name: str
     paths: tuple[str, ...]
-    form: Form
+    format: FileFormat
     delimiter: str = ","
 
 
 @contextmanager
-def found(data: Sequence[str]) -> Iterator[DataFiles]:
+def find_files(data: Sequence[str]) -> Iterator[DataFiles]:
     """The files that names, patterns or `-` stand for; the standard input is a file as long as this is open."""
     if "-" in data:
         if len(data) > 1:
-            raise Problem("`-` reads the standard input; it cannot stand beside other files.", USAGE)
+            raise CommandError(
+                "`-` reads the standard input; it cannot stand beside other files.",
+                USAGE,
+                parameter="DATA",
+                received=list(data),
+            )
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "input")
             with open(path, "wb") as file:
@@ -65,68 +70,94 @@ def found(data: Sequence[str]) -> Iterator[DataFiles]:
 
 def _copy_input(file: IO[bytes]) -> None:
     if sys.stdin.isatty():
-        raise Problem("`-` reads a table from the standard input, and nothing is sent to it.", USAGE)
+        raise CommandError(
+            "`-` reads a table from the standard input, and nothing is sent to it.", USAGE, parameter="DATA"
+        )
     while part := sys.stdin.buffer.read(1 << 20):
         file.write(part)
 
 
 def _paths_of(name: str) -> list[str]:
     if "://" in name:
-        raise Problem(f"{name}: files are read from this machine alone. Download it first.", USAGE)
+        raise CommandError(
+            f"{name}: files are read from this machine alone.",
+            USAGE,
+            parameter="DATA",
+            received=name,
+            hint="Download it first.",
+        )
     if os.path.isdir(name):
-        raise Problem(f"{name} is a folder. To read the files in it: '{os.path.join(name, '*.csv')}'.", DATA)
+        raise CommandError(
+            f"{name} is a folder.",
+            DATA,
+            parameter="DATA",
+            received=name,
+            hint=f"To read the files in it: '{os.path.join(name, '*.csv')}'.",
+        )
     if os.path.exists(name):
         return [name]
     matches = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
     if matches:
         return matches
     if glob.has_magic(name):
-        raise Problem(f"No file matches the pattern '{name}'.{_inside(name)}", DATA)
+        raise CommandError(
+            f"No file matches the pattern '{name}'.",
+            DATA,
+            parameter="DATA",
+            received=name,
+            hint=_inside(name),
+        )
     check_exists(name, DATA)
     raise AssertionError("a file appeared")
 
 
 def check_exists(name: str, code: int) -> None:
-    """Say what is in the folder if a file is not there."""
+    """Refuse a file that is not there, with a hint of what is in the folder."""
     if not os.path.exists(name):
-        raise Problem(f"There is no file '{name}'.{_inside(name)}", code)
+        raise CommandError(
+            f"There is no file '{name}'.", code, parameter="FILE", received=name, hint=_inside(name)
+        )
 
 
-def _inside(name: str) -> str:
+def _inside(name: str) -> str | None:
     """What the folder holds that may have been meant."""
     folder, base = os.path.split(name)
     if folder and not os.path.isdir(folder):
-        return f" There is no folder '{folder}' either."
+        return f"There is no folder '{folder}' either."
     try:
         names = sorted(each for each in os.listdir(folder or ".") if not each.startswith("."))
     except OSError:
-        return ""
-    guess = nearest(base, names)
-    if guess:
+        return None
+    guess = guessed(base, names)
+    if guess is not None:
         return guess
     alike = [each for each in names if Path(each).suffix == Path(base).suffix]
     where = f"'{folder}'" if folder else "This folder"
-    return f" {where} holds {listed(alike or names)}." if names else f" {where} is empty."
+    return f"{where} holds {listed(alike or names)}." if names else f"{where} is empty."
 
 
 def _described(label: str, paths: tuple[str, ...]) -> DataFiles:
-    forms = {path: _form_of(path) for path in paths}
-    if len(set(forms.values())) > 1:
-        raise Problem(f"{label}: files of one form are read at a time; these are {listed(paths)}.", DATA)
+    formats = {path: _format_of(path) for path in paths}
+    if len(set(formats.values())) > 1:
+        raise CommandError(
+            f"{label}: files of one format are read at a time; these are {listed(paths)}.",
+            DATA,
+            parameter="DATA",
+            received=list(paths),
+        )
     if not any(os.path.getsize(path) for path in paths):
-        raise Problem(f"{label} is empty.", DATA)
-    form = forms[paths[0]]
-    delimiter = _delimiter_of(paths[0], label) if form == "csv" else ","
-    return DataFiles(label, paths, form, delimiter)
+        raise CommandError(f"{label} is empty.", DATA, parameter="DATA", received=label)
+    delimiter = _delimiter_of(paths[0], label) if formats[paths[0]] == "csv" else ","
+    return DataFiles(label, paths, formats[paths[0]], delimiter)
 
 
-def _form_of(path: str) -> Form:
-    """By its ending, and if that says nothing by its first bytes."""
+def _format_of(path: str) -> FileFormat:
+    """By its ending, and if that is unknown by its first bytes."""
     endings = Path(path).suffixes
     if endings and endings[-1] == ".gz":
         endings.pop()
-    if endings and endings[-1].lower() in _FORMS:
-        return _FORMS[endings[-1].lower()]
+    if endings and endings[-1].lower() in _FORMATS:
+        return _FORMATS[endings[-1].lower()]
     with open(path, "rb") as file:
         start = file.read(1024)
     if start.startswith(b"PAR1"):
@@ -143,13 +174,17 @@ def text_of(path: str) -> IO[str]:
 
 
 def _delimiter_of(path: str, label: str) -> str:
-    """What parts the names of the columns: the commonest of four marks in the first line."""
+    """What separates the names of the columns: the commonest of four marks in the first line."""
     if ".tsv" in Path(path).suffixes:
         return "\t"
     with text_of(path) as file:
         first = file.readline(1 << 20)
     if "\0" in first:
-        raise Problem(
-            f"{label} is no text, so it is no CSV file. Known are CSV, TSV, Parquet and JSON.", DATA
+        raise CommandError(
+            f"{label} is no text, so it is no CSV file.",
+            DATA,
+            parameter="DATA",
+            received=label,
+            hint="Known are CSV, TSV, Parquet and JSON.",
         )
     return max(_DELIMITERS, key=first.count)

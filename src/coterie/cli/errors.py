@@ -1,25 +1,26 @@
-"""What can go wrong, and the exit code of each."""
+"""Errors of the command line, and the exit code of each."""
 
 import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import Any
 
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFileError
 
 __all__ = [
+    "BROKEN_PIPE",
     "DATA",
     "INTERRUPTED",
     "MODEL_FILE",
-    "QUALITY",
-    "READER_LEFT",
+    "QUALITY_GATE",
     "STDOUT",
     "UNEXPECTED",
     "USAGE",
-    "Problem",
-    "code_of",
-    "is_explained",
+    "CommandError",
+    "exit_code_of",
+    "guessed",
     "listed",
     "nearest",
     "writing",
@@ -28,55 +29,64 @@ __all__ = [
 UNEXPECTED = 1
 USAGE = 2
 DATA = 3
-QUALITY = 4
+QUALITY_GATE = 4
 MODEL_FILE = 5
 INTERRUPTED = 130
+BROKEN_PIPE = 141  # as of any program whose output nobody reads any more
 STDOUT = "The standard output"
-READER_LEFT = 141  # as of any program whose output nobody reads any more
 
 
-class Problem(Exception):
-    """A message for people, which says what to do, and the exit code.
+class CommandError(CoterieError):
+    """What is wrong, for people, and the exit code; `parameter` is the option, column or file that it is about.
 
-    `lost_output` says that the standard output takes nothing any more.
+    `lost_output` means that nothing more can be written to the standard output.
     """
 
-    def __init__(self, message: str, code: int, *, lost_output: bool = False) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, code: int, *, lost_output: bool = False, **fields: Any) -> None:
+        super().__init__(message, **fields)
         self.code, self.lost_output = code, lost_output
 
+    def _fields(self) -> dict[str, Any]:
+        return {**super()._fields(), "code": self.code, "lost_output": self.lost_output}
 
-def code_of(error: Exception) -> int:
+
+def exit_code_of(error: Exception) -> int:
     """The exit code of what the library raised.
 
     Examples
     --------
-    >>> code_of(InvalidInput("y has holes")), code_of(ModelFileError("cut off")), code_of(KeyError("x"))
+    >>> exit_code_of(InvalidInput("y has holes")), exit_code_of(ModelFileError("cut off")), exit_code_of(KeyError("x"))
     (3, 5, 1)
     """
-    if isinstance(error, Problem):
+    if isinstance(error, CommandError):
         return error.code
     kinds = ((ModelFileError, MODEL_FILE), (InvalidParameter, USAGE), (InvalidInput, DATA))
     return next((code for kind, code in kinds if isinstance(error, kind)), UNEXPECTED)
 
 
-def is_explained(error: Exception) -> bool:
-    """Whether the message was written for people."""
-    return isinstance(error, Problem | CoterieError)
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """A question about the name that was probably meant, or nothing.
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant, if there is one.
 
     Examples
     --------
     >>> nearest("prise", ["price", "area"])
-    " Did you mean 'price'?"
+    'price'
     """
-    known = list(names)
-    by_small = {own.lower(): own for own in known}
+    by_small = {own.lower(): own for own in names}
     near = get_close_matches(name.lower(), by_small, n=1, cutoff=0.65)
-    return f" Did you mean {by_small[near[0]]!r}?" if near else ""
+    return by_small[near[0]] if near else None
+
+
+def guessed(name: str, names: Iterable[str]) -> str | None:
+    """A question about the name that was probably meant, if there is one.
+
+    Examples
+    --------
+    >>> guessed("prise", ["price", "area"])
+    "Did you mean 'price'?"
+    """
+    near = nearest(name, names)
+    return None if near is None else f"Did you mean {near!r}?"
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
@@ -112,5 +122,9 @@ def writing(name: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, f"{error.strerror or error}")
-        message = f"{os.fspath(name)} cannot be written: {reason}."
-        raise Problem(message, UNEXPECTED, lost_output=name == STDOUT) from error
+        raise CommandError(
+            f"{os.fspath(name)} cannot be written: {reason}.",
+            UNEXPECTED,
+            lost_output=name == STDOUT,
+            parameter=os.fspath(name),
+        ) from error

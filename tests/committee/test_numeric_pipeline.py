@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from coterie.committee._on_matrix import DesignMatrix, OnMatrixClassifier, OnMatrixRegressor
+from coterie.committee.numeric_pipeline import (
+    DesignMatrix,
+    NumericPipelineClassifier,
+    NumericPipelineRegressor,
+)
 from coterie.data.table import read_table
 from coterie.errors import SchemaMismatch
 
@@ -80,8 +84,8 @@ def test_a_learner_of_scikit_learn_takes_any_table(frame: Any) -> None:
     y = size + (town == "Oslo")
     table = frame({"size": size, "town": town})
 
-    said = OnMatrixRegressor(Ridge(1e-6)).fit(table, y).predict(table)
-    labels = OnMatrixClassifier(LogisticRegression(C=100)).fit(table, np.where(y > 0.5, "high", "low"))
+    said = NumericPipelineRegressor(Ridge(1e-6)).fit(table, y).predict(table)
+    labels = NumericPipelineClassifier(LogisticRegression(C=100)).fit(table, np.where(y > 0.5, "high", "low"))
 
     np.testing.assert_allclose(said, y, atol=1e-5)
     assert labels.score(table, np.where(y > 0.5, "high", "low")) > 0.95
@@ -93,8 +97,8 @@ def test_a_row_without_weight_is_not_there() -> None:
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     weight = np.where(np.arange(30) < 20, 1.0, 0.0)
 
-    weighted = OnMatrixRegressor(Ridge()).fit(X, y, sample_weight=weight)
-    fewer = OnMatrixRegressor(Ridge()).fit(X[:20], y[:20])
+    weighted = NumericPipelineRegressor(Ridge()).fit(X, y, sample_weight=weight)
+    fewer = NumericPipelineRegressor(Ridge()).fit(X[:20], y[:20])
 
     np.testing.assert_allclose(weighted.predict(X), fewer.predict(X))
 
@@ -106,14 +110,16 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
     table = {"size": size, "c": [f"c{int(i)}" for i in rng.integers(0, 25, 40)]}
     rows = np.repeat(np.arange(40), weight)
 
-    weighted = OnMatrixRegressor(Ridge()).fit(table, y, sample_weight=weight)
-    repeated = OnMatrixRegressor(Ridge()).fit({"size": size[rows], "c": np.array(table["c"])[rows]}, y[rows])
+    weighted = NumericPipelineRegressor(Ridge()).fit(table, y, sample_weight=weight)
+    repeated = NumericPipelineRegressor(Ridge()).fit(
+        {"size": size[rows], "c": np.array(table["c"])[rows]}, y[rows]
+    )
 
     np.testing.assert_allclose(weighted.predict(table), repeated.predict(table), rtol=1e-8)
 
 
 def test_other_columns_are_refused() -> None:
-    model = OnMatrixRegressor(Ridge()).fit(pd.DataFrame({"a": [1.0, 2.0]}), [0.0, 1.0])
+    model = NumericPipelineRegressor(Ridge()).fit(pd.DataFrame({"a": [1.0, 2.0]}), [0.0, 1.0])
 
     with pytest.raises(SchemaMismatch, match="unseen"):
         model.predict(pd.DataFrame({"b": [1.0]}))

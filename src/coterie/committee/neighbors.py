@@ -38,7 +38,7 @@ def _verify_neighbors(model: Any) -> None:
 
 
 class _Neighbors(BaseEstimator):
-    """Answers are means over the nearest rows, the nearer the heavier: 1 over the distance.
+    """Predicts means over the nearest rows, the nearer the heavier: 1 over the distance.
 
     Rows are taken until their weights add up to 20, or to a fifth of all rows; of the last only as much as is missing.
     """
@@ -71,7 +71,7 @@ class _Neighbors(BaseEstimator):
         return np.asarray(np.einsum("ij,ijk->ik", shares, self.targets_[rows]))
 
     def _targets(self, y: AnyArray) -> FloatArray:
-        raise AssertionError("classes and numbers each say what a mean is taken of")
+        raise AssertionError("classes and numbers each define what a mean is taken of")
 
 
 @storable_estimator("committee.NeighborsClassifier", verify=_verify_neighbors)

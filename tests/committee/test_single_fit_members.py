@@ -1,4 +1,4 @@
-"""Members that leave rows out by themselves: one fit in place of one for each fold, and answers as honest."""
+"""Members that leave rows out by themselves: one fit in place of one for each fold, and predictions as good."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import KFold
 
 from coterie import CommitteeClassifier, CommitteeRegressor, GradientBoostingRegressor
-from coterie.committee._goal import Rows, SquaredErrorGoal
-from coterie.committee._weights import Answers, weights_of
+from coterie.committee.metrics import RowTargets, SquaredErrorMetric
+from coterie.committee.weights import OutOfFoldPredictions, weights_of
 from coterie.members.out_of_fold import Fold
 
 RNG = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def test_boosting_and_the_forest_are_fitted_once() -> None:
     assert set(counts.values()) == {1}
 
 
-def test_their_answers_are_those_of_rows_left_out() -> None:
+def test_their_predictions_are_those_of_rows_left_out() -> None:
     model = fitted()
     boosting = model.named_estimators_["boosting"].models[0]
 
@@ -42,7 +42,7 @@ def test_their_answers_are_those_of_rows_left_out() -> None:
 
 
 def test_nothing_is_learned_of_noise() -> None:
-    """An answer from a model that saw the row would be far better than the mean."""
+    """A prediction of a model that saw the row would be far better than the mean."""
     model = CommitteeRegressor(None, portfolio=["boosting", "forest"], random_state=0).fit(X, NOISE)
 
     assert max(model.member_scores_.values()) < -0.97 * np.var(NOISE)
@@ -75,15 +75,15 @@ def test_intervals_hold_the_targets_of_new_rows() -> None:
     assert 0.86 < np.mean((low <= target) & (target <= high)) < 0.96
 
 
-def test_weights_lean_towards_what_is_trusted_as_a_hundred_rows_would() -> None:
+def test_weights_are_shrunk_to_the_prior_as_by_a_hundred_rows() -> None:
     n_rows = 300
-    said = np.stack([NOISE[:100].repeat(3), np.zeros(n_rows)])[:, :, None]
-    rows = Rows(NOISE[:100].repeat(3), np.ones(n_rows))
+    predictions = np.stack([NOISE[:100].repeat(3), np.zeros(n_rows)])[:, :, None]
+    rows = RowTargets(NOISE[:100].repeat(3), np.ones(n_rows))
     every = np.ones(n_rows, dtype=bool)
-    answers = Answers(said, rows, every, [Fold(np.arange(0), np.arange(n_rows))])
+    oof = OutOfFoldPredictions(predictions, rows, every, [Fold(np.arange(0), np.arange(n_rows))])
 
-    assert weights_of(SquaredErrorGoal(), answers, every, 25).tolist() == [1.0, 0.0]
-    np.testing.assert_allclose(weights_of(SquaredErrorGoal(), answers, every, 25, trusted=1), [0.75, 0.25])
+    assert weights_of(SquaredErrorMetric(), oof, every, 25).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(weights_of(SquaredErrorMetric(), oof, every, 25, prior=1), [0.75, 0.25])
 
 
 def test_few_rows_are_not_boosted() -> None:

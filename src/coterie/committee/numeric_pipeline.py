@@ -1,4 +1,4 @@
-"""Any table for learners that take a matrix of numbers: scaled, without gaps, levels as columns of zeros and ones."""
+"""Any table for learners that take a numeric matrix: scaled, without gaps, levels as columns of zeros and ones."""
 
 import warnings
 from typing import Any, ClassVar, Self
@@ -17,7 +17,13 @@ from coterie.data.parts import cuttable, rows_of
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
 
-__all__ = ["DesignMatrix", "OnMatrixClassifier", "OnMatrixRegressor"]
+__all__ = [
+    "DesignMatrix",
+    "IndicatorColumns",
+    "NumericPipelineClassifier",
+    "NumericPipelineRegressor",
+    "ScaledColumn",
+]
 
 _MOST_LEVELS = 20
 _FURTHEST = 8.0  # standard deviations; further out, values count as if they were there
@@ -63,7 +69,7 @@ class DesignMatrix:
         self._encoder = Encoder()
         encoded = self._encoder.fit_transform(table)
         self._parts = [
-            _Levels(values, n_levels, weights) if n_levels else _Numbers(values, weights)
+            IndicatorColumns(values, n_levels, weights) if n_levels else ScaledColumn(values, weights)
             for values, n_levels in zip(_columns(encoded), encoded.n_levels.tolist(), strict=True)
         ]
         return self
@@ -83,8 +89,8 @@ def _columns(encoded: Encoded) -> list[AnyArray]:
 @storable(
     "committee.Numbers", {"_largest": NUMBER, "_centre": NUMBER, "_spread": NUMBER, "_shows_gaps": BOOL}
 )
-class _Numbers:
-    """A column of numbers, scaled. Division by the largest first: squares of large floats are not finite."""
+class ScaledColumn:
+    """A numeric column, standardised. Division by the largest first: squares of large floats are not finite."""
 
     def __init__(self, values: AnyArray, weights: FloatArray) -> None:
         numbers = np.asarray(values, dtype=np.float64)
@@ -109,8 +115,8 @@ class _Numbers:
 
 
 @storable("committee.Levels", {"_shown": INTEGERS})
-class _Levels:
-    """A column of codes: those that are seen most, each as a column."""
+class IndicatorColumns:
+    """A column of codes, one-hot encoded: the levels that are seen most, each as a column."""
 
     def __init__(self, codes: AnyArray, n_levels: int, weights: FloatArray) -> None:
         counts = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=n_levels)
@@ -120,8 +126,8 @@ class _Levels:
         return np.asarray(np.asarray(codes)[:, None] == self._shown, dtype=np.float64)
 
 
-class _OnMatrix(TakesAnyTable, BaseEstimator):
-    """A learner of scikit-learn that sees a design matrix; rows without weight are not there."""
+class _NumericPipeline(TakesAnyTable, BaseEstimator):
+    """A learner of scikit-learn on the design matrix of a table; rows without weight are left out."""
 
     FITTED: ClassVar[Fitted] = {"matrix_": instance(DesignMatrix), "model_": MODEL}
 
@@ -152,7 +158,7 @@ class _OnMatrix(TakesAnyTable, BaseEstimator):
 
 
 @storable_estimator("committee.OnMatrixClassifier")
-class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
+class NumericPipelineClassifier(ClassifierMixin, _NumericPipeline):
     """A classifier of scikit-learn on any table."""
 
     @property
@@ -164,5 +170,5 @@ class OnMatrixClassifier(ClassifierMixin, _OnMatrix):
 
 
 @storable_estimator("committee.OnMatrixRegressor")
-class OnMatrixRegressor(RegressorMixin, _OnMatrix):
+class NumericPipelineRegressor(RegressorMixin, _NumericPipeline):
     """A regressor of scikit-learn on any table."""

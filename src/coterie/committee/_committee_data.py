@@ -1,0 +1,149 @@
+"""What members are fitted to, within which limits, and what a fitted member is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coterie._typing import AnyArray, FloatArray, Task
+from coterie.committee.metrics import RowTargets
+from coterie.committee.portfolio import Entry, Shape
+from coterie.data.groups import read_groups
+from coterie.data.table import Table
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
+from coterie.members.out_of_fold import Fold
+from coterie.members.response import Question
+
+__all__ = ["CommitteeData", "FitLimits", "FittedMember", "ReadInput", "read_input"]
+
+
+@dataclass(frozen=True)
+class ReadInput:
+    """What `fit` was given, checked: the target, and weights and groups if there are any.
+
+    `weight` is what members are given: the sample weights, scaled if they are very large or very small.
+    """
+
+    target: Target
+    sample_weight: FloatArray | None
+    weight: FloatArray | None
+    groups: AnyArray | None
+
+    @property
+    def classes(self) -> AnyArray | None:
+        classes = self.target.classes
+        assert not isinstance(classes, list)
+        return classes
+
+    @property
+    def labels(self) -> AnyArray:
+        """The target as the user gave it."""
+        classes = self.classes
+        return self.target.values if classes is None else np.asarray(classes[self.target.values])
+
+
+def read_input(table: Table, y: Any, sample_weight: Any, groups: Any, task: Task, owner: str) -> ReadInput:
+    """Read and check all that belongs to a table."""
+    n_rows = table.n_rows
+    target = read_target(y, task=task, estimator_name=owner, n_rows=n_rows)
+    own_weight = read_weight(sample_weight, n_rows)
+    weight = combined_weight(own_weight, None)
+    return ReadInput(target, own_weight, weight, None if groups is None else read_groups(groups, n_rows))
+
+
+@dataclass(frozen=True)
+class CommitteeData:
+    """The table, all that belongs to it, and its folds.
+
+    Attributes
+    ----------
+    y : the target as the user gave it
+    targets : the same as codes of classes or numbers, with weights and groups
+    weight : sample weights, or None
+    random_folds : whether folds were drawn at random: any other folds would do as well
+    """
+
+    X: Any
+    y: AnyArray
+    targets: RowTargets
+    weight: FloatArray | None
+    classes: AnyArray | None
+    folds: Sequence[Fold]
+    n_columns: int
+    random_folds: bool = False
+
+    @classmethod
+    def of(
+        cls, X: Any, given: ReadInput, folds: Sequence[Fold], n_columns: int, *, random_folds: bool = False
+    ) -> "CommitteeData":
+        values, weight = given.target.values, given.weight
+        targets = RowTargets(values, np.ones(len(values)) if weight is None else weight, given.groups)
+        return cls(X, given.labels, targets, weight, given.classes, folds, n_columns, random_folds)
+
+    @property
+    def groups(self) -> AnyArray | None:
+        return self.targets.groups
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def shape(self) -> Shape:
+        """The largest fold."""
+        return Shape(
+            max(len(fold.train) for fold in self.folds),
+            max(len(fold.test) for fold in self.folds),
+            self.n_columns,
+            1 if self.classes is None else len(self.classes),
+        )
+
+
+@dataclass(frozen=True)
+class FitLimits:
+    """When to stop, besides the time limit.
+
+    Attributes
+    ----------
+    max_members : members at most, or None
+    memory : megabytes at most, or None
+    max_iter : additions of the greedy choice of weights, for which time is left
+    """
+
+    owner: str
+    max_members: int | None = None
+    memory: float | None = None
+    max_iter: int = 1
+    n_jobs: int | None = None
+    on_error: str = "raise"
+
+
+@dataclass
+class FittedMember:
+    """A member that is complete: a model for each fold, and out-of-fold predictions.
+
+    Attributes
+    ----------
+    predictions : float array of shape (n_rows, n_columns), NaN where a row was never held out
+    fit_time : seconds for all folds
+    predict_time : seconds for a thousand rows, predicted by the models of all folds
+    n_rows : rows that the model of a fold was fitted to, at most
+    stopped : whether the time limit ended rounds of boosting, or the growth of a forest, early
+    forecast : what was known of times when it was complete, see `Forecast`
+    """
+
+    entry: Entry
+    response: Question
+    models: list[Any]
+    predictions: FloatArray
+    fit_time: float
+    predict_time: float
+    n_rows: int
+    stopped: bool
+    forecast: tuple[float, float, list[float]] = field(default_factory=lambda: (0.0, 0.0, []))
+
+    @property
+    def name(self) -> str:
+        return self.entry.name

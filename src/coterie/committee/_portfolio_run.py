@@ -1,0 +1,422 @@
+"""Members one after the other, each on every fold, as long as time and memory allow.
+
+Words
+  entry     a candidate of the portfolio: a learner by name, and what it may cost
+  member    an entry that is complete: a model for each fold, and out-of-fold predictions
+  skipped   an entry that was not fitted, or not to all folds, and why
+"""
+
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie._seeds import spawn_seeds
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.committee._clock import Clock, Deadline, Forecast
+from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember
+from coterie.committee.metrics import Metric
+from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
+from coterie.committee.portfolio import Entry, Shape
+from coterie.data.parts import rows_of
+from coterie.errors import InvalidParameter, InvalidType, ModelFileError
+from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.fitting.monitor import FitEvent, emit, monitored
+from coterie.members.fit_members import Member, Task, dropped_members, fit_all, weight_params
+from coterie.members.out_of_fold import Fold
+from coterie.members.response import Question, method_of
+
+__all__ = ["PortfolioRun", "warn_interrupted"]
+
+_SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
+_FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
+
+
+@dataclass
+class PortfolioRun:
+    """The state of a committee while its members are fitted: it can be interrupted at any time.
+
+    Attributes
+    ----------
+    metric : scores members as they are complete
+    members : those that are complete, in the order in which they were fitted
+    errors : why entries failed, by name
+    reserve : seconds that the choice of weights will take
+    journal : where members are kept as they are complete, or None
+    """
+
+    data: CommitteeData
+    limits: FitLimits
+    clock: Clock
+    seed: int | None
+    metric: Metric
+    journal: Journal | None = None
+    members: list[FittedMember] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, Exception] = field(default_factory=dict)
+    interrupted: bool = False
+    reserve: float = 0.0
+    _forecast: Forecast = field(default_factory=Forecast)
+    _megabytes_kept: float = 0.0
+    _written: set[str] = field(default_factory=set)  # members that are in the journal, or cannot be
+
+    def train(self, entries: Sequence[Entry]) -> None:
+        """Fit members in their order, as long as the limits, Ctrl-C and monitors allow."""
+        try:
+            self._train(entries)
+        except KeyboardInterrupt:
+            if not self.members:
+                raise
+            self.interrupted = True
+            self._skip_others(entries, "interrupted")
+        if not self.members and not self.errors:
+            listed = "; ".join(f"{name!r}: {why}" for name, why in self.skipped.items())
+            raise InvalidParameter(
+                f"{self.limits.owner}: no member can be fitted. {listed}.",
+                parameter="portfolio",
+                received=[entry.name for entry in entries],
+            )
+        dropped_members([*self.errors, *self.names], self.errors, self.limits.owner)
+
+    @property
+    def names(self) -> list[str]:
+        return [member.name for member in self.members]
+
+    def _train(self, entries: Sequence[Entry]) -> None:
+        seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
+        with taken_up():
+            known = self._known_members()
+        for place, entry in enumerate(entries):
+            if entry.name in known:
+                with taken_up():
+                    self._resume_member(entry, known[entry.name])
+            elif entry.name in self.skipped:
+                continue
+            else:
+                why = self._reason_to_skip(entry)
+                if why is not None:
+                    self.skipped[entry.name] = why
+                    continue
+                self._fit_member(entry, None if seeds is None else int(seeds[place]))
+                if not self.members or self.members[-1].entry is not entry:
+                    continue
+            stop = self._report_member(len(entries))
+            if self.journal is not None and entry.name not in known:
+                self.journal.look(len(self.members) - len(self._written))
+            if stop:
+                self._skip_others(entries, "a monitor asked to stop")
+                return
+
+    def _skip_others(self, entries: Sequence[Entry], why: str) -> None:
+        decided = {*self.names, *self.skipped, *self.errors}
+        self.skipped |= {entry.name: why for entry in entries if entry.name not in decided}
+
+    def _report_member(self, n_entries: int) -> bool:
+        """Score the newest member, put time aside for the weights, and emit an event; True is a wish to stop.
+
+        To choose weights is to score many means, so what one score takes says what the choice will take.
+        """
+        newest, targets = self.members[-1], self.data.targets
+        known = ~np.isnan(newest.predictions).any(axis=1) & (targets.weight > 0)
+        rows = np.flatnonzero(known)[: self.metric.most_rows]
+        begun = self.clock.elapsed
+        value = self.metric.value(newest.predictions[rows], targets.take(rows)) if len(rows) else float("nan")
+        one = self.clock.elapsed - begun
+        n_choices = len(self.data.folds) + 1
+        self.reserve = one * n_choices * self.limits.max_iter * (len(self.members) + 1) / 2
+        return emit(
+            FitEvent(
+                self.limits.owner,
+                "member",
+                len(self.members),
+                n_entries,
+                name=newest.name,
+                seconds=newest.fit_time,
+                measures={self.metric.name: value},
+                note=f"{self.clock.elapsed:.1f} s since the beginning",
+            )
+        )
+
+    def _known_members(self) -> dict[str, dict[str, Any]]:
+        """Members that the journal knows, by name; what was skipped before the last of them stays so."""
+        parts = [] if self.journal is None else self.journal.known
+        members = {held["name"]: held for part in parts for held in part["members"]}
+        if parts:
+            self.skipped |= parts[-1]["skipped"]
+            self._written = set(members)
+        return members
+
+    def _resume_member(self, entry: Entry, held: dict[str, Any]) -> None:
+        """A member that was complete before the fit was interrupted."""
+        predictions = held["answers"]
+        n_models = 1 if self._takes_single_fit(entry) else len(self.data.folds)
+        if len(held["models"]) not in (n_models, len(self.data.folds)) or predictions.shape != (
+            self.data.n_rows,
+            self.data.shape.n_outputs,
+        ):
+            raise ModelFileError(f"The checkpoint holds another {entry.name!r} than the one of this table.")
+        shape = self._shape_for(entry)
+        self._megabytes_kept += self._megabytes(entry) - 3 * 8e-6 * shape.values
+        self._forecast = Forecast(*held["forecast"])
+        self.members.append(
+            FittedMember(
+                entry,
+                self._response(entry),
+                held["models"],
+                predictions,
+                held["fit_time"],
+                held["predict_time"],
+                held["n_rows"],
+                held["stopped"],
+                held["forecast"],
+            )
+        )
+
+    def collect(self) -> tuple[int, Any, Any]:
+        """What a part of the journal shall hold; it is not new after that.
+
+        A member that no file can hold, or that could not be read safely, is left out, and fitted again if need be.
+        """
+        assert self.journal is not None
+        new = [member for member in self.members if member.name not in self._written]
+        self._written |= {member.name for member in new}
+        members = [
+            {
+                "name": member.name,
+                "models": member.models,
+                "answers": member.predictions,
+                "fit_time": member.fit_time,
+                "predict_time": member.predict_time,
+                "n_rows": member.n_rows,
+                "stopped": member.stopped,
+                "forecast": member.forecast,
+            }
+            for member in new
+            if self.journal.can_keep(member.models)
+        ]
+        content = {
+            "members": members,
+            "skipped": {} if self.interrupted else dict(self.skipped),
+            "elapsed": self.clock.elapsed,
+        }
+        return len(members), content, None
+
+    def _reason_to_skip(self, entry: Entry) -> str | None:
+        limits = self.limits
+        if limits.max_members is not None and len(self.members) >= limits.max_members:
+            return f"max_members={limits.max_members} were fitted"
+        if self.data.weight is not None and not _takes_weights(entry.estimator):
+            return "it takes no sample_weight"
+        needed = self._megabytes_kept + self._megabytes(entry)
+        if limits.memory is not None and needed > limits.memory:
+            return f"about {needed:.3g} MB would be needed; memory_limit={limits.memory:g} expected at least that"
+        if not self.members:
+            return None
+        expected = self._n_fits(entry) * self._forecast.seconds(entry, self._shape_for(entry))
+        return self._too_late(expected)
+
+    def _n_fits(self, entry: Entry) -> float:
+        """Folds whose time a member takes."""
+        return entry.single_fit_folds if self._takes_single_fit(entry) else len(self.data.folds)
+
+    def _takes_single_fit(self, entry: Entry) -> bool:
+        """Whether the member is fitted once, to all rows, and predicts rows that it left out by itself."""
+        data = self.data
+        if entry.single_fit is None or not data.random_folds or self._most_rows(entry) < data.shape.n_train:
+            return False
+        return data.groups is None or has_fit_parameter(entry.single_fit, "groups")
+
+    def _too_late(self, seconds: float) -> str | None:
+        left = self.clock.left - self.reserve
+        if seconds <= left:
+            return None
+        return f"it would take about {seconds:.3g} s, and {max(0.0, left):.3g} s were left"
+
+    def _megabytes(self, entry: Entry) -> float:
+        """While a fold is fitted, and for the models that are kept."""
+        shape = self._shape_for(entry)
+        working = 3 * 8e-6 * shape.values
+        model = working if entry.megabytes is None else entry.megabytes(shape)
+        n_models = entry.single_fit_models if self._takes_single_fit(entry) else len(self.data.folds)
+        return working + n_models * model
+
+    def _shape_for(self, entry: Entry) -> Shape:
+        shape = self.data.shape
+        rows = min(shape.n_train, self._most_rows(entry))
+        return Shape(rows, shape.n_test, shape.n_columns, shape.n_outputs)
+
+    def _most_rows(self, entry: Entry) -> int:
+        """Rows that a model is fitted to: what the member can bear, and for the first what the time limit allows."""
+        shape = self.data.shape
+        most = shape.n_train if entry.max_rows is None else min(entry.max_rows, shape.n_train)
+        if self.members or self.clock.limit is None or entry.seconds is None:
+            return most
+        share = _SHARE_OF_FIRST * self.clock.limit / len(self.data.folds)
+        while most > _FEWEST_ROWS:
+            tried = Shape(most, shape.n_test, shape.n_columns, shape.n_outputs)
+            if entry.seconds(tried) <= share:
+                break
+            most = max(_FEWEST_ROWS, most * 3 // 4)
+        return most
+
+    def _fit_member(self, entry: Entry, seed: int | None) -> None:
+        """Fit a member, once or to every fold, unless time runs out or it fails."""
+        if not self._takes_single_fit(entry) or not self._fit_once(entry, seed):
+            self._fit_folds(entry, seed)
+
+    def _fit_once(self, entry: Entry, seed: int | None) -> bool:
+        """One fit that leaves rows out by itself. Returns False if some row was left out by no part of it."""
+        data, response, shape = self.data, self._response(entry), self._shape_for(entry)
+        member = FittedMember(entry, response, [], np.zeros((0, 1)), 0.0, 0.0, data.n_rows, False)
+        every = Fold(np.arange(data.n_rows), np.arange(0))
+        begun = self.clock.elapsed
+        try:
+            single = replace(entry, estimator=entry.single_fit)
+            model = self._fitted(single, every, data.n_rows, seed, 1, member)
+            middle = self.clock.elapsed
+            some = data.folds[0].test[:1000]
+            response.ask(entry.name, model, rows_of(data.X, some))
+        except Exception as error:
+            self._fail(entry, error)
+            return True
+        ended = self.clock.elapsed
+        member.predictions = _left_out_predictions(model, data.classes)
+        counts = slice(None) if data.weight is None else data.weight > 0
+        if np.isnan(member.predictions[counts]).any():
+            if not member.stopped:
+                return False
+            self.skipped[entry.name] = "time ran out before its trees had left out every row"
+            return True
+        member.models = [model]
+        member.fit_time, member.predict_time = middle - begun, 1000 / len(some) * (ended - middle)
+        self._forecast.learn(entry, shape, (middle - begun) / entry.single_fit_folds)
+        self._add(member, shape)
+        return True
+
+    def _fit_folds(self, entry: Entry, seed: int | None) -> None:
+        """Fit a member to every fold."""
+        data, n_folds = self.data, len(self.data.folds)
+        response, shape = self._response(entry), self._shape_for(entry)
+        seeds = [None] * n_folds if seed is None else [int(own) for own in spawn_seeds(seed, n_folds)]
+        sums, coverage = np.zeros((data.n_rows, shape.n_outputs)), np.zeros(data.n_rows)
+        member = FittedMember(entry, response, [], sums, 0.0, 0.0, shape.n_train, False)
+        predict_time = 0.0
+        for number, fold in enumerate(data.folds):
+            if self.members and number:
+                rest = (member.fit_time + predict_time) / number * (n_folds - number)
+                why = self._too_late(rest)
+                if why is not None:
+                    self.skipped[entry.name] = f"after {number} of {n_folds} folds, {why}"
+                    return
+            begun = self.clock.elapsed
+            try:
+                model = self._fitted(entry, fold, shape.n_train, seeds[number], n_folds - number, member)
+                middle = self.clock.elapsed
+                predictions = response.ask(entry.name, model, rows_of(data.X, fold.test))
+            except Exception as error:
+                self._fail(entry, error)
+                return
+            ended = self.clock.elapsed
+            np.add.at(sums, fold.test, predictions)
+            np.add.at(coverage, fold.test, 1)
+            member.models.append(model)
+            member.fit_time += middle - begun
+            predict_time += ended - middle
+            self._forecast.learn(entry, shape, ended - begun)
+        with np.errstate(invalid="ignore"):
+            member.predictions = sums / coverage[:, None]
+        member.predict_time = 1000 * n_folds * predict_time / max(1.0, coverage.sum())
+        self._add(member, shape)
+
+    def _fail(self, entry: Entry, error: Exception) -> None:
+        if self.limits.on_error == "raise":
+            raise error
+        self.errors[entry.name] = error
+
+    def _add(self, member: FittedMember, shape: Shape) -> None:
+        self._megabytes_kept += self._megabytes(member.entry) - 3 * 8e-6 * shape.values
+        forecast = self._forecast
+        member.forecast = (forecast.thought, forecast.taken, list(forecast.unknown))
+        self.members.append(member)
+
+    def _fitted(
+        self, entry: Entry, fold: Fold, n_rows: int, seed: int | None, folds_left: int, member: FittedMember
+    ) -> Any:
+        """A model of one fold; rounds of boosting and trees of forests end when its share of the time is over."""
+        data, estimator = self.data, entry.estimator
+        share = 1.0 if self.members else _SHARE_OF_FIRST
+        until = self.clock.elapsed + share * max(0.0, self.clock.left - self.reserve) / folds_left
+        params = weight_params(estimator, data.weight)
+        if data.groups is not None and has_fit_parameter(estimator, "groups"):
+            params["groups"] = data.groups
+        task = Task(
+            Member(entry.name, estimator),
+            data.y,
+            rows=self._sample(fold.train, n_rows),
+            params=params,
+            seed=seed,
+        )
+        deadline = Deadline(self.clock, until)
+        with nullcontext() if self.clock.limit is None else monitored(deadline):
+            [outcome] = fit_all([task], data.X, n_jobs=self.limits.n_jobs, on_error="raise")
+        member.stopped |= deadline.stopped
+        return outcome.model
+
+    def model_of_all(self, entry: Entry, seed: int) -> Any:
+        """A model of all rows, or of as many as the member can bear."""
+        [every] = self.data.folds
+        most = len(every.train) if entry.max_rows is None else entry.max_rows
+        member = FittedMember(entry, self._response(entry), [], np.zeros((0, 1)), 0.0, 0.0, most, False)
+        return self._fitted(entry, every, most, seed, 1, member)
+
+    def _sample(self, rows: RowArray, most: int) -> RowArray:
+        """A sample of rows if there are too many; at least one row of every class stays."""
+        if len(rows) <= most:
+            return rows
+        rng = np.random.default_rng(0 if self.seed is None else self.seed)
+        drawn = rng.choice(rows, most, replace=False, shuffle=False)
+        classes = self.data.classes
+        if classes is not None and len(np.unique(self.data.y[drawn])) < len(classes):
+            _, first = np.unique(self.data.y[rows], return_index=True)
+            drawn = np.union1d(drawn, rows[first])
+        return np.sort(drawn)
+
+    def _response(self, entry: Entry) -> Question:
+        classes = self.data.classes
+        if classes is None:
+            return Question(method_of(entry.name, entry.estimator, "predict"))
+        soft = hasattr(entry.estimator, "predict_proba")
+        method = method_of(entry.name, entry.estimator, "predict_proba" if soft else "predict")
+        return Question(method, (classes,), is_vote=not soft)
+
+
+def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
+    """What a model predicts for rows that it left out, shape (n_rows, n_columns); NaN where it cannot."""
+    if classes is None:
+        return np.asarray(model.oob_prediction_, dtype=np.float64).reshape(-1, 1)
+    proba = np.asarray(model.oob_decision_function_, dtype=np.float64)
+    full = np.zeros((len(proba), len(classes)))
+    full[:, np.searchsorted(classes, model.classes_)] = proba
+    return full
+
+
+def _takes_weights(estimator: Any) -> bool:
+    on_matrix = isinstance(estimator, NumericPipelineClassifier | NumericPipelineRegressor)
+    try:
+        weight_params(estimator.estimator if on_matrix else estimator, np.ones(1))
+    except InvalidType:
+        return False
+    return True
+
+
+def warn_interrupted(owner: str, names: Sequence[str]) -> None:
+    """Say that the committee is smaller than it would have been."""
+    warnings.warn(
+        f"{owner}.fit was interrupted. The committee is made of the members that were complete: {', '.join(names)}.",
+        UserWarning,
+        stacklevel=4,
+    )

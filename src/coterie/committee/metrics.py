@@ -1,0 +1,168 @@
+"""What a committee is scored by: the loss of rows, or any scorer of scikit-learn; greater is better, with an error.
+
+The log loss and the squared error are means over rows, so their errors are those of means. Of any other score the error
+is found by the jackknife: the score without each of twenty parts of the rows. Rows of one group stay together in both.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from coterie._storage import storable
+from coterie._typing import AnyArray, FloatArray
+from coterie._value_types import FLOATS, INTEGERS, NONE, array
+from coterie.combining.greedy import AnyScore, Judge, LogLoss, SquaredError
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.fitting.scoring import PredictionScorer
+from coterie.members.oof_score import Score
+
+__all__ = ["LogLossMetric", "Metric", "RowTargets", "ScorerMetric", "SquaredErrorMetric", "mean_with_error"]
+
+_PARTS = 20
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+@storable("committee.Rows", {"truth": array("fiu", 1), "weight": FLOATS, "groups": INTEGERS | NONE})
+@dataclass(frozen=True)
+class RowTargets:
+    """The true targets of some rows, codes of classes or numbers; their weights, and their groups if there are any."""
+
+    truth: AnyArray
+    weight: FloatArray
+    groups: AnyArray | None = None
+
+    def take(self, rows: AnyArray) -> "RowTargets":
+        groups = None if self.groups is None else self.groups[rows]
+        return RowTargets(self.truth[rows], self.weight[rows], groups)
+
+
+class Metric(Protocol):
+    """Scores predictions of shape (n_rows, n_columns)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def most_rows(self) -> int:
+        """Rows that weights are chosen by, at most."""
+
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
+        """What a greedy choice from predictions of shape (n_members, n_rows, n_columns) asks after each step."""
+
+    def value(self, predictions: FloatArray, rows: RowTargets) -> float: ...
+
+    def score(self, predictions: FloatArray, rows: RowTargets) -> Score: ...
+
+
+class _MeanLoss:
+    """Minus a mean of losses of rows."""
+
+    name: str
+    most_rows = 50_000
+
+    def losses(self, predictions: FloatArray, truth: AnyArray) -> FloatArray:
+        raise AssertionError("each metric defines the loss of a row")
+
+    def value(self, predictions: FloatArray, rows: RowTargets) -> float:
+        return float(-(rows.weight @ self.losses(predictions, rows.truth)) / rows.weight.sum())
+
+    def score(self, predictions: FloatArray, rows: RowTargets) -> Score:
+        losses = self.losses(predictions, rows.truth)
+        return mean_with_error(-losses, rows)
+
+
+def mean_with_error(values: FloatArray, rows: RowTargets) -> Score:
+    """A weighted mean, and its standard error; rows of one group err together.
+
+    Examples
+    --------
+    >>> rows = RowTargets(np.zeros(4), np.ones(4), np.array([0, 0, 1, 1]))
+    >>> score = mean_with_error(np.array([1.0, 1.0, 3.0, 3.0]), rows)
+    >>> score.value, round(score.error, 6)
+    (2.0, 1.0)
+    """
+    total = rows.weight.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = float(rows.weight @ values / total)
+        off = rows.weight * (values - middle)
+        if rows.groups is not None:
+            off = np.bincount(rows.groups, weights=off)[np.unique(rows.groups)]
+        n = len(off) if rows.groups is not None else int((rows.weight > 0).sum())
+        if n < 2:
+            return Score(middle, float("nan"))
+        return Score(middle, float(np.sqrt((off**2).sum() * n / (n - 1)) / total))
+
+
+class LogLossMetric(_MeanLoss):
+    """Minus the log loss of probabilities."""
+
+    name = "neg_log_loss"
+
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
+        return LogLoss(library, rows.truth, rows.weight)
+
+    def losses(self, predictions: FloatArray, truth: AnyArray) -> FloatArray:
+        of_true_class = predictions[np.arange(len(truth)), truth]
+        return -np.log(np.maximum(of_true_class, _LEAST))
+
+
+class SquaredErrorMetric(_MeanLoss):
+    """Minus the squared error."""
+
+    name = "neg_mean_squared_error"
+
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
+        unit = _unit(rows.truth)
+        return SquaredError(library / unit, rows.truth[:, None] / unit, rows.weight)
+
+    def losses(self, predictions: FloatArray, truth: AnyArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.asarray((truth - predictions[:, 0]) ** 2)
+
+
+def _unit(truth: AnyArray) -> float:
+    """A power of two, by which numbers whose squares are no floats are divided."""
+    largest = float(np.abs(truth).max(initial=0.0))
+    moderate = largest == 0 or 1e-100 < largest < 1e100
+    return 1.0 if moderate else 2.0 ** max(-1000, math.frexp(largest)[1] - 1)
+
+
+class ScorerMetric:
+    """A scorer of scikit-learn.
+
+    Parameters
+    ----------
+    scorer : scores raw predictions
+    labels : the target as the user gave it, from that of `RowTargets`
+    """
+
+    most_rows = 10_000
+
+    def __init__(self, scorer: PredictionScorer, labels: Callable[[AnyArray], AnyArray]) -> None:
+        self._scorer, self._labels = scorer, labels
+
+    @property
+    def name(self) -> str:
+        return self._scorer.name
+
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
+        return AnyScore(library, lambda predictions: self.value(predictions, rows))
+
+    def value(self, predictions: FloatArray, rows: RowTargets) -> float:
+        return self._scorer.score(predictions, self._labels(rows.truth), rows.weight)
+
+    def score(self, predictions: FloatArray, rows: RowTargets) -> Score:
+        part = (np.arange(len(predictions)) if rows.groups is None else rows.groups) % _PARTS
+        parts = np.unique(part)
+        found = self.value(predictions, rows)
+        if len(parts) < 2:
+            return Score(found, float("nan"))
+        try:
+            without = [self.value(predictions[part != own], rows.take(part != own)) for own in parts]
+        except (InvalidInput, InvalidParameter):  # a part holds all rows of a class
+            return Score(found, float("nan"))
+        spread = np.sum((np.array(without) - np.mean(without)) ** 2) * (len(parts) - 1) / len(parts)
+        return Score(found, float(np.sqrt(spread)))

@@ -1,0 +1,220 @@
+"""From out-of-fold predictions to weights, to a temperature, and to a nested score of both.
+
+Weights and temperature are chosen by rows held out, and so they fit these rows a little. To score them, they are
+chosen once more for each fold, without its rows, and applied to its rows: no row is scored by numbers that it helped to
+choose. What is left in favour of the committee is the yes or no of the temperature; what is against it is that a row
+out of fold is predicted by one model of each member, and a new row by the mean of all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from coterie._storage import expect, storable
+from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._value_types import array, instance, list_of
+from coterie.combining.greedy import GreedyOptions, Path, greedy_path, shares
+from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, mean_with_error
+from coterie.members.out_of_fold import Fold
+
+__all__ = [
+    "OutOfFoldPredictions",
+    "WeightChoice",
+    "apply_temperature",
+    "choose_weights",
+    "temperature_of",
+    "weights_of",
+]
+
+_MOST_ROWS_OF_TEMPERATURE = 10_000  # it is one number
+_PRIOR_ROWS = 100.0  # how many rows the prior counts as
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+def _verify_predictions(oof: Any) -> None:
+    n_rows = len(oof.known)
+    same = oof.predictions.shape[1] == n_rows == len(oof.rows.truth) == len(oof.rows.weight)
+    expect(same, "has predictions for other rows than those that are known")
+    inside = all(
+        len(rows) == 0 or 0 <= rows.min() <= rows.max() < n_rows
+        for fold in oof.folds
+        for rows in (fold.train, fold.test)
+    )
+    expect(inside, "has folds of rows that do not exist")
+
+
+@storable(
+    "committee.Answers",
+    {
+        "predictions": array("f", 3),
+        "rows": instance(RowTargets),
+        "known": array("b", 1),
+        "folds": list_of(instance(Fold)),
+    },
+    verify=_verify_predictions,
+)
+@dataclass(frozen=True)
+class OutOfFoldPredictions:
+    """What all members predict out of fold, and the true targets.
+
+    Attributes
+    ----------
+    predictions : float array of shape (n_members, n_rows, n_columns)
+    rows : the targets
+    known : bool array of shape (n_rows,), the rows that were held out and have weight
+    """
+
+    predictions: FloatArray
+    rows: RowTargets
+    known: BoolArray
+    folds: Sequence[Fold]
+
+    def of_known(self) -> "OutOfFoldPredictions":
+        """The known rows alone, counted anew."""
+        places = np.cumsum(self.known) - 1
+        folds = [
+            Fold(places[fold.train[self.known[fold.train]]], places[fold.test[self.known[fold.test]]])
+            for fold in self.folds
+        ]
+        every = np.ones(int(self.known.sum()), dtype=bool)
+        return OutOfFoldPredictions(self.predictions[:, self.known], self.rows.take(self.known), every, folds)
+
+    def without(self, member: int) -> "OutOfFoldPredictions":
+        return replace(self, predictions=np.delete(self.predictions, member, axis=0))
+
+
+@dataclass(frozen=True)
+class WeightChoice:
+    """Weights, temperature, and predictions of the committee for rows that had no part in choosing them.
+
+    The temperature is that of one model for each member. The mean of several models is less certain than each of them,
+    so that for it a temperature above 1 goes too far, and `nested` was made without.
+    It has the shape (n_rows, n_columns), and NaN where a row was never held out.
+    """
+
+    weights: FloatArray
+    temperature: float
+    nested: FloatArray
+    n_iter: int
+
+
+def weights_of(
+    metric: Metric, oof: OutOfFoldPredictions, mask: AnyArray, max_iter: int, prior: int | None = None
+) -> FloatArray:
+    """Greedy weights on some rows, of very many on some that are evenly spaced; shrunk to the `prior` member."""
+    return _shrunk_to_prior(_path(metric, oof, mask, max_iter), oof, mask, prior)
+
+
+def _shrunk_to_prior(path: Path, oof: OutOfFoldPredictions, mask: AnyArray, prior: int | None) -> FloatArray:
+    """Weights that lean towards one member, as if a hundred rows more had been in favour of it."""
+    weights = shares(path, len(oof.predictions))
+    if prior is None:
+        return weights
+    mass = float(oof.rows.weight[mask].sum())
+    weights = weights * (mass / (mass + _PRIOR_ROWS))
+    weights[prior] += 1.0 - weights.sum()
+    return weights
+
+
+def _path(metric: Metric, oof: OutOfFoldPredictions, mask: AnyArray, max_iter: int) -> Path:
+    n_members = len(oof.predictions)
+    if n_members == 1:
+        return Path([0], [0.0])
+    rows = _evenly_spaced(mask, metric.most_rows)
+    library = oof.predictions[:, rows]
+    evaluator = metric.evaluator(library, oof.rows.take(rows))
+    return greedy_path(library, evaluator, range(n_members), GreedyOptions(max_iter, n_iter_no_change=10))
+
+
+def _evenly_spaced(mask: AnyArray, most: int) -> AnyArray:
+    rows = np.flatnonzero(mask)
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def choose_weights(
+    metric: Metric, oof: OutOfFoldPredictions, max_iter: int, *, calibrates: bool, prior: int | None = None
+) -> WeightChoice:
+    """Weights and temperature from all rows held out, and nested predictions."""
+    choice = _choice(metric, oof.of_known(), max_iter, prior, calibrates=calibrates)
+    nested = np.full(oof.predictions.shape[1:], np.nan)
+    nested[oof.known] = choice.nested
+    return replace(choice, nested=nested)
+
+
+def _choice(
+    metric: Metric, oof: OutOfFoldPredictions, max_iter: int, prior: int | None, *, calibrates: bool
+) -> WeightChoice:
+    path = _path(metric, oof, oof.known, max_iter)
+    weights = _shrunk_to_prior(path, oof, oof.known, prior)
+    plain, calibrated, sharpened = (np.zeros(oof.predictions.shape[1:]) for _ in range(3))
+    times = np.zeros(len(oof.known), dtype=np.int64)
+    for fold in oof.folds:
+        others = np.zeros(len(times), dtype=bool)
+        others[fold.train] = True
+        others &= oof.known
+        if not others.any():
+            continue
+        own = weights_of(metric, oof, others, max_iter, prior)
+        mixed = _mixed(own, oof.predictions[:, fold.test])
+        plain[fold.test] += mixed
+        if calibrates:
+            temperature = _temperature(own, oof, others)
+            calibrated[fold.test] += apply_temperature(mixed, temperature)
+            sharpened[fold.test] += apply_temperature(mixed, min(1.0, temperature))
+        times[fold.test] += 1
+    scored = (times > 0) & oof.known
+    if not scored.any():  # one fold alone: there are no rows to choose without it
+        scored, times = oof.known, np.ones(len(times), dtype=np.int64)
+        plain = _mixed(weights, oof.predictions)
+        calibrates = False
+    with np.errstate(invalid="ignore", divide="ignore"):
+        plain, calibrated, sharpened = (each / times[:, None] for each in (plain, calibrated, sharpened))
+    keeps = calibrates and _helps(plain[scored], calibrated[scored], oof.rows.take(scored))
+    temperature = _temperature(weights, oof, oof.known) if keeps else 1.0
+    nested = np.where(scored[:, None], sharpened if keeps else plain, np.nan)
+    return WeightChoice(weights, temperature, nested, len(path.members))
+
+
+def _temperature(weights: FloatArray, oof: OutOfFoldPredictions, mask: AnyArray) -> float:
+    rows = _evenly_spaced(mask, _MOST_ROWS_OF_TEMPERATURE)
+    return temperature_of(_mixed(weights, oof.predictions[:, rows]), oof.rows.take(rows))
+
+
+def _mixed(weights: FloatArray, predictions: FloatArray) -> FloatArray:
+    return np.asarray(np.tensordot(weights, predictions, axes=1))
+
+
+def _helps(plain: FloatArray, calibrated: FloatArray, rows: RowTargets) -> bool:
+    """Whether the log loss falls by more than the standard error of its fall."""
+    loss = LogLossMetric()
+    gain = mean_with_error(loss.losses(plain, rows.truth) - loss.losses(calibrated, rows.truth), rows)
+    return bool(gain.value > gain.error)
+
+
+def apply_temperature(proba: FloatArray, temperature: float) -> FloatArray:
+    """Probabilities to the power of 1 over the temperature, scaled to sum to 1: above 1 they are less certain.
+
+    Examples
+    --------
+    >>> apply_temperature(np.array([[0.8, 0.2]]), 2.0).round(3)
+    array([[0.667, 0.333]])
+    """
+    if temperature == 1.0:
+        return proba
+    logs = np.log(np.maximum(proba, _LEAST)) / temperature
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def temperature_of(proba: FloatArray, rows: RowTargets) -> float:
+    """The temperature with the least log loss, between a tenth and ten."""
+    metric = LogLossMetric()
+
+    def loss(log_temperature: float) -> float:
+        return -metric.value(apply_temperature(proba, float(np.exp(log_temperature))), rows)
+
+    best = minimize_scalar(loss, bounds=(-np.log(10), np.log(10)), method="bounded", options={"xatol": 1e-3})
+    return float(np.exp(best.x))
