@@ -177,7 +177,7 @@ class AnyBoostBase(Estimator):
         bound = self._loss().bind(train.target.values[learn], own_weight, 1, init)
         self.baseline_ = bound.baseline
         learner = self._base_learner()
-        if learner.says_classes and bound.n_outputs > 1:
+        if learner.is_classifier and bound.n_outputs > 1:
             raise InvalidParameter(
                 f"estimator={in_short(learner.model)} is a classifier, whose answers move one score up or down; "
                 f"this loss has {bound.n_outputs} scores for each row. Give estimator= a regressor."
@@ -304,7 +304,7 @@ class AnyBoostBase(Estimator):
         if with_start:
             yield scores * self._unit
         for members, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-            said = [learner.answers_to(table, member) for member in members]
+            said = [learner.predict_new(table, member) for member in members]
             scores = scores + weight * np.column_stack(said)
             yield scores * self._unit
 

@@ -254,7 +254,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
             )
 
     def _serves_two_classes(self) -> bool:
-        return self._base_learner().says_classes or not LossFor("multiclass").accepts(self.loss)
+        return self._base_learner().is_classifier or not LossFor("multiclass").accepts(self.loss)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -23,7 +23,7 @@ from coterie.data.parts import Columns
 from coterie.data.schema import Schema
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.forests.tree_members import FORESTS, Members
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["BAGGING_CLASSIFIER_FITTED", "BAGGING_REGRESSOR_FITTED"]
 
@@ -40,7 +40,7 @@ _BAGGING: Fitted = {
     "_n_tried": COUNT,
     "_numbers": list_of(COUNT),
     "_oob": instance(KnownOob, OobSums) | NONE,
-    "_question": instance(Question),
+    "_question": instance(ResponseMethod),
     "_schema": instance(Schema) | NONE,
     "_seeds": array("iu"),
     "_trace": instance(BagFitSignature),

@@ -23,7 +23,7 @@ from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie._value_types import BOOL, COUNT, NONE, TEXT, instance
 from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
 from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
-from coterie.data.parts import Outline
+from coterie.data.parts import TableShape
 from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.fitting.checkpoint import CheckpointLike
@@ -76,7 +76,7 @@ class Lesson:
     """
 
     X: Any
-    outline: Outline
+    outline: TableShape
     target: Target
     labels: AnyArray
     weight: FloatArray | None
@@ -97,7 +97,7 @@ class Lesson:
         return None if self.target.classes is None else self.target.values
 
 
-def contents_of(X: Any, outline: Outline, target: Target) -> SeedArray:
+def contents_of(X: Any, outline: TableShape, target: Target) -> SeedArray:
     """One number for what each row and its target hold; a class is known by its label."""
     rows = hashes_of_objects(X) if outline.table is None else hashes_of_rows(outline.table)
     if target.classes is None:

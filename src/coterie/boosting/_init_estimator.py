@@ -12,7 +12,7 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import ClassificationLoss, InitScore, RegressionLoss
-from coterie.members.user_model import asked, finite_floats
+from coterie.members.user_model import call_user_model, finite_floats
 
 __all__ = ["InitEstimator", "class_scores", "number_scores"]
 
@@ -56,7 +56,9 @@ class InitEstimator:
             X, y = rows_of(X, rows), y[rows]
             weight = None if weight is None else weight[rows]
         weights = {} if weight is None else {"sample_weight": weight}
-        return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
+        return call_user_model(
+            "init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights)
+        )
 
     def init_score(self, model: Any, offset: FloatArray | None) -> InitScore:
         """Where the raw predictions of the training rows start."""
@@ -70,7 +72,7 @@ class InitEstimator:
 
 def number_scores(model: Any, X: Any, n_rows: int, *, loss: RegressionLoss) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
-    given = asked("init", model, "predict", lambda: model.predict(X))
+    given = call_user_model("init", model, "predict", lambda: model.predict(X))
     answers = finite_floats("init", model, "predict", given)
     if answers.ndim == 1:
         answers = answers[:, None]
@@ -91,13 +93,13 @@ def class_scores(
     """
     n_outputs = loss.n_outputs
     if hasattr(model, "predict_proba"):
-        probabilities = asked("init", model, "predict", lambda: model.predict_proba(X))
+        probabilities = call_user_model("init", model, "predict", lambda: model.predict_proba(X))
         given = finite_floats("init", model, "predict_proba", probabilities)
         scores = loss.link(_by_class(given, model, classes, n_rows))
         if scores is not None:
             return scores
     if hasattr(model, "decision_function"):
-        margins = asked("init", model, "predict", lambda: model.decision_function(X))
+        margins = call_user_model("init", model, "predict", lambda: model.decision_function(X))
         margins = finite_floats("init", model, "decision_function", margins)
         margins = margins[:, None] if margins.ndim == 1 else margins
         if margins.shape == (n_rows, n_outputs) and np.array_equal(model.classes_, classes):

@@ -15,27 +15,27 @@ from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
 from coterie._value_types import ANY, COUNT, FLOATS, NONE, TEXT, dict_of, list_of
 from coterie.combining._some_members import with_named_members
 from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
-from coterie.data.parts import Outline, cuttable, outline_of
+from coterie.data.parts import TableShape, row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import Member, in_parallel
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
-    Plan,
+    CrossFitPlan,
     Splitter,
     cross_fit,
     folds_of,
     prefit_members,
     splitter_of,
 )
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 from coterie.trees.limits import Share
 from coterie.trees.tree_sum import labels_by_target
 
@@ -74,14 +74,14 @@ class SelectionBase(NamedMembers):
 
     weights_: FloatArray
     selection_path_: list[Bunch]
-    _asked: list[tuple[Member, Question]]
+    _asked: list[tuple[Member, ResponseMethod]]
     _shares: FloatArray
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         with self._fitting(X, y):
             self._check_members()
-            outline = outline_of(X)
-            X = cuttable(X)
+            outline = table_shape(X)
+            X = row_indexable(X)
             target = read_target(
                 y,
                 task=self._task,
@@ -117,12 +117,12 @@ class SelectionBase(NamedMembers):
     def _plan(
         self,
         members: list[Member],
-        questions: list[Question],
+        questions: list[ResponseMethod],
         labels: AnyArray,
         given: GivenAtFit,
         seed: int | None,
-    ) -> Plan:
-        return Plan(
+    ) -> CrossFitPlan:
+        return CrossFitPlan(
             members,
             questions,
             [labels] * len(members),
@@ -210,7 +210,7 @@ class SelectionBase(NamedMembers):
         target: Target,
         given: GivenAtFit,
         seeds: Any,
-        outline: Outline,
+        outline: TableShape,
     ) -> None:
         """Keep the members that were chosen: fitted to all rows, or their models of the folds."""
         chosen = np.flatnonzero(self.weights_).tolist()
@@ -221,7 +221,7 @@ class SelectionBase(NamedMembers):
             models = [crossed.models[i] for i in chosen]
         elif self.members == "folds":
             classes = () if target.classes is None else (target.classes,)
-            models = [FoldModels(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
+            models = [FoldEnsemble(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
         else:
             plan = self._plan(
                 members, questions, self._labels(target), given, None if seeds is None else int(seeds[1])
@@ -286,7 +286,7 @@ class SelectionBase(NamedMembers):
         names, learners = zip(*self._pairs, strict=True)
         return _VisualBlock("parallel", learners, names=names)
 
-    def _question(self, member: Member, target: Target) -> Question:
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
         raise AssertionError("selection of classes and of numbers each say what they ask")
 
     def _labels(self, target: Target) -> AnyArray:
@@ -317,5 +317,5 @@ def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
     return covered if weight is None else covered & (weight > 0)
 
 
-def _asked_of(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
-    return question.ask(member.name, model, member.part_of(X))
+def _asked_of(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    return question.predict_with(member.name, model, member.part_of(X))

@@ -28,14 +28,14 @@ from coterie._typing import SeedLike as Seed
 from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
 from coterie.combining._decoding import LOSSES, coupled, distances, logits
-from coterie.data.parts import cuttable, outline_of
+from coterie.data.parts import row_indexable, table_shape
 from coterie.data.schema import Schema
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import verify_columns
-from coterie.members.fit_members import Member, MemberProgress, Task, fit_all, in_parallel, weight_params
+from coterie.members.fit_members import FitTask, Member, MemberProgress, fit_all, in_parallel, weight_params
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
 from coterie.trees.decision_tree import DecisionTreeClassifier
 
@@ -175,7 +175,7 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         """
         with self._fitting(X, y) as run:
             learner = self._checked_learner()
-            outline = outline_of(X)
+            outline = table_shape(X)
             target = read_target(
                 y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
             )
@@ -186,8 +186,8 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
             self.separation_ = separation(self.code_book_)
             self._schema = None if outline.table is None else Schema.of(outline.table)
             if self._schema is not None:
-                self._schema.mark(self)
-            self._fit_members(learner, cuttable(X), target.values, weight, params, run.seed)
+                self._schema.set_feature_names(self)
+            self._fit_members(learner, row_indexable(X), target.values, weight, params, run.seed)
         return self
 
     def _code(self, classes: AnyArray, seed: int) -> Code:
@@ -208,7 +208,7 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         weighty = np.ones(len(codes), dtype=bool) if weight is None else weight > 0
         seeds = spawn_seeds(seed, 1 + sides.shape[1])[1:]
         every: list[Any] = [None] * sides.shape[1]
-        tasks: dict[int, Task] = {}
+        tasks: dict[int, FitTask] = {}
         seen = []
         for column in range(sides.shape[1]):
             rows = np.flatnonzero((sides[:, column] != 0) & weighty)
@@ -233,9 +233,9 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         rows: RowArray,
         params: dict[str, Any],
         seeds: AnyArray,
-    ) -> Task:
+    ) -> FitTask:
         y = (side > 0).astype(np.int64) if is_classifier(learner) else side.astype(np.float64)
-        return Task(
+        return FitTask(
             Member(_name(column), learner),
             y,
             rows=None if len(rows) == len(side) else rows,
@@ -278,10 +278,10 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
     def _said(self, X: Any, ask: Any) -> FloatArray:
         """What each member says, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
-        outline = outline_of(X)
+        outline = table_shape(X)
         if self._schema is not None and outline.table is not None:
             self._schema.check(outline.table, type(self).__name__)
-        X = cuttable(X)
+        X = row_indexable(X)
         found = in_parallel(ask, [(model, X) for model in self.estimators_], n_jobs=self.n_jobs)
         return np.column_stack(found) if found else np.zeros((outline.n_rows, 0))
 
@@ -340,4 +340,4 @@ def _probability(model: Any, X: Any) -> FloatArray:
 
 
 def _n_rows(X: Any) -> int:
-    return outline_of(X).n_rows
+    return table_shape(X).n_rows

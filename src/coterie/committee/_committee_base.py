@@ -24,7 +24,7 @@ from coterie.committee.listing import Listing
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
 from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
-from coterie.data.parts import cuttable
+from coterie.data.parts import row_indexable
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
 from coterie.data.target import Target
@@ -36,11 +36,11 @@ from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import in_parallel
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import Fold, Splitter
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
@@ -72,7 +72,7 @@ class CommitteeBase(Estimator):
     _task: ClassVar[Task]
 
     weights_: FloatArray
-    estimators_: list[FoldModels]
+    estimators_: list[FoldEnsemble]
     _answers: OutOfFoldPredictions
     _truth: RowTargets
 
@@ -92,7 +92,7 @@ class CommitteeBase(Estimator):
                     spent = max((float(part["elapsed"]) for part in checkpoint.known), default=0.0)
                 clock = Clock(self._now, clock.begun - spent, self.time_limit)
             data = self._data(X, given, table.n_columns, run.seed)
-            Schema.of(table).mark(self)
+            Schema.of(table).set_feature_names(self)
             self._take_target(given.target)
 
             metric = self._metric()
@@ -131,7 +131,7 @@ class CommitteeBase(Estimator):
 
     def _data(self, X: Any, given: ReadInput, n_columns: int, seed: int) -> CommitteeData:
         """The table in folds; of very many rows fewer are held out, if time is limited."""
-        X, owner = cuttable(X), type(self).__name__
+        X, owner = row_indexable(X), type(self).__name__
         folds = drawn_folds(self.cv, X, given.target.values, given.groups, self._task, seed, owner)
         if self.time_limit is not None:
             folds = thinned(folds, _MOST_HELD_OUT, seed)
@@ -251,7 +251,7 @@ class CommitteeBase(Estimator):
         n_models = self.n_folds_ if self._has_folds else 1
         totals: list[Any] = [0.0] * n_models
         for member, response, share in zip(self.estimators_, self._questions, self._shares, strict=True):
-            by_model = [share * response.ask(member.name, model, X) for model in member.models]
+            by_model = [share * response.predict_with(member.name, model, X) for model in member.models]
             for number in range(n_models):
                 totals[number] = totals[number] + by_model[number if len(by_model) > 1 else 0]
         return np.stack(totals)
@@ -297,7 +297,7 @@ class CommitteeBase(Estimator):
         table, owner = read_table(X), type(self).__name__
         given = read_input(table, y, sample_weight, groups, self._task, owner)
         every = Fold(np.arange(table.n_rows), np.arange(0))
-        data = CommitteeData.of(cuttable(X), given, [every], int(self.n_features_in_))
+        data = CommitteeData.of(row_indexable(X), given, [every], int(self.n_features_in_))
         seeds = spawn_seeds(root_seed(self.random_state), len(self.estimators_))
         clock = Clock(self._now, self._now(), None)
         limits = FitLimits(owner, n_jobs=self.n_jobs)
@@ -343,11 +343,11 @@ class CommitteeBase(Estimator):
         raise AssertionError("committees of classes and of numbers each have their own")
 
 
-def _fold_models(name: str, models: list[Any], classes: AnyArray | None) -> FoldModels:
-    return FoldModels(name, models, () if classes is None else (classes,))
+def _fold_models(name: str, models: list[Any], classes: AnyArray | None) -> FoldEnsemble:
+    return FoldEnsemble(name, models, () if classes is None else (classes,))
 
 
-def _mean_of_folds(member: FoldModels, response: Question, X: Any) -> FloatArray:
+def _mean_of_folds(member: FoldEnsemble, response: ResponseMethod, X: Any) -> FloatArray:
     """The mean over folds; each is divided first, because the sum of large numbers may be no float."""
     share = 1 / len(member.models)
-    return np.asarray(sum(share * response.ask(member.name, model, X) for model in member.models))
+    return np.asarray(sum(share * response.predict_with(member.name, model, X) for model in member.models))

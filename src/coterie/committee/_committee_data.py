@@ -14,7 +14,7 @@ from coterie.data.table import Table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["CommitteeData", "FitLimits", "FittedMember", "ReadInput", "read_input"]
 
@@ -135,7 +135,7 @@ class FittedMember:
     """
 
     entry: Entry
-    response: Question
+    response: ResponseMethod
     models: list[Any]
     predictions: FloatArray
     fit_time: float

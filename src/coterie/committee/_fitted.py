@@ -21,8 +21,8 @@ from coterie._value_types import (
 )
 from coterie.committee.metrics import RowTargets
 from coterie.committee.weights import OutOfFoldPredictions
-from coterie.members.fold_ensemble import FoldModels
-from coterie.members.response import Question
+from coterie.members.fold_ensemble import FoldEnsemble
+from coterie.members.response import ResponseMethod
 
 __all__ = ["COMMITTEE_CLASSIFIER_FITTED", "COMMITTEE_REGRESSOR_FITTED", "verify_committee"]
 
@@ -43,12 +43,12 @@ _COMMITTEE: Fitted = {
     "stopped_": list_of(TEXT),
     "interrupted_": BOOL,
     "n_folds_": COUNT,
-    "estimators_": list_of(instance(FoldModels)),
-    "named_estimators_": dict_of(TEXT, instance(FoldModels)),
+    "estimators_": list_of(instance(FoldEnsemble)),
+    "named_estimators_": dict_of(TEXT, instance(FoldEnsemble)),
     "_answers": instance(OutOfFoldPredictions),
     "_truth": instance(RowTargets),
     "_shares": FLOATS,
-    "_questions": list_of(instance(Question)),
+    "_questions": list_of(instance(ResponseMethod)),
     "_learners": list_of(pair_of(MODEL, COUNT | NONE)),
     "_has_folds": BOOL,
 }

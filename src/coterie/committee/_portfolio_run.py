@@ -28,7 +28,7 @@ from coterie.fitting.checkpoint_writer import Journal, taken_up
 from coterie.fitting.monitor import FitEvent, emit, monitored
 from coterie.members.fit_members import Member, Task, dropped_members, fit_all, weight_params
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import Question, method_of
+from coterie.members.response import ResponseMethod, method_of
 
 __all__ = ["PortfolioRun", "warn_interrupted"]
 
@@ -279,7 +279,7 @@ class PortfolioRun:
             model = self._fitted(single, every, data.n_rows, seed, 1, member)
             middle = self.clock.elapsed
             some = data.folds[0].test[:1000]
-            response.ask(entry.name, model, rows_of(data.X, some))
+            response.predict_with(entry.name, model, rows_of(data.X, some))
         except Exception as error:
             self._fail(entry, error)
             return True
@@ -316,7 +316,7 @@ class PortfolioRun:
             try:
                 model = self._fitted(entry, fold, shape.n_train, seeds[number], n_folds - number, member)
                 middle = self.clock.elapsed
-                predictions = response.ask(entry.name, model, rows_of(data.X, fold.test))
+                predictions = response.predict_with(entry.name, model, rows_of(data.X, fold.test))
             except Exception as error:
                 self._fail(entry, error)
                 return
@@ -385,13 +385,13 @@ class PortfolioRun:
             drawn = np.union1d(drawn, rows[first])
         return np.sort(drawn)
 
-    def _response(self, entry: Entry) -> Question:
+    def _response(self, entry: Entry) -> ResponseMethod:
         classes = self.data.classes
         if classes is None:
-            return Question(method_of(entry.name, entry.estimator, "predict"))
+            return ResponseMethod(method_of(entry.name, entry.estimator, "predict"))
         soft = hasattr(entry.estimator, "predict_proba")
         method = method_of(entry.name, entry.estimator, "predict_proba" if soft else "predict")
-        return Question(method, (classes,), is_vote=not soft)
+        return ResponseMethod(method, (classes,), is_vote=not soft)
 
 
 def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:

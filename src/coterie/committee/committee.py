@@ -19,7 +19,7 @@ from coterie.committee._fitted import (
 )
 from coterie.committee.metrics import LogLossMetric, Metric, SquaredErrorMetric
 from coterie.committee.weights import apply_temperature
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
@@ -168,8 +168,10 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
                 **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
             )
             # The same row twice must not be on both sides of what stops the rounds.
-            return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], row_weight, groups=rows)
-        return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=row_weight)
+            return student.fit(rows_of(row_indexable(X), rows), self.classes_[codes], row_weight, groups=rows)
+        return clone(student).fit(
+            rows_of(row_indexable(X), rows), self.classes_[codes], sample_weight=row_weight
+        )
 
     def _labels_of(self, proba: FloatArray) -> AnyArray:
         return np.asarray(self.classes_[proba.argmax(axis=1)])

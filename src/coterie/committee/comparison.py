@@ -18,7 +18,7 @@ from coterie.committee.listing import Listing
 from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
@@ -27,10 +27,9 @@ from coterie.fitting.monitor import FitEvent, emit
 from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.scoring import ScorerName, parameters_of, takes_weight
 from coterie.forests.jackknife import check_alpha
-from coterie.members.fit_members import Member, fit_all, weight_params
-from coterie.members.fit_members import Task as FitTask
+from coterie.members.fit_members import FitTask, Member, fit_all, weight_params
 from coterie.members.out_of_fold import Fold, Splitter
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["Comparison", "compare", "read_any_target"]
 
@@ -143,7 +142,7 @@ def compare(
     kind, target = read_any_target(y, task, table.n_rows, "compare")
     weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
     codes = None if groups is None else read_groups(groups, table.n_rows)
-    X, seed = cuttable(X), root_seed(random_state)
+    X, seed = row_indexable(X), root_seed(random_state)
     folds = drawn_folds(cv, X, target.values, codes, kind, seed, "compare")
     evaluation = _Evaluation(X, target, weight, codes, folds, scoring, n_jobs)
     with printed_progress(verbose, "compare", "model"):
@@ -272,11 +271,11 @@ class _Evaluation:
         given = {"sample_weight": weight} if self.weight is not None and takes_weight(scorer) else {}
         return float(scorer(model, part, self._labels[fold.test], **given))
 
-    def _response(self, model: Any) -> Question:
+    def _response(self, model: Any) -> ResponseMethod:
         if self.target.classes is None:
-            return Question("predict")
+            return ResponseMethod("predict")
         soft = hasattr(model, "predict_proba")
-        return Question(
+        return ResponseMethod(
             "predict_proba" if soft else "predict", (np.asarray(self.target.classes),), is_vote=not soft
         )
 

@@ -21,7 +21,7 @@ from coterie.data.frames import eager_frame, is_frame, is_series, series_values
 from coterie.data.table import Table, read_table
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
 
-__all__ = ["Columns", "Outline", "chosen_columns", "cuttable", "outline_of", "rows_of"]
+__all__ = ["Columns", "Outline", "chosen_columns", "row_indexable", "rows_of", "table_shape"]
 
 
 _NAMES = tuple_of(TEXT) | NONE
@@ -29,7 +29,7 @@ _NAMES = tuple_of(TEXT) | NONE
 
 @storable("Outline", {"n_rows": COUNT, "n_columns": COUNT | NONE, "names": _NAMES, "table": NONE})
 @dataclass(frozen=True)
-class Outline:
+class TableShape:
     """How large a table is, and what its columns are called.
 
     Attributes
@@ -46,25 +46,25 @@ class Outline:
     table: Table | None = None
 
 
-def outline_of(X: Any) -> Outline:
+def table_shape(X: Any) -> TableShape:
     """The outline of a table, or an error that says why it is none.
 
     Rows of another kind are left to the members: a list of texts, of dicts, an array of images.
 
     Examples
     --------
-    >>> outline_of({"age": [31, 45], "town": ["Oslo", "Rome"]}).names
+    >>> table_shape({"age": [31, 45], "town": ["Oslo", "Rome"]}).names
     ('age', 'town')
-    >>> outline_of(["a text", "another text"]).n_columns is None
+    >>> table_shape(["a text", "another text"]).n_columns is None
     True
     """
     try:
         table = read_table(X)
     except CoterieError:
         if _holds_other_things(X):
-            return Outline(len(X), None, None)
+            return TableShape(len(X), None, None)
         raise
-    return Outline(table.n_rows, table.n_columns, table.names, table)
+    return TableShape(table.n_rows, table.n_columns, table.names, table)
 
 
 def _holds_other_things(X: Any) -> bool:
@@ -77,7 +77,7 @@ def _holds_other_things(X: Any) -> bool:
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and isinstance(X[0], str | bytes | Mapping)
 
 
-def cuttable(X: Any) -> Any:
+def row_indexable(X: Any) -> Any:
     """The same table in a form that rows can be taken of again and again: a lazy frame is read, COO becomes CSR."""
     if sparse.issparse(X):
         return X.tocsr()
@@ -144,7 +144,7 @@ def _no_such_column(name: str, known: list[Any]) -> SchemaMismatch:
     )
 
 
-def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns:
+def chosen_columns(choice: Any, X: Any, outline: TableShape, where: str) -> Columns:
     """The columns that a user names, as scikit-learn's ColumnTransformer takes them.
 
     `choice` is a name, a place, a list of either, a slice, a mask of booleans, or a function of X that returns one of
@@ -163,7 +163,7 @@ def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns
     return Columns(places, names, outline.n_columns)
 
 
-def _places(choice: Any, outline: Outline, where: str) -> tuple[int, ...]:
+def _places(choice: Any, outline: TableShape, where: str) -> tuple[int, ...]:
     n_columns = outline.n_columns or 0
     if isinstance(choice, slice):
         start, stop = (
@@ -192,7 +192,7 @@ def _places(choice: Any, outline: Outline, where: str) -> tuple[int, ...]:
     return tuple(_place(one, outline, where) for one in chosen)
 
 
-def _place(one: Any, outline: Outline, where: str) -> int:
+def _place(one: Any, outline: TableShape, where: str) -> int:
     n_columns = outline.n_columns or 0
     if isinstance(one, str):
         if outline.names is None or one not in outline.names:

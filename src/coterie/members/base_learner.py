@@ -21,7 +21,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.parts import rows_of
 from coterie.data.table import read_table
 from coterie.errors import InvalidInput
-from coterie.members.user_model import asked, finite_floats
+from coterie.members.user_model import call_user_model, finite_floats
 from coterie.trees import DecisionTreeRegressor
 
 __all__ = [
@@ -83,7 +83,9 @@ class BaseLearner:
         if self.says_classes and (y == y[0]).all():  # not every classifier can learn a single class
             return DummyClassifier().fit(X, y)
         copy = self._copy(of_copy)
-        return asked("estimator", self.model, "be fitted to the rows", lambda: copy.fit(X, y, **given))
+        return call_user_model(
+            "estimator", self.model, "be fitted to the rows", lambda: copy.fit(X, y, **given)
+        )
 
     @cached_property
     def _params(self) -> dict[str, Any]:
@@ -98,7 +100,7 @@ class BaseLearner:
         copy = clone(self.model)
         return copy.set_params(**chosen) if chosen else copy
 
-    def answers_to(self, table: NewTable, member: Any) -> FloatArray:
+    def predict_new(self, table: NewTable, member: Any) -> FloatArray:
         """What a member says of each row of a new table."""
         if not table.says_names:
             return self.answers(member, table.X, table.n_rows)
@@ -108,7 +110,7 @@ class BaseLearner:
 
     def answers(self, member: Any, X: Any, n_rows: int) -> FloatArray:
         """What a member says of each row, as numbers."""
-        said = asked("estimator", self.model, "predict", lambda: member.predict(X))
+        said = call_user_model("estimator", self.model, "predict", lambda: member.predict(X))
         numbers = finite_floats("estimator", self.model, "predict", said)
         if numbers.shape not in ((n_rows,), (n_rows, 1)):
             raise InvalidInput(

@@ -42,10 +42,10 @@ from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_memb
 
 __all__ = [
     "Budget",
+    "FitTask",
     "Member",
     "MemberProgress",
     "Outcome",
-    "Task",
     "dropped_members",
     "fit_all",
     "in_parallel",
@@ -70,7 +70,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Task:
+class FitTask:
     """Fit a member to some rows; then, perhaps, ask it about others.
 
     Attributes
@@ -116,7 +116,7 @@ class MemberProgress:
         """Print the events inside the block, if `verbose` says so."""
         return printed_progress(self.verbose, self.owner, "member")
 
-    def events_of(self, tasks: Sequence[Task]) -> Callable[[Outcome], None]:
+    def events_of(self, tasks: Sequence[FitTask]) -> Callable[[Outcome], None]:
         """A function that is called with the outcome of one task after the other and emits an event for each."""
         left = enumerate(tasks, start=self.n_before + 1)
 
@@ -155,7 +155,7 @@ class Budget:
 
 
 def fit_all(
-    tasks: Sequence[Task],
+    tasks: Sequence[FitTask],
     X: Any,
     *,
     n_jobs: int | None,
@@ -291,7 +291,7 @@ def _has_backend() -> bool:
 
 
 def _outcome(
-    task: Task, X: Any, ask: Any, threads: int | None, on_error: str, callbacks: MemberCallbacks | None
+    task: FitTask, X: Any, ask: Any, threads: int | None, on_error: str, callbacks: MemberCallbacks | None
 ) -> Outcome:
     try:
         return _done(task, X, ask, threads, callbacks)
@@ -302,7 +302,7 @@ def _outcome(
         return Outcome(error=error)
 
 
-def _done(task: Task, X: Any, ask: Any, threads: int | None, callbacks: MemberCallbacks | None) -> Outcome:
+def _done(task: FitTask, X: Any, ask: Any, threads: int | None, callbacks: MemberCallbacks | None) -> Outcome:
     begun = time.perf_counter()
     member, rows = task.member, task.rows
     table = X if rows is None else rows_of(X, rows)
@@ -316,8 +316,8 @@ def _done(task: Task, X: Any, ask: Any, threads: int | None, callbacks: MemberCa
         with _held_to(model, threads), nullcontext() if callbacks is None else callbacks.over(model, part, y):
             model.fit(part, y, **params)
     answers = None
-    if task.asked is not None and ask is not None:
-        answers = ask(member, model, rows_of(X, task.asked))
+    if task.predict_rows is not None and ask is not None:
+        answers = ask(member, model, rows_of(X, task.predict_rows))
     return Outcome(model if task.keeps_model else None, answers, seconds=time.perf_counter() - begun)
 
 

@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import LABELS, MODEL, TEXT, list_of, tuple_of
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["FoldModels"]
 
@@ -35,7 +35,7 @@ def _verify_fold_models(member: Any) -> None:
     optional=("classes_",),
     verify=_verify_fold_models,
 )
-class FoldModels:
+class FoldEnsemble:
     """A fitted member made of one model for each fold.
 
     Attributes
@@ -51,15 +51,15 @@ class FoldModels:
         if classes:
             self.classes_ = classes[0] if len(classes) == 1 else list(classes)
 
-    def mean_of(self, question: Question, X: Any) -> FloatArray:
+    def mean_of(self, question: ResponseMethod, X: Any) -> FloatArray:
         """The mean of what the models answer to a question."""
-        total = sum(question.ask(self.name, model, X) for model in self.models)
+        total = sum(question.predict_with(self.name, model, X) for model in self.models)
         return np.asarray(total / len(self.models))
 
     def predict(self, X: Any) -> AnyArray:
         """The class that most models name, or the mean of their numbers."""
-        question = Question("predict", self._classes, bool(self._classes))
-        settled = question.settled(self.mean_of(question, X))
+        question = ResponseMethod("predict", self._classes, bool(self._classes))
+        settled = question.finalize(self.mean_of(question, X))
         if self._classes:
             labels = [classes[settled[:, i].astype(int)] for i, classes in enumerate(self._classes)]
             return labels[0] if len(labels) == 1 else np.column_stack(labels)
@@ -68,10 +68,10 @@ class FoldModels:
     @_can("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """The mean of their probabilities."""
-        return self.mean_of(Question("predict_proba", self._classes), X)
+        return self.mean_of(ResponseMethod("predict_proba", self._classes), X)
 
     @_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """The mean of their scores."""
-        scores = self.mean_of(Question("decision_function", self._classes), X)
+        scores = self.mean_of(ResponseMethod("decision_function", self._classes), X)
         return scores[:, 0] if scores.shape[1] == 1 else scores

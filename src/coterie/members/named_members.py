@@ -15,12 +15,12 @@ from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
 from coterie._storage import Fitted, expect
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, MODEL, NUMBER, TEXT, dict_of, instance, list_of, pair_of
-from coterie.data.parts import Outline, chosen_columns
+from coterie.data.parts import TableShape, chosen_columns
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import Member, weight_params
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = [
     "MEMBERS_FITTED",
@@ -72,8 +72,8 @@ MEMBERS_FITTED: Fitted = {
     "estimators_": list_of(MODEL),
     "named_estimators_": dict_of(TEXT, MODEL | TEXT),
     "dropped_": dict_of(TEXT, TEXT),
-    "_asked": list_of(pair_of(instance(Member), instance(Question))),
-    "_outline": instance(Outline),
+    "_asked": list_of(pair_of(instance(Member), instance(ResponseMethod))),
+    "_outline": instance(TableShape),
 }
 
 
@@ -121,7 +121,7 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
     estimators: Any
     estimators_: list[Any]
     named_estimators_: Bunch
-    _outline: Outline
+    _outline: TableShape
 
     @property
     def _pairs(self) -> Any:
@@ -173,7 +173,7 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
                     raise InvalidParameter(f"The estimator {type(learner).__name__} should be a {kind}.")
         return names
 
-    def _members(self, X: Any, outline: Outline) -> list[Member]:
+    def _members(self, X: Any, outline: TableShape) -> list[Member]:
         """The members that are not dropped, with the columns that each sees."""
         found = []
         for name, learner, *columns in self.estimators:
@@ -187,8 +187,8 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
         self.estimators_ = list(models)
         self.named_estimators_ = Bunch(**{name: fitted.get(name, "drop") for name, _ in self._pairs})
 
-    def _take_outline(self, outline: Outline) -> None:
-        self._outline = Outline(outline.n_rows, outline.n_columns, outline.names)
+    def _take_outline(self, outline: TableShape) -> None:
+        self._outline = TableShape(outline.n_rows, outline.n_columns, outline.names)
         if outline.names is not None:
             self.feature_names_in_ = np.array(outline.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
-__all__ = ["Score", "score_of_codes", "score_of_numbers", "spoken_codes"]
+__all__ = ["Score", "predicted_codes", "score_of_codes", "score_of_numbers"]
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ def _mean(values: FloatArray, weight: FloatArray | None, rows: BoolArray) -> Sco
     return Score(middle, spread * float(np.sqrt(n_rows / (n_rows - 1))))
 
 
-def spoken_codes(answers: FloatArray, question: Question, n_classes: tuple[int, ...]) -> AnyArray:
+def predicted_codes(answers: FloatArray, question: ResponseMethod, n_classes: tuple[int, ...]) -> AnyArray:
     """The class that answers amount to, as codes, shape (n_rows,) or (n_rows, n_outputs)."""
     if question.is_vote:
-        codes = question.settled(answers)
+        codes = question.finalize(answers)
         return codes[:, 0] if len(n_classes) == 1 else codes
     if not question.classes:  # a regressor among classifiers says the number of a class
         rounded = np.rint(answers)

@@ -34,12 +34,12 @@ from coterie.members.fit_members import (
     fit_all,
     in_parallel,
 )
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = [
     "CrossFit",
+    "CrossFitPlan",
     "Fold",
-    "Plan",
     "Splitter",
     "cross_fit",
     "folds_of",
@@ -73,7 +73,7 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CrossFitPlan:
     """What is fitted, to what, and how.
 
     Attributes
@@ -87,7 +87,7 @@ class Plan:
     """
 
     members: Sequence[Member]
-    questions: Sequence[Question]
+    questions: Sequence[ResponseMethod]
     targets: Sequence[AnyArray]
     params: Sequence[dict[str, Any]]
     refit: bool = True
@@ -103,7 +103,7 @@ class Plan:
     "CrossFit",
     {
         "members": list_of(instance(Member)),
-        "questions": list_of(instance(Question)),
+        "questions": list_of(instance(ResponseMethod)),
         "models": list_of(MODEL),
         "fold_models": list_of(list_of(MODEL)),
         "answers": list_of(array("f", 2)),
@@ -127,7 +127,7 @@ class CrossFit:
     """
 
     members: list[Member]
-    questions: list[Question]
+    questions: list[ResponseMethod]
     models: list[Any]
     fold_models: list[list[Any]]
     answers: list[FloatArray]
@@ -204,7 +204,7 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
     return Fold(sides[0], sides[1])
 
 
-def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFit:
+def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFit:
     """Fit every member to every fold, and to all rows if the plan says so, as one queue of tasks."""
     n_folds = len(folds)
     per_member = n_folds + plan.refit
@@ -219,7 +219,7 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
                 member,
                 y,
                 rows=fold.train,
-                asked=fold.test,
+                predict_rows=fold.test,
                 params=params,
                 keeps_model=plan.keeps_folds,
                 seed=own[k],
@@ -231,7 +231,7 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
         {member.name: question for member, question in zip(plan.members, plan.questions, strict=True)}
     )
     progress = MemberProgress(plan.owner, len(tasks), plan.verbose)
-    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, ask=ask, progress=progress)
+    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, predict=ask, progress=progress)
     by_member = [outcomes[i * per_member : (i + 1) * per_member] for i in range(len(plan.members))]
     return _collected(plan, by_member, folds, n_rows)
 
@@ -240,17 +240,19 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
 class _Asker:
     """Asks each member its own question; a class, because workers need to be sent it."""
 
-    questions: dict[str, Question]
+    questions: dict[str, ResponseMethod]
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.questions[member.name].ask(member.name, model, member.part_of(X))
+        return self.questions[member.name].predict_with(member.name, model, member.part_of(X))
 
 
 def _seeds(random_state: Any, n: int) -> list[int | None]:
     return [None] * n if random_state is None else [int(seed) for seed in spawn_seeds(random_state, n)]
 
 
-def _collected(plan: Plan, by_member: list[list[Outcome]], folds: Sequence[Fold], n_rows: int) -> CrossFit:
+def _collected(
+    plan: CrossFitPlan, by_member: list[list[Outcome]], folds: Sequence[Fold], n_rows: int
+) -> CrossFit:
     errors = {
         member.name: next(outcome.error for outcome in outcomes if outcome.error is not None)
         for member, outcomes in zip(plan.members, by_member, strict=True)
@@ -292,7 +294,7 @@ def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: Ro
 
 
 def prefit_members(
-    members: Sequence[Member], questions: Sequence[Question], X: Any, n_rows: int, n_jobs: int | None
+    members: Sequence[Member], questions: Sequence[ResponseMethod], X: Any, n_rows: int, n_jobs: int | None
 ) -> CrossFit:
     """Members that were fitted before, asked about all rows; without X they are not asked."""
     for member in members:

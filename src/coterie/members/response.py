@@ -42,7 +42,7 @@ def method_of(name: str, estimator: Any, wanted: str) -> str:
 
 @storable("Question", {"method": TEXT, "classes": tuple_of(LABELS), "is_vote": BOOL})
 @dataclass(frozen=True)
-class Question:
+class ResponseMethod:
     """What members are asked: the method, and the classes in the order of the columns; none for numbers.
 
     `classes` holds the labels of each output. `is_vote` says that answers are votes.

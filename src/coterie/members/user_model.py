@@ -9,10 +9,10 @@ from coterie._params import in_short
 from coterie._typing import FloatArray
 from coterie.errors import CoterieError, InvalidInput
 
-__all__ = ["asked", "finite_floats"]
+__all__ = ["call_user_model", "finite_floats"]
 
 
-def asked(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
+def call_user_model(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
     """What the model answers; `parameter` is what it was given as."""
     try:
         return ask()
