@@ -297,10 +297,8 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 0
     if not Whole().accepts(n_jobs) or n_jobs == 0:
-        raise InvalidParameter(
-            f"n_jobs={in_short(n_jobs)}: expected None, a whole number >= 1, or a negative one to count "
-            "from the number of cores (-1 is all of them)."
-        )
+        allowed = "None, a whole number >= 1, or a negative one to count from the number of cores (-1 is all of them)"
+        raise unexpected("n_jobs", n_jobs, allowed)
     if n_jobs > 0:
         return min(int(n_jobs), _MOST_THREADS)
     return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))

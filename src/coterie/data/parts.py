@@ -66,7 +66,7 @@ def _holds_other_things(X: Any) -> bool:
         return len(X) > 0
     if is_series(X):
         X = series_values(X)
-    if isinstance(X, np.ndarray) and X.ndim != 1:
+    if isinstance(X, str | bytes) or (isinstance(X, np.ndarray) and X.ndim != 1):
         return False
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and isinstance(X[0], str | bytes | Mapping)
 
@@ -79,7 +79,7 @@ def cuttable(X: Any) -> Any:
         return X
     if not is_frame(X):
         return X if hasattr(X, "shape") else np.asarray(X)
-    return nw.to_native(eager_frame(nw.to_native(X, pass_through=True), "X"))
+    return nw.to_native(eager_frame(nw.to_native(X, pass_through=True)))
 
 
 def rows_of(X: Any, rows: AnyArray) -> Any:
@@ -102,7 +102,7 @@ class Columns:
         if isinstance(X, Mapping):
             return {name: _named(X, name) for name in self.names or tuple(X)}
         if self.names is not None and is_frame(X):
-            frame = eager_frame(nw.to_native(X, pass_through=True), "X")
+            frame = eager_frame(nw.to_native(X, pass_through=True))
             known = set(frame.columns)
             for name in self.names:
                 if name not in known:
@@ -114,7 +114,11 @@ class Columns:
         if len(X.shape) != 2 or X.shape[1] != self.n_columns:
             raise SchemaMismatch(
                 f"X has the shape {tuple(X.shape)}, and members were given columns of a table with {self.n_columns} "
-                "columns. Pass the columns that fit saw, in the same order."
+                "columns.",
+                parameter="X",
+                received=tuple(X.shape),
+                allowed=f"{self.n_columns} columns",
+                hint="Pass the columns that fit saw, in the same order.",
             )
         return _safe_indexing(X, list(self.places), axis=1)
 
@@ -126,9 +130,14 @@ def _named(X: Mapping[Any, Any], name: str) -> Any:
 
 
 def _no_such_column(name: str, known: list[Any]) -> SchemaMismatch:
+    names = sorted(map(str, known))
     return SchemaMismatch(
-        f"The column {name!r} is missing: fit saw it, and X has {in_short(sorted(map(str, known)))}. Pass the columns "
-        "that fit saw; a column whose values are unknown can be all missing."
+        f"The column {name!r} is missing: fit saw it, and X has {in_short(names)}.",
+        parameter="X",
+        received=names,
+        allowed="the columns that fit saw",
+        hint="Pass the columns that fit saw; a column whose values are unknown can be all missing.",
+        column=name,
     )
 
 
@@ -139,13 +148,21 @@ def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns
     these. `where` says in errors whose columns they are.
     """
     if outline.n_columns is None:
-        raise InvalidParameter(f"{where}: X has no columns to choose from.")
+        raise InvalidParameter(
+            f"{where}: X has no columns to choose from.",
+            parameter="columns",
+            received=choice,
+            allowed="no choice of columns",
+        )
     if isinstance(choice, Callable) and not isinstance(choice, type):  # type: ignore[arg-type]
         choice = choice(X)
     places = _places(choice, outline, where)
     if not places:
         raise InvalidParameter(
-            f"{where}: columns={in_short(choice)} chooses no column; expected at least one."
+            f"{where}: columns={in_short(choice)} chooses no column; expected at least one.",
+            parameter="columns",
+            received=choice,
+            allowed="at least one column",
         )
     names = None if outline.names is None else tuple(outline.names[place] for place in places)
     return Columns(places, names, outline.n_columns)
@@ -168,13 +185,20 @@ def _places(choice: Any, outline: Outline, where: str) -> tuple[int, ...]:
     except ValueError:
         chosen = None
     if not isinstance(chosen, list) or any(isinstance(one, list) for one in chosen):
+        allowed = "names, places, a slice, a mask of booleans, or a function"
         raise InvalidParameter(
-            f"{where}: columns={in_short(choice)}; expected names, places, a slice, a mask of booleans, or a function."
+            f"{where}: columns={in_short(choice)}; expected {allowed}.",
+            parameter="columns",
+            received=choice,
+            allowed=allowed,
         )
     if chosen and all(isinstance(one, bool) for one in chosen):
         if len(chosen) != n_columns:
             raise InvalidParameter(
-                f"{where}: a mask of {len(chosen)} booleans for a table of {n_columns} columns."
+                f"{where}: a mask of {len(chosen)} booleans for a table of {n_columns} columns.",
+                parameter="columns",
+                received=chosen,
+                allowed=f"{n_columns} booleans, one for each column",
             )
         return tuple(np.flatnonzero(chosen).tolist())
     return tuple(_place(one, outline, where) for one in chosen)
@@ -185,10 +209,19 @@ def _place(one: Any, outline: Outline, where: str) -> int:
     if isinstance(one, str):
         if outline.names is None or one not in outline.names:
             known = "the table has no names" if outline.names is None else in_short(list(outline.names))
-            raise InvalidParameter(f"{where}: there is no column {one!r}; {known}.")
+            raise InvalidParameter(
+                f"{where}: there is no column {one!r}; {known}.",
+                parameter="columns",
+                received=one,
+                allowed=known,
+            )
         return outline.names.index(one)
     if isinstance(one, bool) or not isinstance(one, int) or not -n_columns <= one < n_columns:
+        allowed = f"names, or places from 0 to {n_columns - 1}"
         raise InvalidParameter(
-            f"{where}: columns hold {one!r}; expected names, or places from 0 to {n_columns - 1}."
+            f"{where}: columns hold {one!r}; expected {allowed}.",
+            parameter="columns",
+            received=one,
+            allowed=allowed,
         )
     return one % n_columns

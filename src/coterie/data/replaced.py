@@ -42,7 +42,7 @@ def with_values_of(X: Any, place: int, rows: AnyArray) -> Any:
         table.isetitem(place, X.iloc[:, place].array.take(rows))
         return table
     if is_frame(X):
-        frame = eager_frame(nw.to_native(X, pass_through=True), "X")
+        frame = eager_frame(nw.to_native(X, pass_through=True))
         name = frame.columns[place]
         return nw.to_native(frame.with_columns(frame[name][rows.tolist()].alias(name)))
     array = np.asarray(X)

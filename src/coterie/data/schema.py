@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie._params import in_short
 from coterie._typing import Kind
 from coterie.data.table import Table
 from coterie.errors import SchemaMismatch
@@ -60,14 +61,14 @@ class Schema:
         if self.names is None or table.names is None:
             self._warn_about_names(table, estimator_name)
             if table.n_columns != self.n_features:
-                raise SchemaMismatch(self._wrong_number(table, estimator_name))
+                raise self._wrong_number(table.n_columns, estimator_name)
             return table
         if table.names == self.names:
             return table
         if set(table.names) != set(self.names):
-            raise SchemaMismatch(self._wrong_names(table.names, estimator_name))
+            raise self._wrong_names(table.names, estimator_name)
         if column_order == "same" and not table.by_name:
-            raise SchemaMismatch(self._wrong_order(table.names))
+            raise self._wrong_order(table.names)
         place = {name: index for index, name in enumerate(table.names)}
         return table.select([place[name] for name in self.names])
 
@@ -85,14 +86,16 @@ class Schema:
                 stacklevel=4,
             )
 
-    def _wrong_number(self, table: Table, estimator_name: str) -> str:
-        return (
-            f"X has {table.n_columns} features, but {estimator_name} is expecting {self.n_features} features "
-            "as input. Pass the columns that fit saw, in the same order; a column whose values are unknown "
-            "can be all NaN."
+    def _wrong_number(self, n_columns: int, estimator_name: str) -> SchemaMismatch:
+        return SchemaMismatch(
+            f"X has {n_columns} features, but {estimator_name} is expecting {self.n_features} features as input.",
+            parameter="X",
+            received=n_columns,
+            allowed=f"{self.n_features} columns",
+            hint="Pass the columns that fit saw, in the same order; a column whose values are unknown can be all NaN.",
         )
 
-    def _wrong_names(self, names: tuple[str, ...], estimator_name: str) -> str:
+    def _wrong_names(self, names: tuple[str, ...], estimator_name: str) -> SchemaMismatch:
         own = self.names or ()
         unexpected = sorted(set(names) - set(own))
         missing = sorted(set(own) - set(names))
@@ -102,16 +105,27 @@ class Schema:
         if missing:
             message += "Feature names seen at fit time, yet now missing:\n" + _listed(missing)
         message += f"X has {len(names)} columns; this {estimator_name} was fitted on {len(own)}."
-        return message + _advice(unexpected, missing)
+        return SchemaMismatch(
+            message,
+            parameter="X",
+            received=names,
+            allowed=f"the columns {in_short(list(own))}",
+            hint=_advice(unexpected, missing),
+            column=(unexpected or missing)[0],
+        )
 
-    def _wrong_order(self, names: tuple[str, ...]) -> str:
+    def _wrong_order(self, names: tuple[str, ...]) -> SchemaMismatch:
         own = self.names or ()
         first = next(place for place, name in enumerate(own) if names[place] != name)
-        return (
+        return SchemaMismatch(
             "The feature names should match those that were passed during fit.\n"
             "Feature names must be in the same order as they were in fit.\n"
-            f"Column {first} is {names[first]!r} and was {own[first]!r} in fit. "
-            "To put them in order: X[list(model.feature_names_in_)]."
+            f"Column {first} is {names[first]!r} and was {own[first]!r} in fit.",
+            parameter="X",
+            received=names,
+            allowed=f"the columns {in_short(list(own))}, in this order",
+            hint="To put them in order: X[list(model.feature_names_in_)].",
+            column=names[first],
         )
 
 
@@ -127,10 +141,10 @@ def _advice(unexpected: list[str], missing: list[str]) -> str:
         if near:
             guesses.append(f"{near[0]!r} instead of {name!r}")
     if guesses:
-        return f"\nDid you mean {', '.join(guesses)}?"
+        return f"Did you mean {', '.join(guesses)}?"
     if missing:
         return (
-            "\nIf a column was renamed, rename it back. If it is unknown for these rows, add it with missing "
+            "If a column was renamed, rename it back. If it is unknown for these rows, add it with missing "
             "values: the trees learned where missing values go."
         )
-    return "\nDrop the columns that fit did not see."
+    return "Drop the columns that fit did not see."

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie._optional import need
+from coterie._params import OneOf, Real, Rule, Whole, unexpected
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
-from coterie.errors import InvalidParameter
 
 __all__ = ["make_messy"]
 
@@ -71,16 +71,16 @@ def make_messy(
 
 
 def _check(n_rows: int, task: str, missing: float, n_streets: int, as_: str) -> None:
-    if n_rows < 1 or n_streets < 1:
-        raise InvalidParameter(
-            f"make_messy(n_rows={n_rows}, n_streets={n_streets}): both must be at least 1."
-        )
-    if task not in ("classification", "regression"):
-        raise InvalidParameter(f"make_messy(task={task!r}): expected 'classification' or 'regression'.")
-    if not 0 <= missing < 1:
-        raise InvalidParameter(f"make_messy(missing={missing!r}): expected a share in [0, 1).")
-    if as_ not in _PLATFORMS:
-        raise InvalidParameter(f"make_messy(as_={as_!r}): expected 'dict', 'pandas' or 'polars'.")
+    checks: tuple[tuple[str, Any, Rule], ...] = (
+        ("n_rows", n_rows, Whole(1)),
+        ("n_streets", n_streets, Whole(1)),
+        ("task", task, OneOf("classification", "regression")),
+        ("missing", missing, Real(0, 1, closed="left")),
+        ("as_", as_, OneOf(*_PLATFORMS)),
+    )
+    for name, value, rule in checks:
+        if not rule.accepts(value):
+            raise unexpected(name, value, rule.describe(), owner="make_messy")
 
 
 def _houses(rng: np.random.Generator, n: int, n_streets: int) -> tuple[dict[str, AnyArray], FloatArray]:

@@ -111,9 +111,12 @@ class BaseLearner:
         said = asked("estimator", self.model, "predict", lambda: member.predict(X))
         numbers = finite_floats("estimator", self.model, "predict", said)
         if numbers.shape not in ((n_rows,), (n_rows, 1)):
+            allowed = f"({n_rows},), one number for each row"
             raise InvalidInput(
-                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}; expected ({n_rows},), one "
-                "number for each row."
+                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}; expected {allowed}.",
+                parameter="estimator",
+                received=numbers.shape,
+                allowed=allowed,
             )
         return numbers.reshape(n_rows)
 

@@ -332,8 +332,11 @@ def weight_params(estimator: Any, sample_weight: Any) -> dict[str, Any]:
         name, step = f"{step.steps[-1][0]}__{name}", step.steps[-1][1]
     if not has_fit_parameter(step, "sample_weight") and not _takes_anything(step):
         raise InvalidType(
-            f"Underlying estimator {type(step).__name__} does not support sample weights. Leave sample_weight out, or "
-            "choose members that take it."
+            f"Underlying estimator {type(step).__name__} does not support sample weights.",
+            parameter="sample_weight",
+            received=step,
+            allowed="None for such members",
+            hint="Leave sample_weight out, or choose members that take it.",
         )
     return {name: sample_weight}
 
@@ -352,7 +355,11 @@ def dropped_members(names: Sequence[str], errors: dict[str, Exception], owner: s
     said = {name: f"{type(error).__name__}: {error}" for name, error in errors.items()}
     if said and len(said) == len(names):
         listed = "; ".join(f"{name!r}: {why}" for name, why in said.items())
-        raise InvalidInput(f"{owner}: every member failed, so nothing was learned. {listed}")
+        raise InvalidInput(
+            f"{owner}: every member failed, so nothing was learned. {listed}",
+            received=said,
+            allowed="at least one member that can be fitted",
+        )
     if said:
         listed = "; ".join(f"{name!r} ({why})" for name, why in said.items())
         warnings.warn(f"{owner} goes on without the members that failed: {listed}", UserWarning, stacklevel=4)

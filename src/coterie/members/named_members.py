@@ -12,12 +12,13 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
+from coterie._params import Flag, OneOf, Params, SeedLike, Whole, unexpected
 from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import Outline, chosen_columns
 from coterie.errors import InvalidParameter
 from coterie.members.fit_members import Member, weight_params
+from coterie.members.single_learner import routing_is_off
 
 __all__ = ["MEMBER_PARAMS", "GivenAtFit", "NamedMembers", "member_weights", "target_of"]
 
@@ -121,20 +122,36 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
         """Names in order, after checking that they and the learners can be used."""
         names = [name for name, _ in self._pairs]
         if len(set(names)) < len(names):
-            raise InvalidParameter(f"Names provided are not unique: {names!r}. estimators need a name each.")
+            raise _wrong_estimators(
+                f"Names provided are not unique: {names!r}. estimators need a name each.",
+                names,
+                "unique names",
+            )
         for name in names:
             if name in self.get_params(deep=False):
-                raise InvalidParameter(f"Estimator names conflict with constructor arguments: {[name]!r}.")
+                raise _wrong_estimators(
+                    f"Estimator names conflict with constructor arguments: {[name]!r}.",
+                    name,
+                    "names that are no constructor arguments",
+                )
             if "__" in name:
-                raise InvalidParameter(f"Estimator names must not contain __: got {[name]!r}.")
+                raise _wrong_estimators(
+                    f"Estimator names must not contain __: got {[name]!r}.", name, "names without __"
+                )
         learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
         if not learners:
-            raise InvalidParameter("All estimators are dropped. At least one is required to be an estimator.")
+            raise _wrong_estimators(
+                "All estimators are dropped. At least one is required to be an estimator.",
+                self.estimators,
+                "at least one that is not dropped",
+            )
         if not self._regressors_too:
             fits, kind = (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
             for learner in learners:
                 if not fits(learner):
-                    raise InvalidParameter(f"The estimator {type(learner).__name__} should be a {kind}.")
+                    raise _wrong_estimators(
+                        f"The estimator {type(learner).__name__} should be a {kind}.", learner, f"a {kind}"
+                    )
         return names
 
     def _members(self, X: Any, outline: Outline) -> list[Member]:
@@ -186,10 +203,7 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
             given.of_final = {} if final is None else dict(final.fit)
             return given
         if others:
-            raise InvalidParameter(
-                f"fit received {sorted(others)}, and takes sample_weight and groups alone unless metadata routing is "
-                "on: sklearn.set_config(enable_metadata_routing=True)."
-            )
+            raise routing_is_off(others, "sample_weight and groups")
         given.of_members = {member.name: weight_params(member.estimator, weight) for member in learners}
         given.of_split = {} if groups is None else {"groups": groups}
         if final is not None:
@@ -233,6 +247,10 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
         check_is_fitted(self, "estimators_")
 
 
+def _wrong_estimators(message: str, received: object, allowed: str) -> InvalidParameter:
+    return InvalidParameter(message, parameter="estimators", received=received, allowed=allowed)
+
+
 def _is_drop(learner: Any) -> bool:
     return isinstance(learner, str) and learner == "drop"
 
@@ -247,15 +265,14 @@ def member_weights(weights: Any, n_members: int) -> FloatArray:
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(
-            f"weights={in_short(weights)}: expected a number for each member ({error})."
-        ) from error
+        raise unexpected("weights", weights, f"a number for each member ({error})") from error
     if array.ndim != 1 or len(array) != n_members:
         raise InvalidParameter(
-            f"Number of `estimators` and weights must be equal; got {array.size} weights, {n_members} estimators."
+            f"Number of `estimators` and weights must be equal; got {array.size} weights, {n_members} estimators.",
+            parameter="weights",
+            received=weights,
+            allowed=f"{n_members} numbers, one for each member",
         )
     if not np.isfinite(array).all() or (array < 0).any() or not array.any():
-        raise InvalidParameter(
-            f"weights={in_short(weights)}: expected finite numbers >= 0, not all of them 0."
-        )
+        raise unexpected("weights", weights, "finite numbers >= 0, not all of them 0")
     return array

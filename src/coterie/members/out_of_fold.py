@@ -117,7 +117,12 @@ def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:
     try:
         return check_cv(cv, y, classifier=classifier)
     except ValueError as error:
-        raise InvalidParameter(f"cv={in_short(cv)} cannot be used: {error}") from error
+        raise InvalidParameter(
+            f"cv={in_short(cv)} cannot be used: {error}",
+            parameter="cv",
+            received=cv,
+            allowed=f"None, a number of folds, {Splitter().describe()}",
+        ) from error
 
 
 def route_cv(ensemble: Any, router: MetadataRouter) -> None:
@@ -136,9 +141,19 @@ def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **para
     except CoterieError:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(f"cv={in_short(splitter)} cannot divide the {n_rows} rows: {error}") from error
+        raise InvalidParameter(
+            f"cv={in_short(splitter)} cannot divide the {n_rows} rows: {error}",
+            parameter="cv",
+            received=splitter,
+            allowed=f"a splitter that can divide {n_rows} rows",
+        ) from error
     if not pairs:
-        raise InvalidParameter(f"cv={in_short(splitter)} yields no fold; expected at least one.")
+        raise InvalidParameter(
+            f"cv={in_short(splitter)} yields no fold; expected at least one.",
+            parameter="cv",
+            received=splitter,
+            allowed="at least one fold",
+        )
     folds = [_checked(*pair, number, n_rows) for number, pair in enumerate(pairs)]
     _warn_of_uncovered(folds, splitter, n_rows, owner)
     return folds
@@ -162,20 +177,31 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
         if rows.dtype.kind == "b" and rows.shape == (n_rows,):
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
+            allowed = "the numbers of at least one row"
             raise InvalidParameter(
-                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected the numbers of at least one row."
+                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected {allowed}.",
+                parameter="cv",
+                received=rows,
+                allowed=allowed,
             )
         if rows.min() < -n_rows or rows.max() >= n_rows:
             raise InvalidParameter(
                 f"cv: the {side} rows of fold {number} reach from {rows.min()} to {rows.max()}, and the table has "
-                f"{n_rows} rows."
+                f"{n_rows} rows.",
+                parameter="cv",
+                received=(int(rows.min()), int(rows.max())),
+                allowed=f"row numbers from 0 to {n_rows - 1}",
             )
         sides.append(rows.astype(np.int64) % n_rows)
     both = np.intersect1d(sides[0], sides[1])
     if len(both):
         raise InvalidParameter(
-            f"cv: fold {number} holds out row {both[0]} and learns from it too ({len(both)} such rows). What a model "
-            "says of rows that it has seen cannot be trusted."
+            f"cv: fold {number} holds out row {both[0]} and learns from it too ({len(both)} such rows). Predictions of "
+            "rows that a model was fitted to cannot be trusted.",
+            parameter="cv",
+            received=both.tolist(),
+            allowed="folds whose test rows are not among their training rows",
+            row=int(both[0]),
         )
     return Fold(sides[0], sides[1])
 
@@ -261,8 +287,11 @@ def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: Ro
     widths = {own.shape[1] for own in answers}
     if len(widths) > 1:
         raise InvalidInput(
-            f"The models of the folds give answers of different widths: {sorted(widths)} columns. Some folds may not "
-            "have rows of every class; fewer folds, or stratified ones, do."
+            f"The models of the folds give predictions of different widths: {sorted(widths)} columns.",
+            parameter="cv",
+            received=sorted(widths),
+            allowed="folds with rows of every class",
+            hint="Some folds may not have rows of every class; fewer folds, or stratified ones, do.",
         )
     sums = np.zeros((len(coverage), widths.pop() if widths else 0))
     for fold, own in zip(folds, answers, strict=True):

@@ -32,9 +32,12 @@ def method_of(name: str, estimator: Any, wanted: str) -> str:
     for method in methods:
         if hasattr(estimator, method):
             return method
+    allowed = " or ".join(methods)
     raise InvalidParameter(
-        f"Underlying estimator {name} does not implement the method {' or '.join(methods)}: "
-        f"{type(estimator).__name__} was asked for it."
+        f"Underlying estimator {name} does not implement the method {allowed}: it is a {type(estimator).__name__}.",
+        parameter=name,
+        received=estimator,
+        allowed=f"an estimator with {allowed}",
     )
 
 
@@ -113,16 +116,24 @@ def _two_dimensions(given: Any, method: str, name: str) -> FloatArray:
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{method} of the member {name!r} gives no numbers: {error}.") from error
+        raise InvalidInput(
+            f"{method} of the member {name!r} gives no numbers: {error}.",
+            parameter=name,
+            received=given,
+            allowed="numbers",
+        ) from error
     return array[:, None] if array.ndim == 1 else array
 
 
 def _by_class(given: FloatArray, known: Any, classes: AnyArray, name: str, missing: Any = 0.0) -> FloatArray:
     if known is None or (len(known) == len(classes) and np.array_equal(known, classes)):
         if given.shape[1] != len(classes):
+            allowed = f"one for each of the {len(classes)} classes {in_short(list(classes))}"
             raise InvalidInput(
-                f"The member {name!r} gives {given.shape[1]} columns; expected one for each of the {len(classes)} "
-                f"classes {in_short(list(classes))}."
+                f"The member {name!r} gives {given.shape[1]} columns; expected {allowed}.",
+                parameter=name,
+                received=given.shape[1],
+                allowed=allowed,
             )
         return given
     places = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
@@ -144,6 +155,9 @@ def _scores_by_class(given: FloatArray, known: Any, classes: AnyArray, name: str
 
 def _other_classes(name: str, known: Any, classes: AnyArray) -> InvalidInput:
     return InvalidInput(
-        f"The member {name!r} knows the classes {in_short(list(known))}, and y holds {in_short(list(classes))}. "
-        "Members see the labels as they are in y; fit this one with the same labels."
+        f"The member {name!r} knows the classes {in_short(list(known))}, and y holds {in_short(list(classes))}.",
+        parameter=name,
+        received=list(known),
+        allowed=f"the classes {in_short(list(classes))}",
+        hint="Members see the labels as they are in y; fit this one with the same labels.",
     )

@@ -20,8 +20,12 @@ def asked(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
         raise
     except Exception as error:
         raise InvalidInput(
-            f"{parameter}={in_short(model)} cannot {deed}: {type(error).__name__}: {error} It is given the table as it "
-            "came; text, categories and missing values may need a pipeline that prepares them."
+            f"{parameter}={in_short(model)} cannot {deed}: {type(error).__name__}: {error}",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model that can {deed}",
+            hint="It is given the table as it came; text, categories and missing values may need a pipeline that "
+            "prepares them.",
         ) from error
 
 
@@ -30,11 +34,21 @@ def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatA
     try:
         array = np.asarray(given).astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{method} of {parameter}={in_short(model)} gives no numbers: {error}.") from error
+        raise InvalidInput(
+            f"{method} of {parameter}={in_short(model)} gives no numbers: {error}.",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model whose {method} gives numbers",
+        ) from error
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
+        row = int(wrong[0][0])
         raise InvalidInput(
-            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {wrong[0][0]}; expected "
-            "finite numbers."
+            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {row}; expected "
+            "finite numbers.",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model whose {method} gives finite numbers",
+            row=row,
         )
     return array

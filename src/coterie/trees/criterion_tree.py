@@ -227,5 +227,11 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
     def _path_of(self, row: Any) -> set[int]:
         ways = self.decision_path(row)
         if ways.shape[0] != 1:
-            raise InvalidInput(f"row: expected a table of one row, received one of {ways.shape[0]}.")
+            allowed = "a table of one row"
+            raise InvalidInput(
+                f"row: expected {allowed}, received one of {ways.shape[0]}.",
+                parameter="row",
+                received=ways.shape[0],
+                allowed=allowed,
+            )
         return set(ways.indices.tolist())

@@ -105,7 +105,10 @@ def words_of(estimator: Any, feature_names: Any = None, *, decimals: int = 3) ->
         feature_names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(n_features)])
     elif len(feature_names) != n_features:
         raise InvalidInput(
-            f"feature_names has {len(feature_names)} entries; the tree was fitted on {n_features} features."
+            f"feature_names has {len(feature_names)} entries; the tree was fitted on {n_features} features.",
+            parameter="feature_names",
+            received=list(feature_names),
+            allowed=f"{n_features} names",
         )
     encoder = estimator.encoder_
     levels = {
