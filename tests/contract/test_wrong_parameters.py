@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie._params import Fraction, Real, Whole, in_short
+from coterie._params import Fraction, Integer, Real, in_short
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from tests.helpers.errors import check_fields, raised
 from tests.helpers.estimators import ESTIMATORS, answers, make, random_table
@@ -46,7 +46,7 @@ def beside(rule: Any) -> Iterator[float]:
     """Numbers just outside the bounds of a rule."""
     if isinstance(rule, Fraction):
         rule = Real(0, 1, closed="right")
-    if isinstance(rule, Whole):
+    if isinstance(rule, Integer):
         yield from [rule.low - 1] if rule.low is not None else []
         yield from [rule.high + 1] if rule.high is not None else []
     if isinstance(rule, Real):

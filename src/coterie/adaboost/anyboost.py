@@ -8,10 +8,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import Tags
 
+from coterie._documentation import documented
 from coterie._params import Instance, MappingLike, OneOf, Params, in_short
 from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
 from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
-from coterie.adaboost._anyboost_docs import documented
+from coterie.adaboost._anyboost_docs import anyboost_texts
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.losses import (
@@ -36,7 +37,7 @@ from coterie.trees.growth_rules import unit_of
 __all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
 
 
-@documented
+@documented(anyboost_texts)
 class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
     """Functional gradient descent for numbers, with any loss and any learner.
 
@@ -142,7 +143,7 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
         return self._loss().begin(y, weight, 1, origin)
 
 
-@documented
+@documented(anyboost_texts)
 class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     """Functional gradient descent for classes, with any loss and any learner.
 

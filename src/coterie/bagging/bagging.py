@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from coterie._documentation import documented
 from coterie._params import ArrayLike, Flag, OneOf, Params
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 from coterie.bagging._base import BaggingBase
-from coterie.bagging._parameter_docs import documented
+from coterie.bagging._parameter_docs import bagging_texts
 from coterie.bagging._plan import BAGGING_PARAMS
 from coterie.data.target import Target
 from coterie.fitting.callbacks import watched
@@ -29,7 +30,7 @@ def _has_scores(ensemble: Any) -> bool:
     return True
 
 
-@documented
+@documented(bagging_texts)
 class BaggingClassifier(ClassifierMixin, BaggingBase):
     """Bagging of a classifier.
 
@@ -166,7 +167,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
         return self.n_classes_
 
 
-@documented
+@documented(bagging_texts)
 class BaggingRegressor(RegressorMixin, BaggingBase):
     """Bagging of a regressor.
 

@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import Tags
 
+from coterie._documentation import documented
 from coterie._params import ArrayLike, Instance, MappingLike, OneOf, Params, Real, is_auto
 from coterie._typing import AnyArray, FloatArray
 from coterie.boosting._base import (
@@ -17,7 +18,7 @@ from coterie.boosting._base import (
     training_weight,
 )
 from coterie.boosting._init_estimator import class_scores, number_scores
-from coterie.boosting._parameter_docs import documented
+from coterie.boosting._parameter_docs import boosting_texts
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.explain.explained import class_outputs
@@ -39,14 +40,15 @@ __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
 @documented(
-    first="""
+    boosting_texts(
+        own="""\
     loss : str or LossChoice
         What is minimised, and so what the answer is: the mean for "squared_error", the default of nearly everyone.
     quantile : float, sequence of floats or None
         The level or levels of loss="quantile".
 """,
-    own="",
-    oob="oob_prediction_",
+        oob="oob_prediction_",
+    )
 )
 class GradientBoostingRegressor(RegressorMixin, BoostingBase):
     """Gradient boosting for numbers.
@@ -202,15 +204,15 @@ class GradientBoostingRegressor(RegressorMixin, BoostingBase):
 
 
 @documented(
-    first="""
+    boosting_texts(
+        own="""\
     loss : {"log_loss", "exponential"} or CustomLoss
         What is minimised. Log loss, because its scores are probabilities that can be believed.
-""",
-    own="""
     class_weight : mapping, "balanced" or None
         Weights of the classes, times the weights of the rows.
 """,
-    oob="oob_decision_function_",
+        oob="oob_decision_function_",
+    )
 )
 class GradientBoostingClassifier(ClassifierMixin, BoostingBase):
     """Gradient boosting for classes.

@@ -5,10 +5,11 @@ from typing import Any, ClassVar, Self
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter
 
+from coterie._documentation import documented
 from coterie._params import OneOf, Params, Whole
 from coterie._typing import SeedLike
 from coterie.combining._leak_guard import folds_within
-from coterie.combining._parameter_docs import documented
+from coterie.combining._parameter_docs import stacking_texts
 from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
 from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
 from coterie.errors import InvalidParameter
@@ -21,7 +22,7 @@ __all__ = ["StackingClassifier", "StackingRegressor"]
 _CV: Params = {"cv": [Whole(2), Splitter(), OneOf("prefit"), None]}
 
 
-@documented
+@documented(stacking_texts)
 class StackingClassifier(StackOfClasses):
     """A stack of members under a final classifier.
 
@@ -94,7 +95,7 @@ class StackingClassifier(StackOfClasses):
             route_cv(self, router)
 
 
-@documented
+@documented(stacking_texts)
 class StackingRegressor(StackOfNumbers):
     """A stack of members under a final regressor.
 

@@ -8,6 +8,7 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._documentation import documented
 from coterie._params import Flag, OneOf, Params
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie.combining._combine import as_probabilities, majority
@@ -18,7 +19,7 @@ from coterie.errors import InvalidParameter
 from coterie.fitting.callbacks import watched
 from coterie.members.fit_members import Member
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
-from coterie.members.parameter_docs import documented
+from coterie.members.parameter_docs import voting_texts
 from coterie.members.response import Question, method_of
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
@@ -30,7 +31,7 @@ def _gives_probabilities(ensemble: Any) -> bool:
     return True
 
 
-@documented
+@documented(voting_texts)
 class VotingClassifier(ClassifierMixin, VotingBase):
     """Voting of classifiers.
 
@@ -184,7 +185,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
         return False
 
 
-@documented
+@documented(voting_texts)
 class VotingRegressor(RegressorMixin, VotingBase):
     """Voting of regressors: the mean of what members of any kind say.
 

@@ -5,11 +5,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
+from coterie._documentation import documented
 from coterie._params import OneOf, Params
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, CommitteeBase
-from coterie.committee._committee_docs import documented
+from coterie.committee._committee_docs import committee_texts
 from coterie.committee._conformal import calibration_rows, held_out
 from coterie.committee._goal import Goal, LogLossGoal, SquaredErrorGoal
 from coterie.committee._weights import cooled
@@ -39,7 +40,7 @@ _STUDENT: dict[str, Any] = {
 _LEAST_SHARE = 0.01  # of a class that a student is told of
 
 
-@documented
+@documented(committee_texts)
 class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     """The best committee of classifiers for a table within a time limit.
 
@@ -190,7 +191,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
         return answers
 
 
-@documented
+@documented(committee_texts)
 class CommitteeRegressor(RegressorMixin, CommitteeBase):
     """The best committee of regressors for a table within a time limit.
 

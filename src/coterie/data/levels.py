@@ -29,7 +29,7 @@ _LABELS = "a string or a number (or a date, or missing)"
 def number_levels(values: AnyArray) -> tuple[CodeArray, AnyArray]:
     """Codes and levels of a column of numbers; NaN is missing.
 
-    Whole numbers from 0 up, not much larger than the number of rows, are their own codes: the levels are
+    Integer numbers from 0 up, not much larger than the number of rows, are their own codes: the levels are
     then 0, 1, 2, ... up to the largest, whether or not each occurs. That takes no sorting and is
     what a column of category codes nearly always looks like.
 

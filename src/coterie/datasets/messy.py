@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie._optional import need
-from coterie._params import OneOf, Real, Rule, Whole, unexpected
+from coterie._params import Integer, OneOf, Real, Rule, unexpected
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 
@@ -72,8 +72,8 @@ def make_messy(
 
 def _check(n_rows: int, task: str, missing: float, n_streets: int, as_: str) -> None:
     checks: tuple[tuple[str, Any, Rule], ...] = (
-        ("n_rows", n_rows, Whole(1)),
-        ("n_streets", n_streets, Whole(1)),
+        ("n_rows", n_rows, Integer(1)),
+        ("n_streets", n_streets, Integer(1)),
         ("task", task, OneOf("classification", "regression")),
         ("missing", missing, Real(0, 1, closed="left")),
         ("as_", as_, OneOf(*_PLATFORMS)),

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Flag, OneOf, Params, SeedLike, Whole, unexpected
+from coterie._params import Boolean, Integer, OneOf, Params, Seed, store_params, unexpected
 from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.parts import Outline, chosen_columns
@@ -45,9 +45,9 @@ def _is_member(item: object) -> bool:
 MEMBER_PARAMS: Params = {
     "estimators": [MemberList()],
     "on_error": [OneOf("raise", "drop")],
-    "n_jobs": [Whole(), None],
-    "random_state": [SeedLike()],
-    "verbose": [Whole(0), Flag()],
+    "n_jobs": [Integer(), None],
+    "random_state": [Seed()],
+    "verbose": [Integer(0), Boolean()],
 }
 
 
@@ -85,8 +85,7 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
 
     def _store(self, given: Mapping[str, Any]) -> None:
         """Keep the arguments of a constructor."""
-        for name in self.PARAMS:
-            setattr(self, name, given[name])
+        store_params(self, given)
 
     @property
     def _pairs(self) -> Any:

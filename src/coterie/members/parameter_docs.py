@@ -1,12 +1,8 @@
 """The parameters and attributes of voting in words: one text for both docstrings."""
 
-from typing import TypeVar
-
 from sklearn.base import ClassifierMixin
 
-__all__ = ["MEMBER_WORDS", "OOF_WORDS", "documented"]
-
-_Class = TypeVar("_Class", bound=type)
+__all__ = ["MEMBER_WORDS", "OOF_WORDS", "voting_texts"]
 
 MEMBER_WORDS = {
     "estimators": """\
@@ -57,9 +53,7 @@ _NUMBER_VOTING = """\
         answers are compared with what the member usually says, and the mean of the ranks is translated back, so that
         members on different scales count alike.
 """
-_PARAMETERS = """
-    Parameters
-    ----------
+_PARAMETERS = """\
 {estimators}{voting}    weights : array of n_members, "learned" or None
         How much each member counts; None: all alike. "learned": weights that sum to 1, found on rows held out: {loss}
     cv : int, splitter, list of (train, test), "prefit" or None
@@ -75,9 +69,7 @@ _PARAMETERS = """
         Their weights, as shares.
     dropped_ : dict
         Why members failed, by name; empty unless on_error="drop".
-{oof}
-    Examples
-"""
+{oof}"""
 _FLATTEN = """\
     flatten_transform : bool
         Whether `transform` returns two dimensions for probabilities, or three.
@@ -93,10 +85,10 @@ _LOSSES = {
 }
 
 
-def documented(estimator: _Class) -> _Class:
-    """Put the words on parameters and attributes before the examples of a class."""
+def voting_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of voting."""
     of_classes = issubclass(estimator, ClassifierMixin)
-    words = _PARAMETERS.format(
+    return _PARAMETERS.format(
         **MEMBER_WORDS,
         voting=_CLASS_VOTING if of_classes else _NUMBER_VOTING,
         loss=_LOSSES[of_classes],
@@ -104,6 +96,3 @@ def documented(estimator: _Class) -> _Class:
         classes=_CLASSES if of_classes else "",
         oof=OOF_WORDS,
     )
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
-    estimator.__doc__ = opening + words + examples
-    return estimator

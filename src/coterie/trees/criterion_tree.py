@@ -9,16 +9,29 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._engine import grow_criterion_tree, pruning_path, usable_threads
-from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, check_params, resolve_n_jobs
-from coterie._params import SeedLike as SeedRule
+from coterie._params import (
+    ArrayLike,
+    Integer,
+    MappingLike,
+    OneOf,
+    Params,
+    Real,
+    Seed,
+    check_params,
+    resolve_n_jobs,
+)
 from coterie._reported import Reported
 from coterie._seeds import root_seed
 from coterie._typing import (
     AnyArray,
     CategoricalFeatures,
+    ClassCriterion,
     FloatArray,
+    MaxFeatures,
+    NumberCriterion,
     SeedLike,
     Task,
+    TreeSplitter,
     UnknownCategory,
 )
 from coterie.data.any_table import TakesAnyTable
@@ -48,29 +61,29 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
 
     PARAMS: Params = {
         "splitter": [OneOf("best", "random")],
-        "max_depth": [Whole(1), None],
-        "min_samples_split": [Whole(2), Share(with_one=True)],
-        "min_samples_leaf": [Whole(1), Share(with_one=False)],
+        "max_depth": [Integer(1), None],
+        "min_samples_split": [Integer(2), Share(with_one=True)],
+        "min_samples_leaf": [Integer(1), Share(with_one=False)],
         "min_weight_fraction_leaf": [Real(0, 0.5)],
-        "max_features": [Whole(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
-        "max_leaf_nodes": [Whole(2), None],
-        "random_state": [SeedRule()],
+        "max_features": [Integer(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
+        "max_leaf_nodes": [Integer(2), None],
+        "random_state": [Seed()],
         "min_impurity_decrease": [Real(0, None)],
         "ccp_alpha": [Real(0, None)],
         "monotonic_cst": [ArrayLike(), MappingLike(), None],
         "categorical_features": [OneOf("auto"), ArrayLike(), None],
         "unknown_category": [OneOf("missing", "error")],
-        "n_jobs": [Whole(), None],
+        "n_jobs": [Integer(), None],
     }
     _task: Task
 
-    criterion: str
-    splitter: str
+    criterion: ClassCriterion | NumberCriterion
+    splitter: TreeSplitter
     max_depth: int | None
     min_samples_split: float
     min_samples_leaf: float
     min_weight_fraction_leaf: float
-    max_features: str | float | None
+    max_features: MaxFeatures
     random_state: SeedLike
     max_leaf_nodes: int | None
     min_impurity_decrease: float

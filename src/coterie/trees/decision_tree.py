@@ -5,14 +5,28 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from coterie._params import ArrayLike, MappingLike, OneOf, Params
-from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
+from coterie._documentation import documented
+from coterie._params import ArrayLike, MappingLike, OneOf, Params, store_params
+from coterie._typing import (
+    AnyArray,
+    CategoricalFeatures,
+    ClassCriterion,
+    ClassWeight,
+    FloatArray,
+    MaxFeatures,
+    NumberCriterion,
+    SeedLike,
+    TreeSplitter,
+    UnknownCategory,
+)
 from coterie.explain.explained import class_outputs
+from coterie.trees._parameter_docs import tree_texts
 from coterie.trees.criterion_tree import CriterionTree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 
+@documented(tree_texts)
 class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     """A tree of questions that ends in the classes of the training rows.
 
@@ -20,49 +34,6 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     tried as a threshold, categories are split into sets, and missing values go to whichever side serves
     better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally well the
     first one is taken, so the answer does not depend on `random_state` unless something is drawn.
-
-    Parameters
-    ----------
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        How impurity is measured; the last two are the same.
-    splitter : {"best", "random"}, default="best"
-        Try every threshold, or draw one at random for each feature and keep the best of those.
-    max_depth : int, default=None
-        Splits on the longest way from the root. None: until leaves are pure or too small to split.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Rows that a node needs to be split, and that each side must keep; a float is a fraction of all rows.
-    min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight that each side must keep.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Features drawn for each split: a number, a fraction, or all of them.
-    random_state : int, RandomState, Generator, default=None
-        The seed of what is drawn.
-    max_leaf_nodes : int, default=None
-        Grow best first, up to so many leaves.
-    min_impurity_decrease : float, default=0.0
-        A split must lower the impurity, weighted by the share of rows it concerns, by at least this much.
-    class_weight : dict, list of dicts, "balanced", default=None
-        What the rows of each class count.
-    ccp_alpha : float, default=0.0
-        Prune splits that save less impurity than this for each leaf they add.
-    monotonic_cst : array of -1, 0, 1 or dict by column name, default=None
-        Whether the probability of the second class must fall (-1) or rise (1) with a feature.
-    categorical_features : "auto", array of names, indices or booleans, None, default="auto"
-        Columns that are split into sets. "auto": text and categories.
-    unknown_category : {"missing", "error"}, default="missing"
-        What predict does with a category that fit did not see.
-    n_jobs : int, default=None
-        Threads; None for all that the process may use. The tree is the same for any number.
-
-    Attributes
-    ----------
-    classes_ : array of labels, or a list of them for several outputs
-    n_classes_ : int, or array of ints for several outputs
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_names_in_ : array of str, if the columns had names
-    feature_importances_ : array of shape (n_features,)
-    tree_ : GrownTree
-        The arrays of the tree under scikit-learn's names.
 
     Examples
     --------
@@ -91,13 +62,13 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     def __init__(
         self,
         *,
-        criterion: str = "gini",
-        splitter: str = "best",
+        criterion: ClassCriterion = "gini",
+        splitter: TreeSplitter = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: str | float | None = None,
+        max_features: MaxFeatures = None,
         random_state: SeedLike = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -108,22 +79,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.unknown_category = unknown_category
-        self.n_jobs = n_jobs
+        store_params(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -178,6 +134,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         return tags
 
 
+@documented(tree_texts)
 class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     """A tree of questions that ends in a number: the mean or the median of the training rows there.
 
@@ -185,28 +142,6 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     value is tried as a threshold, categories are split into sets, and missing values go to whichever side
     serves better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally
     well the first one is taken, so the answer does not depend on `random_state` unless something is drawn.
-
-    Parameters
-    ----------
-    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
-        What is to be small around the answer of a leaf: squares around the mean, distances to the median, or
-        the Poisson deviance around the mean of counts.
-    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features
-        As in `DecisionTreeClassifier`.
-    random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha
-        As in `DecisionTreeClassifier`.
-    monotonic_cst : array of -1, 0, 1 or dict by column name, default=None
-        Whether the answer must fall (-1) or rise (1) with a feature.
-    categorical_features, unknown_category, n_jobs
-        As in `DecisionTreeClassifier`.
-
-    Attributes
-    ----------
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_names_in_ : array of str, if the columns had names
-    feature_importances_ : array of shape (n_features,)
-    tree_ : GrownTree
-        The arrays of the tree under scikit-learn's names.
 
     Examples
     --------
@@ -236,13 +171,13 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     def __init__(
         self,
         *,
-        criterion: str = "squared_error",
-        splitter: str = "best",
+        criterion: NumberCriterion = "squared_error",
+        splitter: TreeSplitter = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: str | float | None = None,
+        max_features: MaxFeatures = None,
         random_state: SeedLike = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -252,21 +187,7 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.unknown_category = unknown_category
-        self.n_jobs = n_jobs
+        store_params(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
