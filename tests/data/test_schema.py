@@ -100,12 +100,12 @@ def test_no_names_on_either_side_is_silent() -> None:
 
 def test_an_estimator_gets_scikit_learns_attributes_and_loses_stale_names() -> None:
     model: Any = Model()
-    SCHEMA.mark(model)
+    SCHEMA.set_feature_names(model)
 
     assert model.n_features_in_ == 3
     assert model.feature_names_in_.dtype == object
     assert model.feature_names_in_.tolist() == ["age", "town", "size"]
 
-    Schema.of(read_table(np.ones((1, 2)))).mark(model)
+    Schema.of(read_table(np.ones((1, 2)))).set_feature_names(model)
     assert model.n_features_in_ == 2
     assert not hasattr(model, "feature_names_in_")

@@ -22,7 +22,8 @@ from coterie import (
     VotingRegressor,
 )
 from coterie.errors import InvalidInput, InvalidType
-from coterie.members.fit_members import Budget, weight_params
+from coterie.members.fit_members import Budget
+from coterie.members.weight_parameter import weight_params
 from tests.helpers.errors import raised
 from tests.helpers.learners import Failing, Interrupted, Killed, ThreadCounter
 

@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import Member
-from coterie.members.out_of_fold import Fold, Plan, cross_fit, folds_of, splitter_of
-from coterie.members.response import Question
+from coterie.members.out_of_fold import CrossFitPlan, Fold, cross_fit, folds_of, splitter_of
+from coterie.members.response import ResponseMethod
 from tests.helpers.errors import raised
 from tests.helpers.learners import RowSpy
 from tests.naive.out_of_fold import out_of_fold
@@ -43,8 +43,8 @@ SPLITTERS = {
 }
 
 
-def plan(learner: Any, y: Any, question: Question, **settings: Any) -> Plan:
-    return Plan([Member("it", learner)], [question], [y], [{}], **settings)
+def plan(learner: Any, y: Any, question: ResponseMethod, **settings: Any) -> CrossFitPlan:
+    return CrossFitPlan([Member("it", learner)], [question], [y], [{}], **settings)
 
 
 def folds(cv: Any, y: Any = Y, groups: Any = None) -> Any:
@@ -60,7 +60,7 @@ def test_any_splitter_gives_the_answers_of_a_naive_loop(cv: str, method: str) ->
     groups = GROUPS if "group" in cv else None
 
     found = folds(SPLITTERS[cv], groups=groups)
-    crossed = cross_fit(plan(learner, Y, Question(method, (np.unique(Y),))), X, found, 60)
+    crossed = cross_fit(plan(learner, Y, ResponseMethod(method, (np.unique(Y),))), X, found, 60)
 
     expected, coverage = out_of_fold(learner, X, Y, [(fold.train, fold.test) for fold in found], method)
     np.testing.assert_allclose(crossed.answers[0], expected, rtol=1e-12)
@@ -73,7 +73,9 @@ def test_no_answer_comes_from_a_model_that_saw_the_row(cv: str) -> None:
     rows = np.arange(60.0)[:, None]
     found = folds(SPLITTERS[cv], groups=GROUPS if "group" in cv else None)
 
-    crossed = cross_fit(plan(RowSpy(), np.zeros(60), Question("predict"), keeps_folds=True), rows, found, 60)
+    crossed = cross_fit(
+        plan(RowSpy(), np.zeros(60), ResponseMethod("predict"), keeps_folds=True), rows, found, 60
+    )
 
     held_out = crossed.coverage > 0
     assert np.all(crossed.answers[0][held_out] == 0)
@@ -86,7 +88,7 @@ def test_no_answer_comes_from_a_model_that_saw_the_row(cv: str) -> None:
 def test_time_is_respected() -> None:
     rows = np.arange(60.0)[:, None]
     crossed = cross_fit(
-        plan(RowSpy(), np.zeros(60), Question("predict"), keeps_folds=True),
+        plan(RowSpy(), np.zeros(60), ResponseMethod("predict"), keeps_folds=True),
         rows,
         folds(TimeSeriesSplit(4)),
         60,
@@ -100,7 +102,7 @@ def test_time_is_respected() -> None:
 def test_groups_are_not_parted() -> None:
     rows = np.arange(60.0)[:, None]
     crossed = cross_fit(
-        plan(RowSpy(), np.zeros(60), Question("predict"), keeps_folds=True),
+        plan(RowSpy(), np.zeros(60), ResponseMethod("predict"), keeps_folds=True),
         rows,
         folds(GroupKFold(4), groups=GROUPS),
         60,
@@ -111,7 +113,7 @@ def test_groups_are_not_parted() -> None:
 
 
 def test_votes_of_several_models_are_counted() -> None:
-    question = Question("predict", (np.unique(Y),), is_vote=True)
+    question = ResponseMethod("predict", (np.unique(Y),), is_vote=True)
     learner = DecisionTreeClassifier(max_depth=2, random_state=0)
     found = folds(SPLITTERS["repeated"])
 
@@ -121,7 +123,7 @@ def test_votes_of_several_models_are_counted() -> None:
     votes = np.zeros((60, 3))
     for fold, said in zip(found, models, strict=True):
         votes[fold.test, np.searchsorted(np.unique(Y), said)] += 1
-    np.testing.assert_array_equal(question.settled(crossed.answers[0])[:, 0], votes.argmax(axis=1))
+    np.testing.assert_array_equal(question.finalize(crossed.answers[0])[:, 0], votes.argmax(axis=1))
 
 
 def test_a_class_that_a_fold_did_not_see_has_no_probability_and_the_lowest_score() -> None:
@@ -130,7 +132,9 @@ def test_a_class_that_a_fold_did_not_see_has_no_probability_and_the_lowest_score
     found = [Fold(train, test)]
 
     for method in ("predict_proba", "decision_function"):
-        crossed = cross_fit(plan(LogisticRegression(), y, Question(method, (np.unique(y),))), X, found, 60)
+        crossed = cross_fit(
+            plan(LogisticRegression(), y, ResponseMethod(method, (np.unique(y),))), X, found, 60
+        )
         answers = crossed.answers[0][test]
         assert answers.shape == (20, 3)
         assert np.all(answers[:, 1] == (0 if method == "predict_proba" else answers[:, [0, 2]].min(axis=1)))
@@ -172,6 +176,6 @@ def test_a_member_of_other_classes_is_refused() -> None:
     with raised(
         InvalidInput, parameter="it", received=["a", "x"], allowed="'b'", about="'it' knows the classes"
     ):
-        Question("predict_proba", (np.array(["a", "b"]),)).ask(
+        ResponseMethod("predict_proba", (np.array(["a", "b"]),)).predict_with(
             "it", LogisticRegression().fit([[0.0], [1.0]], ["a", "x"]), [[0.0]]
         )

@@ -189,7 +189,7 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         )
         self.baseline_ = begun.start
         learner = self._base_learner()
-        if learner.says_classes and begun.n_outputs > 1:
+        if learner.is_classifier and begun.n_outputs > 1:
             raise InvalidParameter(
                 f"estimator={in_short(learner.model)} is a classifier, whose answers move one score up or down; "
                 f"this loss has {begun.n_outputs} scores for each row. Give estimator= a regressor."
@@ -320,7 +320,7 @@ class AnyBoostBase(Reported, CallbackSupportMixin, BaseEstimator):
         if with_start:
             yield scores * self._unit
         for members, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-            said = [learner.answers_to(table, member) for member in members]
+            said = [learner.predict_new(table, member) for member in members]
             scores = scores + weight * np.column_stack(said)
             yield scores * self._unit
 

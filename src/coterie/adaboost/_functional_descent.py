@@ -121,7 +121,7 @@ class Descent:
             order = np.random.Generator(np.random.PCG64(int(seeds[-1]))).permutation(len(y))
             drawn = np.sort(order[: max(1, round(self.subsample * len(y)))])
             X, y, weight = rows_of(X, drawn), y[drawn], None if weight is None else weight[drawn]
-        if not self.learner.says_classes:
+        if not self.learner.is_classifier:
             return [
                 self.learner.fitted(X, own, weight, int(own_seed))
                 for own, own_seed in zip(y.T, seeds, strict=False)
@@ -133,7 +133,7 @@ class Descent:
         return [self.learner.fitted(X, signs, sizes * (total / sizes.sum()), int(seeds[0]))]
 
     def _said_by(self, members: list[Any], rows: Rows) -> FloatArray:
-        return np.column_stack([self.learner.answers(member, rows.X, len(rows.y)) for member in members])
+        return np.column_stack([self.learner.predict(member, rows.X, len(rows.y)) for member in members])
 
     def _step(self, direction: FloatArray) -> float:
         if self.rule.length is not None:

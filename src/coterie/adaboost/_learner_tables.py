@@ -35,7 +35,7 @@ def prepare_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training
     )
     kinds: list[Kind] = ["numeric"] * n_columns
     schema, encoder = Schema(None, tuple(kinds)), Encoder()
-    schema.mark(estimator)
+    schema.set_feature_names(estimator)
     estimator.schema_, estimator.encoder_ = schema, encoder
     encoded = Encoded([_projection(X)], n_rows, 1, np.zeros(1, np.int32))
     return TrainingData(encoded, encoder, schema, target, combined_weight(weight, target.row_weight))

@@ -207,7 +207,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
             # Members are weighed only if weights differ: a learner that takes none need not draw at first.
             given = parts * total if self._weighs(parts) else None
             member = known[number] if number < len(known) else learner.fitted(X, y, given, seed)
-            judged = self._judge(learner.answers(member, X, len(y)), y, parts, log_weight)
+            judged = self._judge(learner.predict(member, X, len(y)), y, parts, log_weight)
             if judged.loss >= 0.5:
                 why = f"the loss of a member is {judged.loss:.3g}, and half would be had by chance"
                 if members:
@@ -264,7 +264,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
         """What each member says of each row, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
         table, learner = new_table(self, X), self._base_learner()
-        return np.column_stack([learner.answers_to(table, member) for member in self.estimators_])
+        return np.column_stack([learner.predict_new(table, member) for member in self.estimators_])
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -280,7 +280,7 @@ class AdaBoostRegressor(Reported, RegressorMixin, BaseEstimator):
     def _base_learner(self) -> BaseLearner:
         model = default_learner() if self.estimator is None else self.estimator
         learner = BaseLearner(model, self.n_jobs, always_draw=self.method == "resample")
-        if learner.says_classes:
+        if learner.is_classifier:
             raise InvalidParameter(
                 f"AdaBoostRegressor(estimator={in_short(model)}): expected a regressor; this is a classifier."
             )

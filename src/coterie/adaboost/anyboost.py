@@ -293,7 +293,7 @@ class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
             )
 
     def _serves_two_classes(self) -> bool:
-        return self._base_learner().says_classes or not isinstance(self.loss, str) or self.loss != "log_loss"
+        return self._base_learner().is_classifier or not isinstance(self.loss, str) or self.loss != "log_loss"
 
     def _row_loss(self, y: AnyArray, weight: FloatArray | None) -> RowLoss:
         return row_loss_of_classes(self.loss, len(self.classes_))

@@ -18,7 +18,7 @@ import numpy as np
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray
-from coterie.data.parts import Columns, Outline
+from coterie.data.parts import Columns, TableShape
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.plan import BagPlan, copies_of
 from coterie.trees.limits import max_features_of
@@ -202,7 +202,7 @@ class ColumnDraws:
     replace: bool
 
     @classmethod
-    def of(cls, max_features: Any, outline: Outline, *, replace: bool) -> "ColumnDraws | None":
+    def of(cls, max_features: Any, outline: TableShape, *, replace: bool) -> "ColumnDraws | None":
         if outline.n_columns is None:
             if replace or max_features not in (None, 1.0):
                 raise InvalidParameter(

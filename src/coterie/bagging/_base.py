@@ -30,7 +30,7 @@ from coterie.bagging._plan import (
     check_together,
     contents_of,
 )
-from coterie.data.parts import Columns, Outline, cuttable, outline_of, rows_of
+from coterie.data.parts import Columns, TableShape, row_indexable, rows_of, table_shape
 from coterie.data.schema import Schema
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
@@ -47,16 +47,16 @@ from coterie.forests.out_of_bag import OutOfBag, oob_score
 from coterie.forests.tree_members import Members
 from coterie.members.fit_members import (
     Budget,
+    FitTask,
     Member,
     Outcome,
     dropped_members,
     fit_all,
     in_parallel,
-    weight_params,
 )
-from coterie.members.fit_members import Task as FitTask
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["BaggingBase"]
 
@@ -77,7 +77,7 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
     _columns: list[Columns | None]
     _bags: Bags
     _seeds: SeedArray
-    _question: Question
+    _question: ResponseMethod
     _schema: Schema | None
     _oob: OobSums | KnownOob | None
     _trees: ForestBase | None  # whose trees are the members, if they grew together
@@ -96,8 +96,8 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             return self._fit_from(known, self._read(X, y, sample_weight, others), resume=resume)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
-        outline = outline_of(X)
-        X = cuttable(X)
+        outline = table_shape(X)
+        X = row_indexable(X)
         target = read_target(
             y,
             task=self._task,
@@ -256,7 +256,7 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         ]
         ask = _Asker(self._question)
         new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
-        fitted = iter(fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, ask=ask))
+        fitted = iter(fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, predict=ask))
         outcomes = [
             _known_outcome(task, known[number], lesson.X, ask) if number in known else next(fitted)
             for number, task in zip(numbers, tasks, strict=True)
@@ -273,8 +273,8 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             self._columns.append(own)
             n_columns = lesson.outline.n_columns or 0
             self.estimators_features_.append(np.arange(n_columns) if own is None else np.array(own.places))
-            if self._oob is not None and task.asked is not None:
-                self._oob.add(task.asked, outcome.answers)
+            if self._oob is not None and task.predict_rows is not None:
+                self._oob.add(task.predict_rows, outcome.predictions)
             elif self._oob is not None:
                 self._oob.add(np.zeros(0, dtype=np.int64), np.zeros((0, self._n_columns())))
         return errors
@@ -304,13 +304,13 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             Member(_name(number), learner, columns),
             lesson.labels,
             rows=rows,
-            asked=asked,
+            predict_rows=asked,
             params=params,
             seed=int(self._seeds[number]),
             said=said,
         )
 
-    def _answers_of(self, X: Any, question: Question | None = None) -> Iterator[FloatArray]:
+    def _answers_of(self, X: Any, question: ResponseMethod | None = None) -> Iterator[FloatArray]:
         """What one member after the other says of rows, arrays of shape (n_rows, n_columns)."""
         check_is_fitted(self, "estimators_")
         if self._schema is not None:
@@ -318,7 +318,7 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
         if self._trees is not None and question is None:
             yield from answers_of_trees(self._trees, X)
             return
-        X = cuttable(X)
+        X = row_indexable(X)
         ask = _Asker(self._question if question is None else question)
         calls = [
             (Member(_name(number), None, columns), model, X)
@@ -412,10 +412,10 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
             )
         return learner
 
-    def _take_outline(self, outline: Outline) -> None:
+    def _take_outline(self, outline: TableShape) -> None:
         self._schema = None if outline.table is None else Schema.of(outline.table)
         if self._schema is not None:
-            self._schema.mark(self)
+            self._schema.set_feature_names(self)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
@@ -438,7 +438,7 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
     def _default(self) -> Any:
         raise AssertionError("bagging of classes and of numbers each say what to do")
 
-    def _asked(self, learner: Any) -> Question:
+    def _asked(self, learner: Any) -> ResponseMethod:
         raise AssertionError("bagging of classes and of numbers each say what to do")
 
     def _labels(self, target: Target) -> AnyArray:
@@ -458,17 +458,17 @@ class BaggingBase(Reported, CallbackSupportMixin, BaseEstimator):
 class _Asker:
     """Asks members a question; a class, because workers need to be sent it."""
 
-    question: Question
+    question: ResponseMethod
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.question.ask(member.name, model, member.part_of(X))
+        return self.question.predict_with(member.name, model, member.part_of(X))
 
 
 def _known_outcome(task: FitTask, model: Any, X: Any, ask: _Asker) -> Outcome:
     """What became of a task before the fit was interrupted; the member is asked again."""
-    if task.asked is None:
+    if task.predict_rows is None:
         return Outcome(model)
-    return Outcome(model, ask(task.member, model, rows_of(X, task.asked)))
+    return Outcome(model, ask(task.member, model, rows_of(X, task.predict_rows)))
 
 
 def _name(number: int) -> str:

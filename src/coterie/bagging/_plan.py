@@ -21,13 +21,13 @@ from coterie._params import (
 from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
 from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
-from coterie.data.parts import Outline
+from coterie.data.parts import TableShape
 from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
-from coterie.members.fit_members import weight_params
+from coterie.members.weight_parameter import weight_params
 from coterie.trees.limits import Share
 
 __all__ = [
@@ -73,7 +73,7 @@ class Lesson:
     """
 
     X: Any
-    outline: Outline
+    outline: TableShape
     target: Target
     labels: AnyArray
     weight: FloatArray | None
@@ -94,7 +94,7 @@ class Lesson:
         return None if self.target.classes is None else self.target.values
 
 
-def contents_of(X: Any, outline: Outline, target: Target) -> SeedArray:
+def contents_of(X: Any, outline: TableShape, target: Target) -> SeedArray:
     """One number for what each row and its target hold; a class is known by its label."""
     rows = hashes_of_objects(X) if outline.table is None else hashes_of_rows(outline.table)
     if target.classes is None:

@@ -14,7 +14,7 @@ from coterie.bagging._parameter_docs import bagging_texts
 from coterie.bagging._plan import BAGGING_PARAMS
 from coterie.data.target import Target
 from coterie.fitting.callbacks import watched
-from coterie.members.response import Question, method_of
+from coterie.members.response import ResponseMethod, method_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
@@ -134,7 +134,9 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """The mean of the members' scores, shape (n_rows,) for two classes, else (n_rows, n_classes)."""
-        question = Question("decision_function", (self.classes_,)) if hasattr(self, "classes_") else None
+        question = (
+            ResponseMethod("decision_function", (self.classes_,)) if hasattr(self, "classes_") else None
+        )
         scores = self._mean(lambda: self._answers_of(X, question))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -146,10 +148,10 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     def _default(self) -> Any:
         return DecisionTreeClassifier()
 
-    def _asked(self, learner: Any) -> Question:
+    def _asked(self, learner: Any) -> ResponseMethod:
         soft = self.voting == "soft" or (self.voting == "auto" and hasattr(learner, "predict_proba"))
         method = method_of(type(learner).__name__, learner, "predict_proba" if soft else "predict")
-        return Question(method, (self.classes_,), is_vote=not soft)
+        return ResponseMethod(method, (self.classes_,), is_vote=not soft)
 
     def _labels(self, target: Target) -> AnyArray:
         assert isinstance(target.classes, np.ndarray)
@@ -265,8 +267,8 @@ class BaggingRegressor(RegressorMixin, BaggingBase):
     def _default(self) -> Any:
         return DecisionTreeRegressor()
 
-    def _asked(self, learner: Any) -> Question:
-        return Question(method_of(type(learner).__name__, learner, "predict"))
+    def _asked(self, learner: Any) -> ResponseMethod:
+        return ResponseMethod(method_of(type(learner).__name__, learner, "predict"))
 
     def _labels(self, target: Target) -> AnyArray:
         return target.values

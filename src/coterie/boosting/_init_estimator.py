@@ -8,11 +8,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
+from coterie.data.class_columns import columns_by_class
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import LossChoice
 from coterie.losses.class_choices import ClassLoss
-from coterie.members.user_model import asked, finite_floats
+from coterie.members.user_model import call_user_model, finite_floats
 
 __all__ = ["class_scores", "fitted_init", "number_scores"]
 
@@ -28,12 +29,14 @@ def fitted_init(init: Any, X: Any, y: AnyArray, weight: FloatArray | None, rows:
         X, y = rows_of(X, rows), y[rows]
         weight = None if weight is None else weight[rows]
     weights = {} if weight is None else {"sample_weight": weight}
-    return asked("init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights))
+    return call_user_model(
+        "init", init, "be fitted to the training rows", lambda: clone(init).fit(X, y, **weights)
+    )
 
 
 def number_scores(model: Any, X: Any, loss: LossChoice, n_rows: int) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
-    given = asked("init", model, "predict", lambda: model.predict(X))
+    given = call_user_model("init", model, "predict", lambda: model.predict(X))
     answers = finite_floats("init", model, "predict", given)
     if answers.ndim == 1:
         answers = answers[:, None]
@@ -52,13 +55,13 @@ def class_scores(model: Any, X: Any, loss: ClassLoss, classes: AnyArray, n_rows:
     """
     n_outputs = 1 if loss.n_classes == 2 else loss.n_classes
     if hasattr(model, "predict_proba"):
-        probabilities = asked("init", model, "predict", lambda: model.predict_proba(X))
+        probabilities = call_user_model("init", model, "predict", lambda: model.predict_proba(X))
         given = finite_floats("init", model, "predict_proba", probabilities)
         scores = loss.scores_of(_by_class(given, model, classes, n_rows))
         if scores is not None:
             return scores
     if hasattr(model, "decision_function"):
-        margins = asked("init", model, "predict", lambda: model.decision_function(X))
+        margins = call_user_model("init", model, "predict", lambda: model.decision_function(X))
         margins = finite_floats("init", model, "decision_function", margins)
         margins = margins[:, None] if margins.ndim == 1 else margins
         if margins.shape == (n_rows, n_outputs) and np.array_equal(model.classes_, classes):
@@ -81,6 +84,4 @@ def _by_class(given: FloatArray, model: Any, classes: AnyArray, n_rows: int) -> 
             f"predict_proba of init={in_short(model)} has the shape {given.shape} for the classes "
             f"{in_short(list(known))}; expected a column for each of {in_short(list(classes))}."
         )
-    ordered = np.zeros((n_rows, len(classes)))
-    ordered[:, np.searchsorted(classes, known)] = given
-    return ordered
+    return columns_by_class(given, known, classes)

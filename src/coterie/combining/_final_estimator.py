@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
-from coterie.members.fit_members import Member, Task, fit_all
+from coterie.members.fit_members import FitTask, Member, fit_all
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["FinalLesson", "final_score", "fitted_final", "score_of"]
 
@@ -39,9 +39,9 @@ class FinalLesson:
     n_jobs: int | None
     seed: int | None
 
-    def task(self, final: Any, rows: RowArray | None, asked: RowArray | None = None) -> Task:
+    def task(self, final: Any, rows: RowArray | None, asked: RowArray | None = None) -> FitTask:
         member = Member("final_estimator", final)
-        return Task(member, self.truth, rows=rows, asked=asked, params=self.params, seed=self.seed)
+        return FitTask(member, self.truth, rows=rows, predict_rows=asked, params=self.params, seed=self.seed)
 
 
 def fitted_final(final: Any, lesson: FinalLesson) -> Any:
@@ -79,26 +79,28 @@ def _said(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> tuple[Float
         learn, test = (side[lesson.known[side]] for side in (fold.train, fold.test))
         if len(learn) and len(test):
             tasks.append(lesson.task(final, learn, test))
-    question = Question("predict", tuple(np.arange(k) for k in lesson.n_classes), bool(lesson.n_classes))
+    question = ResponseMethod(
+        "predict", tuple(np.arange(k) for k in lesson.n_classes), bool(lesson.n_classes)
+    )
 
     def ask(member: Member, model: Any, X: Any) -> FloatArray:
-        return question.ask(member.name, model, X)
+        return question.predict_with(member.name, model, X)
 
     n_rows = len(lesson.truth)
     times, total = np.zeros(n_rows), None
     # An error here only means that a fold cannot be scored, for example because it has rows of one class alone.
     for task, outcome in zip(
-        tasks, fit_all(tasks, lesson.table, n_jobs=None, on_error="drop", ask=ask), strict=True
+        tasks, fit_all(tasks, lesson.table, n_jobs=None, on_error="drop", predict=ask), strict=True
     ):
-        if outcome.error is None and task.asked is not None:
-            total = np.zeros((n_rows, outcome.answers.shape[1])) if total is None else total
-            np.add.at(total, task.asked, outcome.answers)
-            np.add.at(times, task.asked, 1)
+        if outcome.error is None and task.predict_rows is not None:
+            total = np.zeros((n_rows, outcome.predictions.shape[1])) if total is None else total
+            np.add.at(total, task.predict_rows, outcome.predictions)
+            np.add.at(times, task.predict_rows, 1)
     rows = times > 0
     if total is None:
         return np.zeros((n_rows, 1)), rows
     total[rows] /= times[rows, None]
-    return question.settled(total), rows
+    return question.finalize(total), rows
 
 
 def _new_folds(lesson: FinalLesson) -> list[Fold]:

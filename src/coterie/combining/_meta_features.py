@@ -14,15 +14,15 @@ from scipy import sparse
 from coterie._typing import FloatArray
 from coterie.data.frames import eager_frame, is_frame
 from coterie.errors import InvalidInput
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["features_of", "joined"]
 
 
-def features_of(answers: FloatArray, question: Question) -> FloatArray:
+def features_of(answers: FloatArray, question: ResponseMethod) -> FloatArray:
     """Answers as features: of two probabilities the second is enough; votes become the number of the class."""
     if question.is_vote:
-        return question.settled(answers)
+        return question.finalize(answers)
     if question.method == "predict_proba" and len(question.classes) == 1 and answers.shape[1] == 2:
         return answers[:, 1:]
     return answers

@@ -15,25 +15,25 @@ from coterie._params import Function, OneOf, Params, Real, Whole, check_params, 
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
 from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
-from coterie.data.parts import Outline, cuttable, outline_of
+from coterie.data.parts import TableShape, row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.fitting.scoring import ScorerName, parameters_of
 from coterie.members.fit_members import Member, in_parallel
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, NamedMembers
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
-    Plan,
+    CrossFitPlan,
     Splitter,
     cross_fit,
     folds_of,
     prefit_members,
     splitter_of,
 )
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 from coterie.trees.limits import Share
 
 __all__ = ["SELECTION_PARAMS", "SelectionBase"]
@@ -60,15 +60,15 @@ class SelectionBase(NamedMembers):
 
     weights_: FloatArray
     selection_path_: list[Bunch]
-    _asked: list[tuple[Member, Question]]
+    _asked: list[tuple[Member, ResponseMethod]]
     _shares: FloatArray
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         check_params(self)
         resolve_n_jobs(self.n_jobs)
         self._check_members()
-        outline = outline_of(X)
-        X = cuttable(X)
+        outline = table_shape(X)
+        X = row_indexable(X)
         target = read_target(
             y,
             task=self._task,
@@ -104,12 +104,12 @@ class SelectionBase(NamedMembers):
     def _plan(
         self,
         members: list[Member],
-        questions: list[Question],
+        questions: list[ResponseMethod],
         labels: AnyArray,
         given: GivenAtFit,
         seed: int | None,
-    ) -> Plan:
-        return Plan(
+    ) -> CrossFitPlan:
+        return CrossFitPlan(
             members,
             questions,
             [labels] * len(members),
@@ -220,7 +220,7 @@ class SelectionBase(NamedMembers):
         target: Target,
         given: GivenAtFit,
         seeds: Any,
-        outline: Outline,
+        outline: TableShape,
     ) -> None:
         """Keep the members that were chosen: fitted to all rows, or their models of the folds."""
         chosen = np.flatnonzero(self.weights_).tolist()
@@ -231,7 +231,7 @@ class SelectionBase(NamedMembers):
             models = [crossed.models[i] for i in chosen]
         elif self.members == "folds":
             classes = () if target.classes is None else (target.classes,)
-            models = [FoldModels(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
+            models = [FoldEnsemble(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
         else:
             plan = self._plan(
                 members, questions, self._labels(target), given, None if seeds is None else int(seeds[1])
@@ -280,7 +280,7 @@ class SelectionBase(NamedMembers):
         names, learners = zip(*self._pairs, strict=True)
         return _VisualBlock("parallel", learners, names=names)
 
-    def _question(self, member: Member, target: Target) -> Question:
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
         raise AssertionError("selection of classes and of numbers each say what they ask")
 
     def _labels(self, target: Target) -> AnyArray:
@@ -308,5 +308,5 @@ def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
     return covered if weight is None else covered & (weight > 0)
 
 
-def _asked_of(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
-    return question.ask(member.name, model, member.part_of(X))
+def _asked_of(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    return question.predict_with(member.name, model, member.part_of(X))

@@ -27,16 +27,17 @@ from coterie.combining._final_estimator import FinalLesson, final_score, fitted_
 from coterie.combining._leak_guard import guard_against_leaks
 from coterie.combining._meta_features import features_of, joined
 from coterie.combining._stacking_tags import StackFace
-from coterie.data.parts import Columns, Outline, chosen_columns, cuttable, outline_of
+from coterie.data.parts import Columns, TableShape, chosen_columns, row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.members.fit_members import Member, in_parallel, weight_params
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fit_members import Member, in_parallel
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, target_of
-from coterie.members.oof_score import Score, spoken_codes
-from coterie.members.out_of_fold import CrossFit, Fold, Plan, cross_fit, prefit_members
-from coterie.members.response import Question, method_of
+from coterie.members.oof_score import Score, predicted_codes
+from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, prefit_members
+from coterie.members.response import ResponseMethod, method_of
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["STACKING_PARAMS", "Lesson", "StackingBase"]
 
@@ -55,7 +56,7 @@ class Lesson:
     """What `fit` was given, read and checked; `labels` is y as members see it."""
 
     X: Any
-    outline: Outline
+    outline: TableShape
     target: Target
     labels: AnyArray
     weight: FloatArray | None
@@ -77,7 +78,7 @@ class StackingBase(StackFace):
     final_estimator_: Any
     stack_method_: list[str]
     dropped_: dict[str, str]
-    _asked: list[tuple[Member, Question]]
+    _asked: list[tuple[Member, ResponseMethod]]
     _passed: Columns | None
     _features: FloatArray
     _widths: list[int]
@@ -112,7 +113,7 @@ class StackingBase(StackFace):
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Lesson:
-        outline = outline_of(X)
+        outline = table_shape(X)
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         target = read_target(
             y,
@@ -121,7 +122,7 @@ class StackingBase(StackFace):
             n_rows=outline.n_rows,
             multi_output=self._has_outputs(),
         )
-        return Lesson(cuttable(X), outline, target, _labels(target), weight, groups, others)
+        return Lesson(row_indexable(X), outline, target, _labels(target), weight, groups, others)
 
     def _crossed(
         self,
@@ -133,7 +134,7 @@ class StackingBase(StackFace):
     ) -> CrossFit:
         classes = lesson.classes
         questions = [
-            Question.to(
+            ResponseMethod.of(
                 member.estimator, method_of(member.name, member.estimator, self._wanted_method()), classes
             )
             for member in members
@@ -141,7 +142,7 @@ class StackingBase(StackFace):
         if folds is None:
             return prefit_members(members, questions, lesson.X, lesson.outline.n_rows, self.n_jobs)
         codes = lesson.target.values
-        plan = Plan(
+        plan = CrossFitPlan(
             members,
             questions,
             [target_of(member, codes, lesson.labels) if classes else codes for member in members],
@@ -161,7 +162,7 @@ class StackingBase(StackFace):
         models = crossed.models
         if crossed.fold_models:
             models = [
-                FoldModels(member.name, own, question.classes)
+                FoldEnsemble(member.name, own, question.classes)
                 for member, own, question in zip(
                     crossed.members, crossed.fold_models, crossed.questions, strict=True
                 )
@@ -192,11 +193,11 @@ class StackingBase(StackFace):
         self.member_scores_ = Bunch(**{name: score.value for name, score in zip(names, scores, strict=True)})
 
     def _member_score(
-        self, answers: FloatArray, question: Question, lesson: Lesson, coverage: RowArray
+        self, answers: FloatArray, question: ResponseMethod, lesson: Lesson, coverage: RowArray
     ) -> Score:
         n_classes = tuple(map(len, lesson.classes))
         known = coverage > 0
-        said = answers if not n_classes else spoken_codes(np.nan_to_num(answers), question, n_classes)
+        said = answers if not n_classes else predicted_codes(np.nan_to_num(answers), question, n_classes)
         said = said[:, None] if said.ndim == 1 else said
         truth = lesson.target.values
         blank = FinalLesson(None, truth, n_classes, known, lesson.weight, None, {}, None, None)
@@ -245,13 +246,13 @@ class StackingBase(StackFace):
         if self._passed is not None or self._passes_all():
             if X is None:
                 raise InvalidInput("recombined needs X, the table of fit: columns of it are passed through.")
-            if outline_of(X).n_rows != len(self._features):
+            if table_shape(X).n_rows != len(self._features):
                 raise InvalidInput(f"recombined needs the X of fit, which had {len(self._features)} rows.")
         kept = self._lesson
         final = other._final()
         target = Target(self._task, kept.truth, self._classes_of_target())
         outline = replace(self._outline)
-        lesson = Lesson(cuttable(X), outline, target, kept.truth, kept.weight, kept.groups, {})
+        lesson = Lesson(row_indexable(X), outline, target, kept.truth, kept.weight, kept.groups, {})
         other._learn_final(final, lesson, weight_params(final, kept.weight), kept.seed)
         return other
 
@@ -289,7 +290,7 @@ class StackingBase(StackFace):
     def _meta_table(self, X: Any) -> Any:
         """What the final estimator is shown of new rows."""
         check_is_fitted(self, "final_estimator_")
-        X = cuttable(X)
+        X = row_indexable(X)
         calls = [
             (question, member, model, X)
             for (member, question), model in zip(self._asked, self.estimators_, strict=True)
@@ -342,13 +343,13 @@ def _labels(target: Target) -> AnyArray:
     return np.asarray(classes[codes])
 
 
-def _shown(answers: FloatArray, question: Question) -> FloatArray:
-    settled = question.settled(answers)
+def _shown(answers: FloatArray, question: ResponseMethod) -> FloatArray:
+    settled = question.finalize(answers)
     return settled[:, 0] if settled.shape[1] == 1 else settled
 
 
-def _features_of_member(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
+def _features_of_member(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
     part = member.part_of(X)
-    if isinstance(model, FoldModels):
+    if isinstance(model, FoldEnsemble):
         return features_of(model.mean_of(question, part), question)
-    return features_of(question.ask(member.name, model, part), question)
+    return features_of(question.predict_with(member.name, model, part), question)

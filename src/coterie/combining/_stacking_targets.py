@@ -13,7 +13,7 @@ from coterie._params import OneOf, Params
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.combining._stacking_base import STACKING_PARAMS, StackingBase
 from coterie.data.target import Target
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["STACK_OF_CLASSES_PARAMS", "StackOfClasses", "StackOfNumbers"]
 
@@ -67,8 +67,8 @@ class StackOfClasses(ClassifierMixin, StackingBase):
         table = self._meta_table(X)
         if isinstance(self.classes_, list):
             return self.final_estimator_.predict_proba(table)
-        question = Question("predict_proba", (np.arange(len(self.classes_)),))
-        return question.ask("final_estimator", self.final_estimator_, table)
+        question = ResponseMethod("predict_proba", (np.arange(len(self.classes_)),))
+        return question.predict_with("final_estimator", self.final_estimator_, table)
 
     @_final_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:

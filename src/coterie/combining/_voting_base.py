@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short, resolve_n_jobs
 from coterie._typing import AnyArray, BoolArray, FloatArray, Task
 from coterie.combining._combine import RankScales, mean, median
-from coterie.data.parts import cuttable, outline_of
+from coterie.data.parts import row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
@@ -22,7 +22,7 @@ from coterie.members.named_members import MEMBER_PARAMS, GivenAtFit, NamedMember
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
-    Plan,
+    CrossFitPlan,
     Splitter,
     cross_fit,
     folds_of,
@@ -30,7 +30,7 @@ from coterie.members.out_of_fold import (
     route_cv,
     splitter_of,
 )
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["VOTING_PARAMS", "VotingBase"]
 
@@ -48,7 +48,7 @@ class VotingBase(TransformerMixin, NamedMembers):
     _task: ClassVar[Task]
 
     weights_: FloatArray
-    _asked: list[tuple[Member, Question]]
+    _asked: list[tuple[Member, ResponseMethod]]
     _weights: FloatArray | None
     _scales: RankScales | None
     _crossed: CrossFit | None
@@ -61,8 +61,8 @@ class VotingBase(TransformerMixin, NamedMembers):
         names = self._check_members()
         if self.weights is not None and not isinstance(self.weights, str):
             member_weights(self.weights, len(names))
-        outline = outline_of(X)
-        X = cuttable(X)
+        outline = table_shape(X)
+        X = row_indexable(X)
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         target = read_target(
             y,
@@ -105,7 +105,7 @@ class VotingBase(TransformerMixin, NamedMembers):
             raise InvalidInput(
                 "groups say which rows folds may not part, and this fit makes no folds. Leave groups out, or set cv."
             )
-        plan = Plan(
+        plan = CrossFitPlan(
             members,
             questions,
             targets,
@@ -283,11 +283,11 @@ class VotingBase(TransformerMixin, NamedMembers):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _asked_by(self, asked: list[tuple[Member, Question]]) -> list[tuple[Member, Question]]:
+    def _asked_by(self, asked: list[tuple[Member, ResponseMethod]]) -> list[tuple[Member, ResponseMethod]]:
         """The questions that the present `voting` asks."""
         return asked
 
-    def _question(self, member: Member, target: Target) -> Question:
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
         raise AssertionError("voting of classes and of numbers each say what they ask")
 
     def _target_of_members(self, target: Target) -> AnyArray:
@@ -309,5 +309,5 @@ class VotingBase(TransformerMixin, NamedMembers):
         raise AssertionError("voting of classes and of numbers each say how wide answers are")
 
 
-def _asked_of(question: Question, member: Member, model: Any, X: Any) -> FloatArray:
-    return question.ask(member.name, model, member.part_of(X))
+def _asked_of(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    return question.predict_with(member.name, model, member.part_of(X))

@@ -30,15 +30,16 @@ from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._typing import SeedLike as Seed
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
 from coterie.combining._decoding import LOSSES, coupled, distances, logits
-from coterie.data.parts import cuttable, outline_of
+from coterie.data.parts import row_indexable, table_shape
 from coterie.data.schema import Schema
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.callbacks import watched
 from coterie.fitting.warm_start import left_as_it_was
-from coterie.members.fit_members import Member, Task, fit_all, in_parallel, weight_params
+from coterie.members.fit_members import FitTask, Member, fit_all, in_parallel
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+from coterie.members.weight_parameter import weight_params
 from coterie.trees.decision_tree import DecisionTreeClassifier
 
 __all__ = ["OutputCodeClassifier"]
@@ -174,7 +175,7 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         check_params(self)
         resolve_n_jobs(self.n_jobs)
         learner = self._checked_learner()
-        outline = outline_of(X)
+        outline = table_shape(X)
         target = read_target(
             y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
         )
@@ -187,8 +188,8 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
             self.separation_ = separation(self.code_book_)
             self._schema = None if outline.table is None else Schema.of(outline.table)
             if self._schema is not None:
-                self._schema.mark(self)
-            self._fit_members(learner, cuttable(X), target.values, weight, params, seed)
+                self._schema.set_feature_names(self)
+            self._fit_members(learner, row_indexable(X), target.values, weight, params, seed)
         return self
 
     def _code(self, classes: AnyArray, seed: int) -> Code:
@@ -209,7 +210,7 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         weighty = np.ones(len(codes), dtype=bool) if weight is None else weight > 0
         seeds = spawn_seeds(seed, 1 + sides.shape[1])[1:]
         every: list[Any] = [None] * sides.shape[1]
-        tasks: dict[int, Task] = {}
+        tasks: dict[int, FitTask] = {}
         seen = []
         for column in range(sides.shape[1]):
             rows = np.flatnonzero((sides[:, column] != 0) & weighty)
@@ -233,10 +234,10 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
         rows: RowArray,
         params: dict[str, Any],
         seeds: AnyArray,
-    ) -> Task:
+    ) -> FitTask:
         y = (side > 0).astype(np.int64) if is_classifier(learner) else side.astype(np.float64)
         owner = type(self).__name__
-        return Task(
+        return FitTask(
             Member(_name(column), learner),
             y,
             rows=None if len(rows) == len(side) else rows,
@@ -280,10 +281,10 @@ class OutputCodeClassifier(Reported, ClassifierMixin, CallbackSupportMixin, Base
     def _said(self, X: Any, ask: Any) -> FloatArray:
         """What each member says, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
-        outline = outline_of(X)
+        outline = table_shape(X)
         if self._schema is not None and outline.table is not None:
             self._schema.check(outline.table, type(self).__name__)
-        X = cuttable(X)
+        X = row_indexable(X)
         found = in_parallel(ask, [(model, X) for model in self.estimators_], n_jobs=self.n_jobs)
         return np.column_stack(found) if found else np.zeros((outline.n_rows, 0))
 
@@ -341,4 +342,4 @@ def _probability(model: Any, X: Any) -> FloatArray:
 
 
 def _n_rows(X: Any) -> int:
-    return outline_of(X).n_rows
+    return table_shape(X).n_rows

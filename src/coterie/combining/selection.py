@@ -14,7 +14,7 @@ from coterie.fitting.callbacks import watched
 from coterie.members.fit_members import Member
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
-from coterie.members.response import Question, method_of
+from coterie.members.response import ResponseMethod, method_of
 
 __all__ = ["SelectionClassifier", "SelectionRegressor"]
 
@@ -147,11 +147,11 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
         """The weighted mean of the members' probabilities, shape (n_rows, n_classes)."""
         return self._means_of(X)
 
-    def _question(self, member: Member, target: Target) -> Question:
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
         soft = hasattr(member.estimator, "predict_proba")
         method = method_of(member.name, member.estimator, "predict_proba" if soft else "predict")
         assert isinstance(target.classes, np.ndarray)
-        return Question(method, (target.classes,), is_vote=not soft)
+        return ResponseMethod(method, (target.classes,), is_vote=not soft)
 
     def _labels(self, target: Target) -> AnyArray:
         assert isinstance(target.classes, np.ndarray)
@@ -248,8 +248,8 @@ class SelectionRegressor(RegressorMixin, SelectionBase):
         """The weighted mean of what the chosen members say."""
         return self._shown(self._means_of(X))
 
-    def _question(self, member: Member, target: Target) -> Question:
-        return Question(method_of(member.name, member.estimator, "predict"))
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
+        return ResponseMethod(method_of(member.name, member.estimator, "predict"))
 
     def _labels(self, target: Target) -> AnyArray:
         return target.values

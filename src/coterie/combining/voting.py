@@ -20,7 +20,7 @@ from coterie.fitting.callbacks import watched
 from coterie.members.fit_members import Member
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import voting_texts
-from coterie.members.response import Question, method_of
+from coterie.members.response import ResponseMethod, method_of
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
@@ -137,16 +137,18 @@ class VotingClassifier(ClassifierMixin, VotingBase):
         mixed = self._mixed(answers, weights)
         return mixed if self.voting == "soft" else as_probabilities(mixed)
 
-    def _question(self, member: Member, target: Target) -> Question:
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
         wanted = "predict" if self.voting == "hard" else "predict_proba"
         classes = target.classes
         assert isinstance(classes, np.ndarray)
-        return Question(method_of(member.name, member.estimator, wanted), (classes,), self.voting == "hard")
+        return ResponseMethod(
+            method_of(member.name, member.estimator, wanted), (classes,), self.voting == "hard"
+        )
 
-    def _asked_by(self, asked: list[tuple[Member, Question]]) -> list[tuple[Member, Question]]:
+    def _asked_by(self, asked: list[tuple[Member, ResponseMethod]]) -> list[tuple[Member, ResponseMethod]]:
         hard = self.voting == "hard"
         method = "predict" if hard else "predict_proba"
-        return [(member, Question(method, question.classes, hard)) for member, question in asked]
+        return [(member, ResponseMethod(method, question.classes, hard)) for member, question in asked]
 
     def _target_of_members(self, target: Target) -> AnyArray:
         classes = target.classes
@@ -248,8 +250,8 @@ class VotingRegressor(RegressorMixin, VotingBase):
         """What each member says, shape (n_rows, n_members) or (n_rows, n_members * n_outputs)."""
         return np.hstack(list(self._stacked(X)))
 
-    def _question(self, member: Member, target: Target) -> Question:
-        return Question(method_of(member.name, member.estimator, "predict"))
+    def _question(self, member: Member, target: Target) -> ResponseMethod:
+        return ResponseMethod(method_of(member.name, member.estimator, "predict"))
 
     def _target_of_members(self, target: Target) -> AnyArray:
         return target.values

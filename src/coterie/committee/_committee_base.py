@@ -27,7 +27,7 @@ from coterie.committee.listing import Listing
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, trusted_of
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.groups import read_groups
-from coterie.data.parts import cuttable
+from coterie.data.parts import row_indexable
 from coterie.data.schema import Schema
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
@@ -38,7 +38,7 @@ from coterie.fitting.checkpoint_writer import Journal, check_resume, opened_jour
 from coterie.fitting.fingerprint import about_fit, digest_of
 from coterie.fitting.scoring import ScorerName
 from coterie.members.fit_members import in_parallel
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.out_of_fold import Fold, Splitter
 
 __all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
@@ -68,7 +68,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
     _task: ClassVar[Task]
 
     weights_: FloatArray
-    estimators_: list[FoldModels]
+    estimators_: list[FoldEnsemble]
     _answers: Answers
     _truth: Rows
 
@@ -153,14 +153,14 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         target = read_target(y, task=self._task, estimator_name=type(self).__name__, n_rows=table.n_rows)
         weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
         codes = None if groups is None else read_groups(groups, table.n_rows)
-        X = cuttable(X)
+        X = row_indexable(X)
         folds = drawn_folds(self.cv, X, target.values, codes, self._task, seed, type(self).__name__)
         if self.time_limit is not None:
             folds = thinned(folds, _MOST_HELD_OUT, seed)
         classes = target.classes
         assert not isinstance(classes, list)
         labels = target.values if classes is None else classes[target.values]
-        Schema.of(table).mark(self)
+        Schema.of(table).set_feature_names(self)
         drawn = self.cv is None or Whole(2).accepts(self.cv)
         return Training(X, labels, weight, codes, classes, folds, table.n_columns, drawn), target
 
@@ -242,7 +242,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         chosen = np.flatnonzero(choice.weights)
         classes = self.__dict__.get("classes_")
         self.estimators_ = [
-            FoldModels(found[i].entry.name, found[i].models, () if classes is None else (classes,))
+            FoldEnsemble(found[i].entry.name, found[i].models, () if classes is None else (classes,))
             for i in chosen
         ]
         self.named_estimators_ = Bunch(**{model.name: model for model in self.estimators_})
@@ -267,7 +267,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         n_models = self.n_folds_ if self._has_folds else 1
         totals: list[Any] = [0.0] * n_models
         for member, question, share in zip(self.estimators_, self._questions, self._shares, strict=True):
-            said = [share * question.ask(member.name, model, X) for model in member.models]
+            said = [share * question.predict_with(member.name, model, X) for model in member.models]
             for number in range(n_models):
                 totals[number] = totals[number] + said[number if len(said) > 1 else 0]
         return np.stack(totals)
@@ -304,7 +304,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         classes = target.classes
         assert not isinstance(classes, list)
         labels = target.values if classes is None else classes[target.values]
-        X = cuttable(X)
+        X = row_indexable(X)
         every = Fold(np.arange(n_rows), np.arange(0))
         columns = int(self.n_features_in_)
         training = Training(X, labels, weight, codes, classes, [every], columns)
@@ -316,7 +316,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
             learner, max_rows = self._learners[place]
             entry = Entry(member.name, learner, max_rows=max_rows)
             model = gathering.model_of_all(entry, int(seeds[place]))
-            models.append(FoldModels(member.name, [model], () if classes is None else (classes,)))
+            models.append(FoldEnsemble(member.name, [model], () if classes is None else (classes,)))
         twin = copy.copy(self)
         twin.estimators_ = models
         twin.named_estimators_ = Bunch(**{model.name: model for model in models})
@@ -349,7 +349,7 @@ class CommitteeBase(Reported, TakesAnyTable, CallbackSupportMixin, BaseEstimator
         raise AssertionError("committees of classes and of numbers each say how answers look")
 
 
-def _mean_of(model: FoldModels, question: Any, X: Any) -> FloatArray:
+def _mean_of(model: FoldEnsemble, question: Any, X: Any) -> FloatArray:
     """The mean over folds; each is divided first, because the sum of large numbers may be no float."""
     share = 1 / len(model.models)
-    return np.asarray(sum(share * question.ask(model.name, own, X) for own in model.models))
+    return np.asarray(sum(share * question.predict_with(model.name, own, X) for own in model.models))

@@ -7,7 +7,7 @@ from typing import Any
 from coterie._typing import AnyArray, FloatArray
 from coterie.committee.portfolio import Entry, Shape
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["Gathered", "Limits", "Training"]
 
@@ -67,7 +67,7 @@ class Gathered:
     """
 
     entry: Entry
-    question: Question
+    question: ResponseMethod
     models: list[Any]
     answers: FloatArray
     fit_time: float

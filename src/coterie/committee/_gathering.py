@@ -23,6 +23,7 @@ from coterie.committee._clock import Clock, Forecast, StopAt
 from coterie.committee._gathered import Gathered, Limits, Training
 from coterie.committee._on_matrix import OnMatrixClassifier, OnMatrixRegressor
 from coterie.committee.portfolio import Entry, Shape
+from coterie.data.class_columns import columns_by_class
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidParameter, InvalidType, ModelFileError
 from coterie.fitting.callbacks import current_watch
@@ -30,9 +31,10 @@ from coterie.fitting.checkpoint_writer import Journal, taken_up
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.growth import growing_until
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
-from coterie.members.fit_members import Member, Task, dropped_members, fit_all, weight_params
+from coterie.members.fit_members import FitTask, Member, dropped_members, fit_all
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import Question, method_of
+from coterie.members.response import ResponseMethod, method_of
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["Gathered", "Gathering", "Limits", "Training"]
 
@@ -233,7 +235,7 @@ class Gathering:
             model = self._fitted(replace(entry, estimator=entry.own), every, training.n_rows, seed, 1, done)
             middle = self.clock.elapsed
             some = training.folds[0].test[:1000]
-            question.ask(entry.name, model, rows_of(training.X, some))
+            question.predict_with(entry.name, model, rows_of(training.X, some))
         except Exception as error:
             if self.limits.on_error == "raise":
                 raise
@@ -272,7 +274,7 @@ class Gathering:
             try:
                 model = self._fitted(entry, fold, shape.n_train, seeds[number], n_folds - number, done)
                 middle = self.clock.elapsed
-                answers = question.ask(entry.name, model, rows_of(training.X, fold.test))
+                answers = question.predict_with(entry.name, model, rows_of(training.X, fold.test))
             except Exception as error:
                 if self.limits.on_error == "raise":
                     raise
@@ -309,7 +311,7 @@ class Gathering:
         if self.clock.limit is not None and isinstance(estimator, _STOPPABLE) and current_watch() is None:
             guard = StopAt(self.clock, until)
             estimator = clone(estimator).set_callbacks(guard)
-        task = Task(
+        task = FitTask(
             Member(entry.name, estimator),
             training.y,
             rows=self._some(fold.train, n_rows),
@@ -344,13 +346,13 @@ class Gathering:
             drawn = np.union1d(drawn, rows[first])
         return np.sort(drawn)
 
-    def _question(self, entry: Entry) -> Question:
+    def _question(self, entry: Entry) -> ResponseMethod:
         classes = self.training.classes
         if classes is None:
-            return Question(method_of(entry.name, entry.estimator, "predict"))
+            return ResponseMethod(method_of(entry.name, entry.estimator, "predict"))
         soft = hasattr(entry.estimator, "predict_proba")
         method = method_of(entry.name, entry.estimator, "predict_proba" if soft else "predict")
-        return Question(method, (classes,), is_vote=not soft)
+        return ResponseMethod(method, (classes,), is_vote=not soft)
 
 
 def _left_out(model: Any, classes: AnyArray | None) -> FloatArray:
@@ -358,9 +360,7 @@ def _left_out(model: Any, classes: AnyArray | None) -> FloatArray:
     if classes is None:
         return np.asarray(model.oob_prediction_, dtype=np.float64).reshape(-1, 1)
     answers = np.asarray(model.oob_decision_function_, dtype=np.float64)
-    full = np.zeros((len(answers), len(classes)))
-    full[:, np.searchsorted(classes, model.classes_)] = answers
-    return full
+    return columns_by_class(answers, model.classes_, classes)
 
 
 def _takes_weights(estimator: Any) -> bool:

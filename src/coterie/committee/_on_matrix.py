@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.data.any_table import TakesAnyTable
 from coterie.data.encoding import Encoded, Encoder
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
 
@@ -112,7 +112,7 @@ class _OnMatrix(TakesAnyTable, BaseEstimator):
         sample_weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if sample_weight is not None and not sample_weight.all():
             kept = np.flatnonzero(sample_weight)
-            X, y, sample_weight = rows_of(cuttable(X), kept), y[kept], sample_weight[kept]
+            X, y, sample_weight = rows_of(row_indexable(X), kept), y[kept], sample_weight[kept]
         table = read_table(X)
         self.matrix_ = DesignMatrix().fit(table, sample_weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -14,7 +14,7 @@ from coterie.committee._committee_docs import committee_texts
 from coterie.committee._conformal import calibration_rows, held_out
 from coterie.committee._goal import Goal, LogLossGoal, SquaredErrorGoal
 from coterie.committee._weights import cooled
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
@@ -163,8 +163,8 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
                 **_STUDENT, n_jobs=self.n_jobs, random_state=self._student_seed()
             )
             # The same row twice must not be on both sides of what stops the rounds.
-            return student.fit(rows_of(cuttable(X), rows), self.classes_[codes], told, groups=rows)
-        return clone(student).fit(rows_of(cuttable(X), rows), self.classes_[codes], sample_weight=told)
+            return student.fit(rows_of(row_indexable(X), rows), self.classes_[codes], told, groups=rows)
+        return clone(student).fit(rows_of(row_indexable(X), rows), self.classes_[codes], sample_weight=told)
 
     def _take_models_alone(self) -> None:
         self.temperature_ = self._temperature_alone

@@ -19,17 +19,17 @@ from coterie.committee.families import families
 from coterie.committee.listing import Listing
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.data.table import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.fitting.scoring import ScorerName, parameters_of
 from coterie.forests.jackknife import check_alpha
-from coterie.members.fit_members import Member, fit_all, weight_params
-from coterie.members.fit_members import Task as FitTask
+from coterie.members.fit_members import FitTask, Member, fit_all
 from coterie.members.out_of_fold import Fold, Splitter
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["Comparison", "compare", "read_any_target"]
 
@@ -142,7 +142,7 @@ def compare(
     kind, target = read_any_target(y, task, table.n_rows, "compare")
     weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
     codes = None if groups is None else read_groups(groups, table.n_rows)
-    X, seed = cuttable(X), root_seed(random_state)
+    X, seed = row_indexable(X), root_seed(random_state)
     folds = drawn_folds(cv, X, target.values, codes, kind, seed, "compare")
     bench = _Bench(X, target, weight, codes, folds, scoring, n_jobs)
     taking = families(models, kind, committee, n_jobs)
@@ -237,17 +237,17 @@ class _Bench:
             raise InvalidInput("a fold holds out no row with weight.")
         if self.scoring is None:
             rows = Rows(self.target.values[fold.test], weight)
-            return self._goal().value(self._question(model).ask(name, model, part), rows)
+            return self._goal().value(self._question(model).predict_with(name, model, part), rows)
         scorer = get_scorer(self.scoring)
         takes = "sample_weight" in parameters_of(getattr(scorer, "_score_func", scorer))
         given = {"sample_weight": weight} if takes and self.weight is not None else {}
         return float(scorer(model, part, self._labels[fold.test], **given))
 
-    def _question(self, model: Any) -> Question:
+    def _question(self, model: Any) -> ResponseMethod:
         if self.target.classes is None:
-            return Question("predict")
+            return ResponseMethod("predict")
         soft = hasattr(model, "predict_proba")
-        return Question(
+        return ResponseMethod(
             "predict_proba" if soft else "predict", (np.asarray(self.target.classes),), is_vote=not soft
         )
 

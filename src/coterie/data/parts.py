@@ -19,11 +19,11 @@ from coterie.data.frames import eager_frame, is_frame, is_series, series_values
 from coterie.data.table import Table, read_table
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
 
-__all__ = ["Columns", "Outline", "chosen_columns", "cuttable", "outline_of", "rows_of"]
+__all__ = ["Columns", "TableShape", "chosen_columns", "row_indexable", "rows_of", "table_shape"]
 
 
 @dataclass(frozen=True)
-class Outline:
+class TableShape:
     """How large a table is, and what its columns are called.
 
     Attributes
@@ -40,25 +40,25 @@ class Outline:
     table: Table | None = None
 
 
-def outline_of(X: Any) -> Outline:
-    """The outline of a table, or an error that says why it is none.
+def table_shape(X: Any) -> TableShape:
+    """How large a table is, or an error that says why it is none.
 
     Rows of another kind are left to the members: a list of texts, of dicts, an array of images.
 
     Examples
     --------
-    >>> outline_of({"age": [31, 45], "town": ["Oslo", "Rome"]}).names
+    >>> table_shape({"age": [31, 45], "town": ["Oslo", "Rome"]}).names
     ('age', 'town')
-    >>> outline_of(["a text", "another text"]).n_columns is None
+    >>> table_shape(["a text", "another text"]).n_columns is None
     True
     """
     try:
         table = read_table(X)
     except CoterieError:
         if _holds_other_things(X):
-            return Outline(len(X), None, None)
+            return TableShape(len(X), None, None)
         raise
-    return Outline(table.n_rows, table.n_columns, table.names, table)
+    return TableShape(table.n_rows, table.n_columns, table.names, table)
 
 
 def _holds_other_things(X: Any) -> bool:
@@ -71,7 +71,7 @@ def _holds_other_things(X: Any) -> bool:
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and isinstance(X[0], str | bytes | Mapping)
 
 
-def cuttable(X: Any) -> Any:
+def row_indexable(X: Any) -> Any:
     """The same table in a form that rows can be taken of again and again: a lazy frame is read, COO becomes CSR."""
     if sparse.issparse(X):
         return X.tocsr()
@@ -141,13 +141,13 @@ def _no_such_column(name: str, known: list[Any]) -> SchemaMismatch:
     )
 
 
-def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns:
+def chosen_columns(choice: Any, X: Any, shape: TableShape, where: str) -> Columns:
     """The columns that a user names, as scikit-learn's ColumnTransformer takes them.
 
     `choice` is a name, a place, a list of either, a slice, a mask of booleans, or a function of X that returns one of
     these. `where` says in errors whose columns they are.
     """
-    if outline.n_columns is None:
+    if shape.n_columns is None:
         raise InvalidParameter(
             f"{where}: X has no columns to choose from.",
             parameter="columns",
@@ -156,7 +156,7 @@ def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns
         )
     if isinstance(choice, Callable) and not isinstance(choice, type):  # type: ignore[arg-type]
         choice = choice(X)
-    places = _places(choice, outline, where)
+    places = _places(choice, shape, where)
     if not places:
         raise InvalidParameter(
             f"{where}: columns={in_short(choice)} chooses no column; expected at least one.",
@@ -164,15 +164,15 @@ def chosen_columns(choice: Any, X: Any, outline: Outline, where: str) -> Columns
             received=choice,
             allowed="at least one column",
         )
-    names = None if outline.names is None else tuple(outline.names[place] for place in places)
-    return Columns(places, names, outline.n_columns)
+    names = None if shape.names is None else tuple(shape.names[place] for place in places)
+    return Columns(places, names, shape.n_columns)
 
 
-def _places(choice: Any, outline: Outline, where: str) -> tuple[int, ...]:
-    n_columns = outline.n_columns or 0
+def _places(choice: Any, shape: TableShape, where: str) -> tuple[int, ...]:
+    n_columns = shape.n_columns or 0
     if isinstance(choice, slice):
         start, stop = (
-            end if not isinstance(end, str) else _place(end, outline, where)
+            end if not isinstance(end, str) else _place(end, shape, where)
             for end in (choice.start, choice.stop)
         )
         last = 1 if isinstance(choice.stop, str) else 0  # a slice of names holds its end
@@ -201,21 +201,21 @@ def _places(choice: Any, outline: Outline, where: str) -> tuple[int, ...]:
                 allowed=f"{n_columns} booleans, one for each column",
             )
         return tuple(np.flatnonzero(chosen).tolist())
-    return tuple(_place(one, outline, where) for one in chosen)
+    return tuple(_place(one, shape, where) for one in chosen)
 
 
-def _place(one: Any, outline: Outline, where: str) -> int:
-    n_columns = outline.n_columns or 0
+def _place(one: Any, shape: TableShape, where: str) -> int:
+    n_columns = shape.n_columns or 0
     if isinstance(one, str):
-        if outline.names is None or one not in outline.names:
-            known = "the table has no names" if outline.names is None else in_short(list(outline.names))
+        if shape.names is None or one not in shape.names:
+            known = "the table has no names" if shape.names is None else in_short(list(shape.names))
             raise InvalidParameter(
                 f"{where}: there is no column {one!r}; {known}.",
                 parameter="columns",
                 received=one,
                 allowed=known,
             )
-        return outline.names.index(one)
+        return shape.names.index(one)
     if isinstance(one, bool) or not isinstance(one, int) or not -n_columns <= one < n_columns:
         allowed = f"names, or places from 0 to {n_columns - 1}"
         raise InvalidParameter(

@@ -65,7 +65,7 @@ def prepare_training(
     )
     encoded = encoder.fit_transform(table, target.values, weight)
     schema = Schema.of(table, encoder.n_levels > 0)
-    schema.mark(estimator)
+    schema.set_feature_names(estimator)
     estimator.schema_ = schema
     estimator.encoder_ = encoder
     return TrainingData(encoded, encoder, schema, target, weight)

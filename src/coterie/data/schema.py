@@ -35,7 +35,7 @@ class Schema:
 
     @classmethod
     def of(cls, table: Table, nominal: Any = None) -> "Schema":
-        """The schema of a table; `nominal` marks columns that are treated as nominal whatever they hold."""
+        """The schema of a table; `nominal` says which columns are treated as nominal whatever they hold."""
         if table.matrix is not None:
             kinds: list[Kind] = ["numeric"] * table.n_columns
         else:
@@ -44,7 +44,7 @@ class Schema:
             kinds[index] = "nominal"
         return cls(table.names, tuple(kinds))
 
-    def mark(self, estimator: Any) -> None:
+    def set_feature_names(self, estimator: Any) -> None:
         """Set `n_features_in_` and `feature_names_in_` as scikit-learn does."""
         estimator.n_features_in_ = self.n_features
         if self.names is not None:

@@ -7,7 +7,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, RowArray, Task
-from coterie.data.parts import outline_of
+from coterie.data.parts import table_shape
 from coterie.data.target import read_target
 from coterie.errors import InvalidParameter
 from coterie.members.fit_members import _give_seeds
@@ -36,7 +36,7 @@ def task_of(estimator: Any) -> Task:
 
 def labels_of(X: Any, y: Any, task: Task, name: str) -> AnyArray:
     """The target as one array: labels as they are, or numbers; as long as the table."""
-    target = read_target(y, task=task, estimator_name=name, n_rows=outline_of(X).n_rows)
+    target = read_target(y, task=task, estimator_name=name, n_rows=table_shape(X).n_rows)
     if task == "regression":
         return np.asarray(target.values, dtype=np.float64)
     return np.asarray(np.asarray(target.classes)[target.values])

@@ -9,7 +9,7 @@ import numpy as np
 from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.diagnostics._decompositions import Parts, domingos, kohavi_wolpert, squared_error
 from coterie.diagnostics._repeats import bootstrap_rows, fitted_copy, labels_of, task_of
 from coterie.diagnostics.checks import check_choice
@@ -149,7 +149,7 @@ def bias_variance(
     check_choice("draw", draw, Function(), None)
     resolve_n_jobs(n_jobs)
     labels = labels_of(X, y, task, "bias_variance")
-    X = cuttable(X)
+    X = row_indexable(X)
     split_seed, *seeds = (int(seed) for seed in spawn_seeds(random_state, n_repeats + 1))
     asked, others = _set_aside(len(labels), None if draw is not None else test_size, split_seed)
     X_asked = rows_of(X, asked)

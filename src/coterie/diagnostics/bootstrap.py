@@ -9,7 +9,7 @@ from scipy import stats
 from coterie._params import OneOf, Real, Whole, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.diagnostics._repeats import fitted_copy, labels_of, task_of
 from coterie.diagnostics._row_losses import RowLosses, losses_for
 from coterie.diagnostics.checks import check_choice
@@ -133,7 +133,7 @@ def bootstrap(
     resolve_n_jobs(n_jobs)
     labels = labels_of(X, y, task, "bootstrap")
     losses = losses_for(loss, task, estimator, labels, response_method)
-    X = cuttable(X)
+    X = row_indexable(X)
     seeds = [int(seed) for seed in spawn_seeds(random_state, n_repeats + 1)]
     whole = fitted_copy(estimator, X, labels, seeds[0])
 

@@ -9,8 +9,8 @@ import numpy as np
 from coterie._params import Flag, OneOf, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
-from coterie.data.parts import chosen_columns, cuttable, outline_of, rows_of
-from coterie.data.replaced import with_values_of
+from coterie.data.column_from_rows import with_column_from_rows
+from coterie.data.parts import chosen_columns, row_indexable, rows_of, table_shape
 from coterie.data.table import Table, read_table
 from coterie.data.weight import read_weight
 from coterie.diagnostics._grid import Grid, grid_of, levels_by_likeness
@@ -222,8 +222,11 @@ def interaction_strength(
     def means(row: int) -> tuple[float, float, float]:
         """At the values of this row: of both columns, of the first, of the second."""
         same = np.full(n_rows, row)
-        first = with_values_of(X, places[0], same)
-        second, both = with_values_of(X, places[1], same), with_values_of(first, places[1], same)
+        first = with_column_from_rows(X, places[0], same)
+        second, both = (
+            with_column_from_rows(X, places[1], same),
+            with_column_from_rows(first, places[1], same),
+        )
         return tuple(float(ask(asked).mean()) for asked in (both, first, second))  # type: ignore[return-value]
 
     found = np.array(in_parallel(means, [(row,) for row in range(n_rows)], n_jobs=n_jobs))
@@ -235,10 +238,10 @@ def interaction_strength(
 
 
 def _columns(X: Any, features: Any, name: str) -> tuple[Any, Table, tuple[int, ...]]:
-    outline = outline_of(X)
+    outline = table_shape(X)
     if outline.n_columns is None:
         raise InvalidInput("X has no columns whose values could be changed.")
-    X = cuttable(X)
+    X = row_indexable(X)
     return X, read_table(X), chosen_columns(features, X, outline, name).places
 
 
@@ -251,7 +254,7 @@ def _answers(
 
     def at(rows: RowArray) -> FloatArray:
         every = X if len(rows) == 1 else rows_of(X, np.tile(np.arange(n_rows), len(rows)))
-        return ask(with_values_of(every, place, np.repeat(rows, n_rows))).reshape(len(rows), n_rows)
+        return ask(with_column_from_rows(every, place, np.repeat(rows, n_rows))).reshape(len(rows), n_rows)
 
     return np.concatenate(in_parallel(at, [(part,) for part in parts], n_jobs=n_jobs)).T
 
@@ -268,7 +271,7 @@ def _accumulated(
     def at(places: RowArray) -> FloatArray:
         moved = np.arange(len(grid.place))
         moved[known] = grid.rows[places]
-        return ask(rows_of(with_values_of(X, place, moved), known))
+        return ask(rows_of(with_column_from_rows(X, place, moved), known))
 
     if not grid.categorical:  # a row lies between two values, and is moved to both
         upper = np.maximum(own, 1)

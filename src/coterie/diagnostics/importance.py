@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import OneOf, Whole, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, SeedLike
-from coterie.data.parts import chosen_columns, cuttable, outline_of
-from coterie.data.replaced import with_values_of
+from coterie.data.column_from_rows import with_column_from_rows
+from coterie.data.parts import chosen_columns, row_indexable, table_shape
 from coterie.data.weight import read_weight
 from coterie.diagnostics._split_counts import split_counts
 from coterie.diagnostics.checks import check_choice
@@ -174,10 +174,10 @@ def _permuted(
 ) -> Importance:
     if X is None or y is None:
         raise InvalidParameter("method='permutation' needs X and y: rows, and their targets.")
-    outline = outline_of(X)
+    outline = table_shape(X)
     if outline.n_columns is None:
         raise InvalidInput("X has no columns whose values could change places.")
-    X = cuttable(X)
+    X = row_indexable(X)
     scorer = check_scoring(model, scoring)
     weight = read_weight(sample_weight, outline.n_rows)
     options = {} if weight is None else {"sample_weight": weight}
@@ -188,7 +188,8 @@ def _permuted(
         own = seeds[place * n_repeats : (place + 1) * n_repeats]
         orders = [np.random.default_rng(int(seed)).permutation(outline.n_rows) for seed in own]
         return [
-            base - float(scorer(model, with_values_of(X, place, order), y, **options)) for order in orders
+            base - float(scorer(model, with_column_from_rows(X, place, order), y, **options))
+            for order in orders
         ]
 
     every = tuple(range(outline.n_columns))

@@ -34,9 +34,9 @@ from coterie.files.kinds import (
 )
 from coterie.files.member_classes import FLOATS, LABELS, ROWS
 from coterie.files.spec import Spec, expect
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["COMMITTEE_CLASSES"]
 
@@ -65,12 +65,12 @@ _COMMITTEE: Mapping[str, Kind] = {
     "stopped_": list_of(TEXT),
     "interrupted_": FLAG,
     "n_folds_": WHOLE,
-    "estimators_": list_of(instance(FoldModels)),
-    "named_estimators_": dict_of(TEXT, instance(FoldModels)),
+    "estimators_": list_of(instance(FoldEnsemble)),
+    "named_estimators_": dict_of(TEXT, instance(FoldEnsemble)),
     "_answers": instance(Answers),
     "_truth": instance(Rows),
     "_shares": FLOATS,
-    "_questions": list_of(instance(Question)),
+    "_questions": list_of(instance(ResponseMethod)),
     "_learners": list_of(pair_of(MODEL, WHOLE | NONE)),
     "_has_folds": FLAG,
 }

@@ -7,7 +7,7 @@ import numpy as np
 
 from coterie._engine import Tree
 from coterie.data.encoding import Encoder, _Coding
-from coterie.data.parts import Columns, Outline
+from coterie.data.parts import Columns, TableShape
 from coterie.data.schema import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.files.kinds import ANY, NONE, TEXT, WHOLE, array, dict_of, instance, list_of, one_of, tuple_of
@@ -153,7 +153,7 @@ DATA_CLASSES = [
     ),
     Spec(
         "Outline",
-        Outline,
+        TableShape,
         {"n_rows": WHOLE, "n_columns": WHOLE | NONE, "names": NAMES, "table": NONE},
     ),
     Spec(

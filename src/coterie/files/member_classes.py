@@ -42,9 +42,9 @@ from coterie.forests.plan import BagPlan
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.forests.tree_members import Members
 from coterie.members.fit_members import Member
-from coterie.members.fold_ensemble import FoldModels
+from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.out_of_fold import CrossFit, Fold
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 
 __all__ = ["FLOATS", "FORESTS", "LABELS", "MEMBER_CLASSES", "ROWS"]
 
@@ -146,7 +146,7 @@ MEMBER_CLASSES = [
         },
         verify=_check_sums,
     ),
-    Spec("Question", Question, {"method": TEXT, "classes": tuple_of(LABELS), "is_vote": FLAG}),
+    Spec("Question", ResponseMethod, {"method": TEXT, "classes": tuple_of(LABELS), "is_vote": FLAG}),
     Spec("Member", Member, {"name": TEXT, "estimator": MODEL | NONE, "columns": instance(Columns) | NONE}),
     Spec("Fold", Fold, {"train": ROWS, "test": ROWS}),
     Spec(
@@ -154,7 +154,7 @@ MEMBER_CLASSES = [
         CrossFit,
         {
             "members": list_of(instance(Member)),
-            "questions": list_of(instance(Question)),
+            "questions": list_of(instance(ResponseMethod)),
             "models": list_of(MODEL),
             "fold_models": list_of(list_of(MODEL)),
             "answers": list_of(array("f", 2)),
@@ -180,7 +180,7 @@ MEMBER_CLASSES = [
     ),
     Spec(
         "FoldModels",
-        FoldModels,
+        FoldEnsemble,
         {
             "name": TEXT,
             "models": list_of(MODEL),

@@ -29,7 +29,7 @@ from coterie.combining._combine import RankScales
 from coterie.combining._final_estimator import FinalLesson
 from coterie.combining.output_code import _OneSide
 from coterie.data.encoding import Encoder
-from coterie.data.parts import Columns, Outline
+from coterie.data.parts import Columns, TableShape
 from coterie.data.schema import Schema
 from coterie.data.target_statistics import TargetStatistics
 from coterie.files.kinds import (
@@ -69,7 +69,7 @@ from coterie.forests.plan import BagPlan
 from coterie.forests.tree_members import Members
 from coterie.members.fit_members import Member
 from coterie.members.out_of_fold import CrossFit, Fold
-from coterie.members.response import Question
+from coterie.members.response import ResponseMethod
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.trees.grown_tree import GrownTree
 
@@ -189,7 +189,7 @@ _BAGGING: _Attributes = {
     "_n_tried": WHOLE,
     "_numbers": list_of(WHOLE),
     "_oob": instance(KnownOob, OobSums) | NONE,
-    "_question": instance(Question),
+    "_question": instance(ResponseMethod),
     "_schema": instance(Schema) | NONE,
     "_seeds": array("iu"),
     "_trace": instance(BaggingTrace),
@@ -206,8 +206,8 @@ _NAMED: _Attributes = {
     "oof_predictions_": dict_of(TEXT, FLOATS),
     "oof_score_": NUMBER,
     "oof_score_error_": NUMBER,
-    "_asked": list_of(pair_of(instance(Member), instance(Question))),
-    "_outline": instance(Outline),
+    "_asked": list_of(pair_of(instance(Member), instance(ResponseMethod))),
+    "_outline": instance(TableShape),
     "_n_outputs": WHOLE,
 }
 _VOTING: _Attributes = {

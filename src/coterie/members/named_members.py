@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Boolean, Integer, OneOf, Params, Seed, store_params, unexpected
 from coterie._reported import Reported
 from coterie._typing import AnyArray, FloatArray
-from coterie.data.parts import Outline, chosen_columns
+from coterie.data.parts import TableShape, chosen_columns
 from coterie.errors import InvalidParameter
-from coterie.members.fit_members import Member, weight_params
+from coterie.members.fit_members import Member
 from coterie.members.single_learner import routing_is_off
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["MEMBER_PARAMS", "GivenAtFit", "NamedMembers", "member_weights", "target_of"]
 
@@ -81,7 +82,7 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
     estimators: Any
     estimators_: list[Any]
     named_estimators_: Bunch
-    _outline: Outline
+    _outline: TableShape
 
     def _store(self, given: Mapping[str, Any]) -> None:
         """Keep the arguments of a constructor."""
@@ -153,12 +154,12 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
                     )
         return names
 
-    def _members(self, X: Any, outline: Outline) -> list[Member]:
+    def _members(self, X: Any, shape: TableShape) -> list[Member]:
         """The members that are not dropped, with the columns that each sees."""
         found = []
         for name, learner, *columns in self.estimators:
             if not _is_drop(learner):
-                chosen = chosen_columns(columns[0], X, outline, f"member {name!r}") if columns else None
+                chosen = chosen_columns(columns[0], X, shape, f"member {name!r}") if columns else None
                 found.append(Member(name, learner, chosen))
         return found
 
@@ -167,20 +168,20 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
         self.estimators_ = list(models)
         self.named_estimators_ = Bunch(**{name: fitted.get(name, "drop") for name, _ in self._pairs})
 
-    def _take_outline(self, outline: Outline) -> None:
-        self._outline = Outline(outline.n_rows, outline.n_columns, outline.names)
-        if outline.names is not None:
-            self.feature_names_in_ = np.array(outline.names, dtype=object)
+    def _take_outline(self, shape: TableShape) -> None:
+        self._outline = TableShape(shape.n_rows, shape.n_columns, shape.names)
+        if shape.names is not None:
+            self.feature_names_in_ = np.array(shape.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
     @property
     def n_features_in_(self) -> int:
         """Columns that fit saw."""
-        outline = self.__dict__.get("_outline")
-        if outline is None or outline.n_columns is None:
+        shape = self.__dict__.get("_outline")
+        if shape is None or shape.n_columns is None:
             raise AttributeError(f"{type(self).__name__} object has no attribute n_features_in_")
-        return int(outline.n_columns)
+        return int(shape.n_columns)
 
     def _given(
         self,
@@ -226,7 +227,7 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
         try:
             learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
             return all(answer(get_tags(learner)) for learner in learners)
-        except Exception:  # whatever is wrong with the list is said by fit
+        except Exception:  # fit explains whatever is wrong with the list
             return False
 
     def _has_outputs(self) -> bool:

@@ -1,11 +1,11 @@
-"""Out of fold: what members say of rows that they were not fitted to.
+"""Out of fold: predictions of members for rows that they were not fitted to.
 
 Words
   fold      rows to learn from and rows held out, as any splitter of scikit-learn yields them
   coverage  how often a row was held out: once by a partition, several times by repeated folds, never by the first rows
             of a time series
-Each member is fitted once for each fold. Its answers to a row are averaged over the times the row was held out; a row
-that was never held out has NaN. The models of the folds may be kept: together they are a member too.
+Each member is fitted once for each fold. Its predictions for a row are averaged over the times the row was held out; a
+row that was never held out has NaN. The models of the folds may be kept: together they are a member too.
 """
 
 import warnings
@@ -23,13 +23,13 @@ from coterie._params import in_short
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
-from coterie.members.fit_members import Member, Outcome, Task, dropped_members, fit_all, in_parallel
-from coterie.members.response import Question
+from coterie.members.fit_members import FitTask, Member, Outcome, dropped_members, fit_all, in_parallel
+from coterie.members.response import ResponseMethod
 
 __all__ = [
     "CrossFit",
+    "CrossFitPlan",
     "Fold",
-    "Plan",
     "Splitter",
     "cross_fit",
     "folds_of",
@@ -62,13 +62,13 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CrossFitPlan:
     """What is fitted, to what, and how.
 
     Attributes
     ----------
     members : the learners
-    questions : what each is asked
+    questions : how each predicts
     targets : what each is fitted to, an entry for each row
     params : what `fit` of each is given by name
     refit : whether each is also fitted to all rows
@@ -76,7 +76,7 @@ class Plan:
     """
 
     members: Sequence[Member]
-    questions: Sequence[Question]
+    questions: Sequence[ResponseMethod]
     targets: Sequence[AnyArray]
     params: Sequence[dict[str, Any]]
     refit: bool = True
@@ -97,13 +97,13 @@ class CrossFit:
     members, questions : those that are left
     models : each member, fitted to all rows; empty unless the plan said refit
     fold_models : for each member its models by fold; empty unless the plan keeps them
-    answers : for each member what it says out of fold, shape (n_rows, n_columns); NaN where the coverage is 0
+    answers : for each member its predictions out of fold, shape (n_rows, n_columns); NaN where the coverage is 0
     coverage : how often each row was held out
     dropped : why members failed, by name
     """
 
     members: list[Member]
-    questions: list[Question]
+    questions: list[ResponseMethod]
     models: list[Any]
     fold_models: list[list[Any]]
     answers: list[FloatArray]
@@ -164,8 +164,8 @@ def _warn_of_uncovered(folds: Sequence[Fold], splitter: Any, n_rows: int, owner:
     n_never = n_rows - len(np.unique(np.concatenate([fold.test for fold in folds])))
     if n_never and not isinstance(splitter, TimeSeriesSplit | PredefinedSplit):
         warnings.warn(
-            f"{owner}: {n_never} of {n_rows} rows are never held out by cv={in_short(splitter)}. What members say of "
-            "them is not known out of fold, so these rows teach members and nothing else.",
+            f"{owner}: {n_never} of {n_rows} rows are never held out by cv={in_short(splitter)}. Predictions for "
+            "them are not known out of fold, so members learn from these rows and nothing else does.",
             UserWarning,
             stacklevel=5,
         )
@@ -206,7 +206,7 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
     return Fold(sides[0], sides[1])
 
 
-def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFit:
+def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFit:
     """Fit every member to every fold, and to all rows if the plan says so, as one queue of tasks."""
     n_folds = len(folds)
     per_member = n_folds + plan.refit
@@ -216,13 +216,13 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
         own = seeds[number * per_member : (number + 1) * per_member]
         place = f"({number + 1} of {len(plan.members)}) {member.name}"
         if plan.refit:
-            tasks.append(Task(member, y, params=params, seed=own[-1], said=_said(plan, place, "all rows")))
+            tasks.append(FitTask(member, y, params=params, seed=own[-1], said=_said(plan, place, "all rows")))
         tasks += [
-            Task(
+            FitTask(
                 member,
                 y,
                 rows=fold.train,
-                asked=fold.test,
+                predict_rows=fold.test,
                 params=params,
                 keeps_model=plan.keeps_folds,
                 seed=own[k],
@@ -230,33 +230,35 @@ def cross_fit(plan: Plan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFi
             )
             for k, fold in enumerate(folds)
         ]
-    ask = _Asker(
+    predict = _Predictor(
         {member.name: question for member, question in zip(plan.members, plan.questions, strict=True)}
     )
-    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, ask=ask)
+    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, predict=predict)
     by_member = [outcomes[i * per_member : (i + 1) * per_member] for i in range(len(plan.members))]
     return _collected(plan, by_member, folds, n_rows)
 
 
 @dataclass(frozen=True)
-class _Asker:
-    """Asks each member its own question; a class, because workers need to be sent it."""
+class _Predictor:
+    """Predicts with each member by its own method; a class, because workers need to be sent it."""
 
-    questions: dict[str, Question]
+    questions: dict[str, ResponseMethod]
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.questions[member.name].ask(member.name, model, member.part_of(X))
+        return self.questions[member.name].predict_with(member.name, model, member.part_of(X))
 
 
 def _seeds(random_state: Any, n: int) -> list[int | None]:
     return [None] * n if random_state is None else [int(seed) for seed in spawn_seeds(random_state, n)]
 
 
-def _said(plan: Plan, place: str, what: str) -> str | None:
+def _said(plan: CrossFitPlan, place: str, what: str) -> str | None:
     return f"{plan.owner}: {place}, {what}" if plan.verbose else None
 
 
-def _collected(plan: Plan, by_member: list[list[Outcome]], folds: Sequence[Fold], n_rows: int) -> CrossFit:
+def _collected(
+    plan: CrossFitPlan, by_member: list[list[Outcome]], folds: Sequence[Fold], n_rows: int
+) -> CrossFit:
     errors = {
         member.name: next(outcome.error for outcome in outcomes if outcome.error is not None)
         for member, outcomes in zip(plan.members, by_member, strict=True)
@@ -275,16 +277,20 @@ def _collected(plan: Plan, by_member: list[list[Outcome]], folds: Sequence[Fold]
         fold_models=[[outcome.model for outcome in outcomes] for outcomes in of_folds]
         if plan.keeps_folds
         else [],
-        answers=[_mean_answers([o.answers for o in each], folds, coverage) for each in of_folds if each],
+        answers=[
+            _mean_predictions([outcome.predictions for outcome in each], folds, coverage)
+            for each in of_folds
+            if each
+        ],
         coverage=coverage,
         folds=list(folds),
         dropped=dropped,
     )
 
 
-def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: RowArray) -> FloatArray:
+def _mean_predictions(predictions: list[FloatArray], folds: Sequence[Fold], coverage: RowArray) -> FloatArray:
     """The mean over the folds that held a row out; NaN for a row that none did."""
-    widths = {own.shape[1] for own in answers}
+    widths = {own.shape[1] for own in predictions}
     if len(widths) > 1:
         raise InvalidInput(
             f"The models of the folds give predictions of different widths: {sorted(widths)} columns.",
@@ -294,16 +300,16 @@ def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: Ro
             hint="Some folds may not have rows of every class; fewer folds, or stratified ones, do.",
         )
     sums = np.zeros((len(coverage), widths.pop() if widths else 0))
-    for fold, own in zip(folds, answers, strict=True):
+    for fold, own in zip(folds, predictions, strict=True):
         np.add.at(sums, fold.test, own)
     with np.errstate(invalid="ignore"):
         return sums / coverage[:, None]
 
 
 def prefit_members(
-    members: Sequence[Member], questions: Sequence[Question], X: Any, n_rows: int, n_jobs: int | None
+    members: Sequence[Member], questions: Sequence[ResponseMethod], X: Any, n_rows: int, n_jobs: int | None
 ) -> CrossFit:
-    """Members that were fitted before, asked about all rows; without X they are not asked."""
+    """Members that were fitted before, and their predictions of all rows; without X there are none."""
     for member in members:
         try:
             check_is_fitted(member.estimator)
@@ -313,8 +319,10 @@ def prefit_members(
             ) from error
     answers, folds = [], []
     if X is not None:
-        ask = _Asker({member.name: question for member, question in zip(members, questions, strict=True)})
-        answers = in_parallel(ask, [(member, member.estimator, X) for member in members], n_jobs=n_jobs)
+        predict = _Predictor(
+            {member.name: question for member, question in zip(members, questions, strict=True)}
+        )
+        answers = in_parallel(predict, [(member, member.estimator, X) for member in members], n_jobs=n_jobs)
         folds = [Fold(np.zeros(0, dtype=np.int64), np.arange(n_rows))]
     models = [member.estimator for member in members]
     coverage = np.ones(n_rows, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What ensembles of copies of one learner say to scikit-learn: its tags, and who is given what at `fit`."""
+"""What ensembles of copies of one learner tell scikit-learn: its tags, and who is given what at `fit`."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def take_input_tags(tags: Any, learner: Any) -> None:
     """The ensemble takes the tables that its learner takes."""
     try:
         own = get_tags(learner)
-    except Exception:  # whatever is wrong with the learner is said by fit
+    except Exception:  # fit explains whatever is wrong with the learner
         return
     for name in ("allow_nan", "sparse", "categorical", "string"):
         setattr(tags.input_tags, name, getattr(own.input_tags, name))

@@ -1,4 +1,4 @@
-"""Models that others wrote, asked in a way that their errors come back in our words."""
+"""Models that others wrote, called so that their errors come back as ours."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,28 +9,28 @@ from coterie._params import in_short
 from coterie._typing import FloatArray
 from coterie.errors import CoterieError, InvalidInput
 
-__all__ = ["asked", "finite_floats"]
+__all__ = ["call_user_model", "finite_floats"]
 
 
-def asked(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
-    """What the model answers; `parameter` is what it was given as."""
+def call_user_model(parameter: str, model: Any, action: str, call: Callable[[], Any]) -> Any:
+    """What the call returns; `parameter` is what the model was given as, `action` what it should do."""
     try:
-        return ask()
+        return call()
     except CoterieError:
         raise
     except Exception as error:
         raise InvalidInput(
-            f"{parameter}={in_short(model)} cannot {deed}: {type(error).__name__}: {error}",
+            f"{parameter}={in_short(model)} cannot {action}: {type(error).__name__}: {error}",
             parameter=parameter,
             received=model,
-            allowed=f"a model that can {deed}",
+            allowed=f"a model that can {action}",
             hint="It is given the table as it came; text, categories and missing values may need a pipeline that "
             "prepares them.",
         ) from error
 
 
 def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatArray:
-    """The answer as floats, none of them NaN or infinite."""
+    """The predictions as floats, none of them NaN or infinite."""
     try:
         array = np.asarray(given).astype(np.float64)
     except (TypeError, ValueError) as error:

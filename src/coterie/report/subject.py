@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
-from coterie.data.parts import cuttable, rows_of
+from coterie.data.parts import row_indexable, rows_of
 from coterie.data.table import Table, read_table
 from coterie.data.target import read_target
 from coterie.diagnostics.votes.voting_margins import codes_of
@@ -146,7 +146,7 @@ def subject_of(model: Any, X: Any, y: Any, *, max_rows: int, n_jobs: int | None,
         truth = read_target(y, task="regression", estimator_name=name, n_rows=table.n_rows).values
     else:
         truth = codes_of(y, np.asarray(classes), table.n_rows)
-    X = cuttable(X)
+    X = row_indexable(X)
     rows: RowArray = np.arange(table.n_rows)
     if table.n_rows > max_rows:
         rows = np.sort(np.random.default_rng(seed).permutation(table.n_rows)[:max_rows])

@@ -22,8 +22,8 @@ from coterie.diagnostics.votes.sklearn_ballots import _weights, answers_side_by_
 from coterie.diagnostics.votes.tally import one_hot
 from coterie.errors import InvalidInput, InvalidType
 from coterie.forests.base import ForestBase
-from coterie.members.fold_ensemble import FoldModels
-from coterie.members.response import Question
+from coterie.members.fold_ensemble import FoldEnsemble
+from coterie.members.response import ResponseMethod
 
 __all__ = ["MemberAnswers", "member_answers"]
 
@@ -142,10 +142,10 @@ def _stacked(model: Any, X: Any, classes: Any) -> _Asked:
             raise InvalidInput(
                 f"The member {member.name!r} of this {type(model).__name__} says numbers and no classes."
             )
-        question = Question("predict", () if classes is None else (classes,), classes is not None)
+        question = ResponseMethod("predict", () if classes is None else (classes,), classes is not None)
         part = member.part_of(X)
-        mean = isinstance(fitted, FoldModels)
-        said = fitted.mean_of(question, part) if mean else question.ask(member.name, fitted, part)
+        mean = isinstance(fitted, FoldEnsemble)
+        said = fitted.mean_of(question, part) if mean else question.predict_with(member.name, fitted, part)
         found.append(said)
         names.append(member.name)
     return np.stack(found), np.ones(len(found)), tuple(names)

@@ -63,7 +63,7 @@ def assemble(found: Findings) -> ImportedClassifier | ImportedRegressor:
             raise ModelFileError(f"{found.source}, tree {number}: {error}") from error
     reader = _reader(found, features)
     model = ImportedRegressor() if isinstance(found.link, NumberLink) else ImportedClassifier()
-    reader.schema.mark(model)
+    reader.schema.set_feature_names(model)
     model.source_ = found.source
     model.objective_ = found.objective
     model.forest_ = forest

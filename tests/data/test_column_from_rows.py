@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from coterie.data.replaced import with_values_of
+from coterie.data.column_from_rows import with_column_from_rows
 from coterie.data.table import read_table
 
 COLUMNS = {"a": [1, 2, 3], "word": ["x", None, "z"], "b": [0.5, float("nan"), 1.5]}
@@ -33,7 +33,7 @@ def test_any_table(make: Any) -> None:
     table = make(COLUMNS)
     before = read_table(table)
     for place in range(3):
-        after = read_table(with_values_of(table, place, ROWS))
+        after = read_table(with_column_from_rows(table, place, ROWS))
         for number in range(3):
             old, new = before.column(number), after.column(number)
             moved = ROWS if number == place else np.arange(3)
@@ -48,7 +48,7 @@ def test_any_table(make: Any) -> None:
 
 def test_categories_stay_categories() -> None:
     frame = pd.DataFrame({"c": pd.Categorical(["u", "v", "u"], categories=["v", "u", "w"], ordered=True)})
-    moved = with_values_of(frame, 0, np.array([1, 1, 0]))
+    moved = with_column_from_rows(frame, 0, np.array([1, 1, 0]))
 
     assert moved["c"].dtype == frame["c"].dtype
     assert moved["c"].tolist() == ["v", "v", "u"]
@@ -56,7 +56,7 @@ def test_categories_stay_categories() -> None:
 
 def test_a_sparse_matrix_stays_sparse() -> None:
     dense = np.array([[1.0, 0, 3], [0, 5, 0], [7, 0, 9]])
-    moved = with_values_of(sparse.csr_matrix(dense), 1, np.array([1, 0, 1]))
+    moved = with_column_from_rows(sparse.csr_matrix(dense), 1, np.array([1, 0, 1]))
 
     assert sparse.issparse(moved)
-    np.testing.assert_array_equal(moved.toarray(), with_values_of(dense, 1, np.array([1, 0, 1])))
+    np.testing.assert_array_equal(moved.toarray(), with_column_from_rows(dense, 1, np.array([1, 0, 1])))

@@ -1,4 +1,4 @@
-"""A table in which a column holds what it holds in other rows: for asking what a model would say then.
+"""A table in which a column has the values of other rows: for what a model would predict then.
 
 Values only ever move within their column. So types, categories and missing values stay what they are, in every kind of
 table.
@@ -15,15 +15,15 @@ from sklearn.utils import _safe_indexing
 from coterie._typing import AnyArray
 from coterie.data.frames import eager_frame, is_frame
 
-__all__ = ["with_values_of"]
+__all__ = ["with_column_from_rows"]
 
 
-def with_values_of(X: Any, place: int, rows: AnyArray) -> Any:
+def with_column_from_rows(X: Any, place: int, rows: AnyArray) -> Any:
     """The same table, but in row i the column at `place` holds what row `rows[i]` holds.
 
     Examples
     --------
-    >>> with_values_of(np.array([[1, 10], [2, 20], [3, 30]]), 1, np.array([2, 2, 0]))
+    >>> with_column_from_rows(np.array([[1, 10], [2, 20], [3, 30]]), 1, np.array([2, 2, 0]))
     array([[ 1, 30],
            [ 2, 30],
            [ 3, 10]])
