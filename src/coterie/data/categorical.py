@@ -1,4 +1,4 @@
-"""`categorical_features`: which columns are nominal, said by name, by index, by mask, or found out."""
+"""`categorical_features`: which columns are nominal, by name, by index, by mask, or found out."""
 
 from difflib import get_close_matches
 from typing import Any

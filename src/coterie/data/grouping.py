@@ -36,7 +36,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class _Sums:
-    """What the rows say: weight and weighted scores of each level, and the squared scores of all."""
+    """Sums over rows: weight and weighted scores of each level, and the squared scores of all."""
 
     mass: FloatArray
     score: FloatArray

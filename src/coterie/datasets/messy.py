@@ -63,7 +63,7 @@ def make_messy(
     _check(n_rows, task, missing, n_streets, as_)
     rng = np.random.Generator(np.random.PCG64(root_seed(random_state)))
     columns, value = _houses(rng, n_rows, n_streets)
-    y = _prices(rng, value, noise) if task == "regression" else _verdicts(rng, value, noise)
+    y = _prices(rng, value, noise) if task == "regression" else _price_classes(rng, value, noise)
     for name in columns:
         if name != "rooms":
             columns[name] = _with_holes(columns[name], rng.random(n_rows) < missing)
@@ -117,7 +117,7 @@ def _prices(rng: np.random.Generator, value: FloatArray, noise: float) -> FloatA
     return np.asarray(np.round(250 + 100 * (value + rng.normal(0.0, 1.0, len(value)) * noise), 1))
 
 
-def _verdicts(rng: np.random.Generator, value: FloatArray, noise: float) -> AnyArray:
+def _price_classes(rng: np.random.Generator, value: FloatArray, noise: float) -> AnyArray:
     seen = value + rng.normal(0.0, 1.0, len(value)) * noise
     return np.array(["cheap", "fair", "dear"])[np.digitize(seen, [-0.3, 0.5])]
 

@@ -222,11 +222,11 @@ class NamedMembers(Reported, CallbackSupportMixin, MetaEstimatorMixin, _BaseComp
             router.add(**{name: learner}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 
-    def _all_members(self, answer: Any) -> bool:
+    def _all_members(self, holds: Any) -> bool:
         """Whether something holds for the tags of every member; not for a list that is none."""
         try:
             learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
-            return all(answer(get_tags(learner)) for learner in learners)
+            return all(holds(get_tags(learner)) for learner in learners)
         except Exception:  # fit explains whatever is wrong with the list
             return False
 

@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Splitter:
-    """What says how rows are held out: an object with `split`, or a list of pairs of row numbers."""
+    """How rows are held out: an object with `split`, or a list of pairs of row numbers."""
 
     def accepts(self, value: object) -> bool:
         if isinstance(value, str | bytes | type):
@@ -95,7 +95,7 @@ class CrossFit:
     Attributes
     ----------
     members, questions : those that are left
-    models : each member, fitted to all rows; empty unless the plan said refit
+    models : each member, fitted to all rows; empty unless the plan refits
     fold_models : for each member its models by fold; empty unless the plan keeps them
     answers : for each member its predictions out of fold, shape (n_rows, n_columns); NaN where the coverage is 0
     coverage : how often each row was held out
@@ -160,7 +160,7 @@ def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **para
 
 
 def _warn_of_uncovered(folds: Sequence[Fold], splitter: Any, n_rows: int, owner: str) -> None:
-    """Say how many rows are never held out, unless the splitter is made to leave rows out."""
+    """Warn how many rows are never held out, unless the splitter is made to leave rows out."""
     n_never = n_rows - len(np.unique(np.concatenate([fold.test for fold in folds])))
     if n_never and not isinstance(splitter, TimeSeriesSplit | PredefinedSplit):
         warnings.warn(

@@ -18,9 +18,9 @@ MEMBER_WORDS = {
 """,
     "n_jobs": """\
     n_jobs : int or None
-        Threads in all. Members are fitted side by side, and each is held to its share whatever its own `n_jobs` says;
+        Threads in all. Members are fitted side by side, and each is limited to its share whatever its own `n_jobs` is;
         learners of ours share their work among threads and take turns. None: one after the other, each with the
-        threads it likes, or what `joblib.parallel_config` says. The answers are the same for any number.
+        threads it likes, or what `joblib.parallel_config` says. The predictions are the same for any number.
 """,
     "random_state": """\
     random_state : int, RandomState, Generator or None
@@ -33,7 +33,7 @@ MEMBER_WORDS = {
 }
 OOF_WORDS = """\
     oof_predictions_ : Bunch of arrays
-        What each member says of rows that it was not fitted to, by name; NaN for a row that was never held out.
+        Predictions of each member for rows that it was not fitted to, by name; NaN for a row that was never held out.
     oof_coverage_ : array of shape (n_rows,)
         How often each row was held out.
     member_scores_ : Bunch of float
@@ -44,14 +44,15 @@ OOF_WORDS = """\
 _CLASS_VOTING = """\
     voting : {"hard", "soft", "median", "rank"}
         "hard": each member votes for a class. "soft": the mean of their probabilities. "median": the median of them,
-        which a single wild member cannot move. "rank": probabilities are compared with what the member usually says,
-        and the mean of the ranks is translated back, so that members with different ideas of "sure" count alike.
+        which a single wild member cannot move. "rank": probabilities are compared with what the member usually
+        predicts, and the mean of the ranks is translated back, so that members with different ideas of "sure" count
+        alike.
 """
 _NUMBER_VOTING = """\
     voting : {"mean", "median", "rank"}
-        "mean": the mean of what members say. "median": the median, which a single wild member cannot move. "rank":
-        answers are compared with what the member usually says, and the mean of the ranks is translated back, so that
-        members on different scales count alike.
+        "mean": the mean of the predictions of members. "median": the median, which a single wild member cannot move.
+        "rank": predictions are compared with what the member usually predicts, and the mean of the ranks is translated
+        back, so that members on different scales count alike.
 """
 _PARAMETERS = """\
 {estimators}{voting}    weights : array of n_members, "learned" or None

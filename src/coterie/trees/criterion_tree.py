@@ -201,7 +201,7 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
         max_depth: int | None = None,
         decimals: int = 3,
     ) -> str:
-        """The tree as indented text; the first line under a question is where its answer is yes.
+        """The tree as indented text; the first line under a condition is where it holds.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class CriterionTree(Reported, Explained, TakesAnyTable, MultiOutputMixin, BaseEs
     ) -> TreeDrawing:
         """The tree as a picture, which notebooks show and `save` writes to a file.
 
-        Boxes are coloured by the answer: a hue for each class, stronger where the node is purer, or from
+        Boxes are coloured by the prediction: a hue for each class, stronger where the node is purer, or from
         light to dark with the value. A dashed line is the way of missing values.
 
         Parameters

@@ -33,7 +33,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     Each question splits the rows in two so that the classes on the two sides are purer. Every distinct value is
     tried as a threshold, categories are split into sets, and missing values go to whichever side serves
     better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally well the
-    first one is taken, so the answer does not depend on `random_state` unless something is drawn.
+    first one is taken, so the tree does not depend on `random_state` unless something is drawn.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     def predict(self, X: Any) -> AnyArray:
         """The most frequent class of the leaf that each row reaches; the first one on a tie."""
         scores = self._scores(X)
-        shares = self.tree_.answers(scores)
+        shares = self.tree_.by_output(scores)
         labels: list[AnyArray] = [
             own[part.argmax(axis=1)] for own, part in zip(self._all_classes(), shares, strict=True)
         ]
@@ -113,7 +113,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
         """The class shares of the leaf that each row reaches; a list of them for several outputs."""
         scores = self._scores(X)
-        parts = self.tree_.answers(scores)
+        parts = self.tree_.by_output(scores)
         return parts[0] if len(parts) == 1 else parts
 
     def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
@@ -141,7 +141,7 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     Each question splits the rows in two so that the numbers on the two sides are closer together. Every distinct
     value is tried as a threshold, categories are split into sets, and missing values go to whichever side
     serves better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally
-    well the first one is taken, so the answer does not depend on `random_state` unless something is drawn.
+    well the first one is taken, so the tree does not depend on `random_state` unless something is drawn.
 
     Examples
     --------
@@ -207,6 +207,6 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
         return (None,) if self.n_outputs_ == 1 else several, "prediction"
 
     def predict(self, X: Any) -> FloatArray:
-        """The answer of the leaf that each row reaches."""
+        """The prediction of the leaf that each row reaches."""
         scores = self._scores(X)
         return scores[:, 0] if self.n_outputs_ == 1 else scores
