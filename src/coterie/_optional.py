@@ -26,5 +26,7 @@ def need(package: str, *, purpose: str, extra: str | None = None) -> ModuleType:
             raise
         wanted = package.split(".")[0] if extra is None else f"coterie[{extra}]"
         raise MissingPackage(
-            f"{purpose} uses {package!r}, which is not installed. Install it with: pip install '{wanted}'"
+            f"{purpose} uses {package!r}, which is not installed.",
+            parameter=package,
+            hint=f"Install it with: pip install '{wanted}'",
         ) from error

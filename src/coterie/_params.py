@@ -4,7 +4,7 @@ An estimator lists its rules in `PARAMS`, a dict from the parameter's name to a 
 them must accept the value. A rule answers two questions: does it accept a value, and how is it said
 in words. `None` in the list means that None is allowed.
 
-    PARAMS = {"max_features": [Whole(1), Fraction(), OneOf("sqrt", "log2"), None]}
+    PARAMS = {"max_features": [Integer(1), Fraction(), OneOf("sqrt", "log2"), None]}
 """
 
 import math
@@ -22,22 +22,26 @@ from coterie.errors import InvalidParameter
 
 __all__ = [
     "ArrayLike",
+    "Boolean",
     "EstimatorLike",
     "Flag",
     "Fraction",
     "Function",
     "Instance",
+    "Integer",
     "MappingLike",
     "OneOf",
     "Params",
     "Real",
     "Rule",
+    "Seed",
     "SeedLike",
     "Whole",
     "check_params",
     "in_short",
     "is_auto",
     "resolve_n_jobs",
+    "store_params",
     "unexpected",
 ]
 
@@ -50,21 +54,21 @@ class Rule(Protocol):
     def describe(self) -> str: ...
 
 
-_WHOLE = (int, np.integer, Integral)  # types first that are known without a search
+_INTEGER = (int, np.integer, Integral)  # types first that are known without a search
 _REAL = (float, int, np.floating, np.integer, RealNumber)
 
 Params: TypeAlias = Mapping[str, Sequence[Rule | None]]
 
 
 @dataclass(frozen=True)
-class Whole:
+class Integer:
     """A whole number within bounds, both included. True and False are not numbers here."""
 
     low: int | None = None
     high: int | None = None
 
     def accepts(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, _WHOLE):
+        if isinstance(value, bool) or not isinstance(value, _INTEGER):
             return False
         number = int(value)
         return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
@@ -137,7 +141,7 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Flag:
+class Boolean:
     """True or False, Python's or numpy's."""
 
     def accepts(self, value: object) -> bool:
@@ -183,13 +187,13 @@ class EstimatorLike:
 
 
 @dataclass(frozen=True)
-class SeedLike:
+class Seed:
     """What scikit-learn calls a random state."""
 
     def accepts(self, value: object) -> bool:
         if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
             return True
-        return Whole(0, 2**32 - 1).accepts(value)
+        return Integer(0, 2**32 - 1).accepts(value)
 
     def describe(self) -> str:
         return f"None or a whole number from 0 to {2**32 - 1} or a numpy RandomState or Generator"
@@ -217,6 +221,18 @@ class MappingLike:
 
     def describe(self) -> str:
         return "a dict"
+
+
+# The names of before, until all families use those above.
+Whole = Integer
+Flag = Boolean
+SeedLike = Seed
+
+
+def store_params(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Keep the arguments of a constructor, whose `locals()` are given, as they are: `fit` checks them."""
+    for name in estimator.PARAMS:
+        setattr(estimator, name, given[name])
 
 
 def check_params(estimator: Any) -> None:
@@ -296,11 +312,9 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 0
-    if not Whole().accepts(n_jobs) or n_jobs == 0:
-        raise InvalidParameter(
-            f"n_jobs={in_short(n_jobs)}: expected None, a whole number >= 1, or a negative one to count "
-            "from the number of cores (-1 is all of them)."
-        )
+    if not Integer().accepts(n_jobs) or n_jobs == 0:
+        allowed = "None, a whole number >= 1, or a negative one to count from the number of cores (-1 is all of them)"
+        raise unexpected("n_jobs", n_jobs, allowed)
     if n_jobs > 0:
         return min(int(n_jobs), _MOST_THREADS)
     return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))

@@ -9,8 +9,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
+from coterie._params import unexpected
 from coterie._typing import SeedArray, SeedLike
-from coterie.errors import InvalidParameter
 
 __all__ = ["root_seed", "spawn_seeds"]
 
@@ -35,10 +35,8 @@ def root_seed(random_state: SeedLike) -> int:
         return int(random_state.randint(0, 2**64, dtype=np.uint64))
     if random_state is None:
         return root_seed(check_random_state(None))
-    raise InvalidParameter(
-        f"random_state={random_state!r}: expected None, a whole number >= 0, "
-        "a numpy RandomState or a numpy Generator."
-    )
+    allowed = "None, a whole number >= 0, a numpy RandomState or a numpy Generator"
+    raise unexpected("random_state", random_state, allowed)
 
 
 def spawn_seeds(random_state: SeedLike, n: int) -> SeedArray:

@@ -10,14 +10,18 @@ __all__ = [
     "AnyArray",
     "BoolArray",
     "CategoricalFeatures",
+    "ClassCriterion",
     "ClassWeight",
     "CodeArray",
     "FloatArray",
     "Kind",
+    "MaxFeatures",
+    "NumberCriterion",
     "RowArray",
     "SeedArray",
     "SeedLike",
     "Task",
+    "TreeSplitter",
     "UnknownCategory",
 ]
 
@@ -31,6 +35,10 @@ SeedArray: TypeAlias = NDArray[np.uint64]
 Kind: TypeAlias = Literal["numeric", "ordered", "nominal"]
 Task: TypeAlias = Literal["classification", "regression"]
 UnknownCategory: TypeAlias = Literal["missing", "error"]
+ClassCriterion: TypeAlias = Literal["gini", "entropy", "log_loss"]
+NumberCriterion: TypeAlias = Literal["squared_error", "absolute_error", "poisson"]
+TreeSplitter: TypeAlias = Literal["best", "random"]
+MaxFeatures: TypeAlias = float | Literal["sqrt", "log2"] | None
 
 SeedLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 CategoricalFeatures: TypeAlias = str | Sequence[Any] | AnyArray | None

@@ -7,6 +7,7 @@ Each of them is also the built-in exception that Python users expect (`ValueErro
 The text of an error is for people. Programs, and tests, ask for its fields.
 """
 
+import pickle
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -29,13 +30,17 @@ class CoterieError(Exception):
     message : str
         What is wrong, in full sentences.
     parameter : str or None
-        The name of the parameter, argument or column that is wrong.
+        The name of the parameter or the argument that is wrong.
     received : object
-        What was given for it.
+        What was given for it. Of a table or an array, what is wrong about it: its shape, its type, the value in `row`.
     allowed : str or None
         What would be right, in words.
     hint : str or None
         What to do about it, in full sentences; the text of the error ends with it.
+    column : str or None
+        The name of the column of X that is wrong, or of the first such column.
+    row : int or None
+        The first row that is wrong, counted from 0.
 
     Examples
     --------
@@ -52,6 +57,8 @@ class CoterieError(Exception):
         received: object = None,
         allowed: str | None = None,
         hint: str | None = None,
+        column: str | None = None,
+        row: int | None = None,
     ) -> None:
         super().__init__(message if hint is None else f"{message} {hint}")
         self.message = message
@@ -59,19 +66,35 @@ class CoterieError(Exception):
         self.received = received
         self.allowed = allowed
         self.hint = hint
+        self.column = column
+        self.row = row
 
     def within(self, place: str) -> Self:
-        """The same error, said to be about a part of the input, such as `eval_set`."""
+        """The same error, whose text begins with the part of the input that it is about, such as `eval_set`."""
         return type(self)(f"{place}: {self.message}", **self._fields())
 
     def _fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("parameter", "received", "allowed", "hint")}
+        return {name: getattr(self, name) for name in _FIELDS}
 
-    def __reduce__(self) -> tuple[Callable[..., "CoterieError"], tuple[Any, ...]]:
-        return _made_again, (type(self), self.message, self._fields())
+    def __reduce__(self) -> tuple[Callable[..., "CoterieError"], tuple[Any, ...], dict[str, Any]]:
+        fields = {**self._fields(), "received": _picklable(self.received)}
+        others = {name: value for name, value in vars(self).items() if name not in ("message", *_FIELDS)}
+        return _rebuild, (type(self), self.message, fields), others  # such as the notes of `add_note`
 
 
-def _made_again(kind: type[CoterieError], message: str, fields: dict[str, Any]) -> CoterieError:
+_FIELDS = ("parameter", "received", "allowed", "hint", "column", "row")
+
+
+def _picklable(received: object) -> object:
+    """The value, or its `repr`: what cannot be pickled must not hide the error of another process."""
+    try:
+        pickle.dumps(received)
+    except Exception:
+        return repr(received)
+    return received
+
+
+def _rebuild(kind: type[CoterieError], message: str, fields: dict[str, Any]) -> CoterieError:
     """An error that was pickled, as those of other processes are."""
     return kind(message, **fields)
 

@@ -20,8 +20,9 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 from sklearn.utils import get_tags
 
 from coterie import AdaBoostClassifier, DecisionTreeClassifier, DecisionTreeRegressor
-from coterie.adaboost._learners import WeightedDraws, weight_parameter
+from coterie.adaboost._learners import WeightedDraws
 from coterie.data.encoding import Encoded
+from coterie.members.weight_parameter import weight_parameter
 
 X2, Y2 = load_breast_cancer(return_X_y=True)
 X2, Y2 = X2[::3, :8], Y2[::3]

@@ -12,6 +12,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from coterie.errors import InvalidInput
+from tests.helpers.errors import raised
 from tests.helpers.estimators import (
     ESTIMATORS,
     OF_COPIES,
@@ -104,7 +106,7 @@ def test_a_second_fit_forgets_the_first(estimator: type[Any]) -> None:
 def test_a_refused_fit_can_be_put_right(estimator: type[Any]) -> None:
     X, y = random_table(estimator)
     model = make(estimator)
-    with pytest.raises(ValueError, match="inconsistent"):
+    with raised(InvalidInput, parameter="y", received=[len(y), len(y) - 1], about="inconsistent"):
         model.fit(X, y[:-1])
 
     assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator).fit(X, y))

@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 from coterie.data.encoding import Encoded, Encoder
 from coterie.data.levels import label_levels, number_levels
+from coterie.data.place import Place
 from coterie.data.table import read_table
 
 NAN = np.nan
@@ -278,7 +279,7 @@ def test_codes_and_levels_give_the_numbers_back(values: Any) -> None:
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3), st.integers(), st.booleans())))
 def test_codes_and_levels_give_the_labels_back(labels: list[Any]) -> None:
-    codes, levels = label_levels(labels, where="here")
+    codes, levels = label_levels(labels, where=Place("X", "here"))
 
     assert [None if code < 0 else levels[code] for code in codes] == labels
     assert len(set(levels.tolist())) == len(levels)

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
 from coterie.errors import InvalidInput
+from tests.helpers.errors import raised
 
 
 @given(
@@ -49,7 +50,7 @@ def test_a_class_with_one_row_stays_in_training() -> None:
 
 @pytest.mark.parametrize("n_rows", [0, 1])
 def test_a_table_too_small_to_share_is_refused(n_rows: int) -> None:
-    with pytest.raises(InvalidInput, match=rf"table of {n_rows} row\(s\): at least 2"):
+    with raised(InvalidInput, parameter="X", received=n_rows, allowed="at least 2 rows"):
         holdout_rows(n_rows, 0.5, 0)
 
 
@@ -104,9 +105,11 @@ def test_classes_of_groups_are_spread_over_the_folds() -> None:
 
 
 def test_one_group_cannot_be_parted_and_too_many_folds_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="of one group"):
+    with raised(InvalidInput, parameter="groups", received=1, allowed="at least 2 groups"):
         holdout_rows(5, 0.5, 0, groups=np.zeros(5, int))
-    with pytest.raises(InvalidInput, match=r"2 group\(s\) among 3"):
+    with raised(
+        InvalidInput, parameter="n_bags", received=3, allowed="at most 2", about="2 group(s) among 3"
+    ):
         fold_numbers(6, 3, 0, groups=np.arange(6) % 2)
 
 
@@ -116,5 +119,5 @@ def test_last_rows_are_the_last_and_leave_some(fraction: float, n_aside: int) ->
 
     assert_array_equal(train, np.arange(10 - n_aside))
     assert_array_equal(valid, np.arange(10 - n_aside, 10))
-    with pytest.raises(InvalidInput, match="at least 2"):
+    with raised(InvalidInput, parameter="X", received=1, allowed="at least 2 rows"):
         last_rows(1, fraction)

@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.errors import InvalidInput
+from tests.helpers.errors import raised
 
 
 class Model(BaseEstimator):
@@ -140,7 +142,7 @@ def test_fitting_again_forgets_the_old_table() -> None:
 
 def test_a_failed_fit_leaves_the_model_as_it_was() -> None:
     model, train = trained(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with raised(InvalidInput, parameter="y", received=[2, 1]):
         prepare_training(model, np.ones((2, 5)), [1.0], task="regression")
 
     assert model.n_features_in_ == 2

@@ -11,6 +11,7 @@ from coterie.data.schema import Schema
 from coterie.data.table import read_table
 from coterie.datasets import load_table, make_messy
 from coterie.errors import InvalidParameter
+from tests.helpers.errors import raised
 
 
 @pytest.mark.parametrize("as_", ["dict", "pandas", "polars"])
@@ -88,7 +89,8 @@ def test_the_columns_say_something_about_the_target() -> None:
     ids=str,
 )
 def test_wrong_wishes_are_named(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidParameter, match=f"{next(iter(wrong))}=.*{next(iter(wrong.values()))}"):
+    [(parameter, received)] = wrong.items()
+    with raised(InvalidParameter, parameter=parameter, received=received, about=f"make_messy({parameter}="):
         make_messy(**wrong)
 
 
@@ -111,5 +113,5 @@ def test_scikit_learns_tables_come_as_named_columns(name: str, rows: int, column
 
 
 def test_another_name_lists_the_tables() -> None:
-    with pytest.raises(InvalidParameter, match=r"load_table\('boston'\).*'iris'"):
+    with raised(InvalidParameter, parameter="name", received="boston", allowed="'iris'"):
         load_table("boston")

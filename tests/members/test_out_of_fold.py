@@ -21,6 +21,7 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import Member
 from coterie.members.out_of_fold import CrossFitPlan, Fold, cross_fit, folds_of, splitter_of
 from coterie.members.response import ResponseMethod
+from tests.helpers.errors import raised
 from tests.helpers.learners import RowSpy
 from tests.naive.out_of_fold import out_of_fold
 
@@ -145,27 +146,36 @@ def test_rows_that_are_never_held_out_are_counted_aloud() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cv", "message"),
+    ("cv", "received", "message"),
     [
-        ([(np.arange(30), np.arange(29, 60))], "fold 0 holds out row 29 and learns from it"),
-        ([(np.arange(30), np.arange(30, 61))], "reach from 30 to 60, and the table has 60 rows"),
-        ([(np.arange(30), [])], "test rows of fold 0"),
-        ([([0.5], [1])], "train rows of fold 0"),
-        (61, "n_splits=61"),
+        ([(np.arange(30), np.arange(29, 60))], [29], "fold 0 holds out row 29 and learns from it"),
+        ([(np.arange(30), np.arange(30, 61))], (30, 60), "reach from 30 to 60, and the table has 60 rows"),
+        ([(np.arange(30), [])], np.array([]), "test rows of fold 0"),
+        ([([0.5], [1])], np.array([0.5]), "train rows of fold 0"),
     ],
 )
-def test_folds_that_cannot_be_are_refused(cv: Any, message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
+def test_folds_that_cannot_be_are_refused(cv: Any, received: Any, message: str) -> None:
+    with raised(InvalidParameter, parameter="cv", received=received, about=message):
         folds(cv)
 
 
+def test_more_folds_than_rows_are_refused() -> None:
+    with raised(InvalidParameter, parameter="cv", allowed="can divide 60 rows", about="n_splits=61"):
+        folds(61)
+
+
 def test_groups_must_be_given_to_a_splitter_that_wants_them() -> None:
-    with pytest.raises(InvalidParameter, match=r"groups.*None"):
-        folds(GroupKFold(3))
+    splitter = GroupKFold(3)
+    with raised(
+        InvalidParameter, parameter="cv", received=splitter, about="'groups' parameter should not be None"
+    ):
+        folds(splitter)
 
 
 def test_a_member_of_other_classes_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"'it' knows the classes .*'x'.* y holds"):
+    with raised(
+        InvalidInput, parameter="it", received=["a", "x"], allowed="'b'", about="'it' knows the classes"
+    ):
         ResponseMethod("predict_proba", (np.array(["a", "b"]),)).predict_with(
             "it", LogisticRegression().fit([[0.0], [1.0]], ["a", "x"]), [[0.0]]
         )

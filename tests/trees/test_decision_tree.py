@@ -11,7 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from coterie.errors import InvalidInput
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.helpers.errors import raised
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
 
@@ -65,7 +67,7 @@ def test_an_unknown_category_is_missing_or_an_error():
     model = DecisionTreeClassifier().fit(X, y)
     assert_array_equal(model.predict({"town": ["Rome", "Cork"]}), [1, 0])
     strict = DecisionTreeClassifier(unknown_category="error").fit(X, y)
-    with pytest.raises(ValueError, match="Rome"):
+    with raised(InvalidInput, column="town", received=["Rome"], hint="unknown_category='missing'"):
         strict.predict({"town": ["Rome"]})
 
 
@@ -235,7 +237,7 @@ def test_pickles_and_clones():
 
 def test_a_failed_refit_leaves_no_half_model():
     model = DecisionTreeRegressor().fit(XOR, [0, 1, 2, 3])
-    with pytest.raises(ValueError, match="negative"):
+    with raised(InvalidInput, parameter="y", received=-3.0, row=3, about="negative"):
         model.set_params(criterion="poisson").fit(XOR, [0, 1, 2, -3])
     with pytest.raises(NotFittedError):
         model.predict(XOR)

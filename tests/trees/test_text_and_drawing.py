@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from coterie.errors import InvalidInput
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.trees.layout import place_nodes
+from tests.helpers.errors import raised
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -181,5 +182,5 @@ def test_the_way_of_a_row_is_drawn_with_thick_lines() -> None:
         n_nodes = tree.decision_path(X[[row]]).nnz
         assert svg.count('stroke-width="3"') == 2 * n_nodes - 1  # boxes, and the lines between them
     assert 'stroke-width="3"' not in str(tree.to_svg())
-    with pytest.raises(InvalidInput, match="a table of one row, received one of 2"):
+    with raised(InvalidInput, parameter="row", received=2, allowed="a table of one row"):
         tree.to_svg(row=X[:2])

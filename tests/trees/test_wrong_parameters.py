@@ -6,6 +6,7 @@ import pytest
 
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.helpers.errors import raised
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 1, 0, 1])
@@ -34,8 +35,9 @@ WRONG = {
     ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
 )
 def test_a_wrong_value_is_named(name, value):
-    with pytest.raises(InvalidParameter, match=name):
+    with raised(InvalidParameter, parameter=name, received=value) as caught:
         DecisionTreeClassifier(**{name: value}).fit(X, Y)
+    assert caught.value.allowed
 
 
 def test_all_parameters_are_in_the_table():
@@ -54,46 +56,50 @@ def test_large_and_numpy_numbers_are_fine(value):
 
 
 @pytest.mark.parametrize(
-    ("constraints", "message"),
+    ("constraints", "kind", "received", "allowed"),
     [
-        ([1], "has shape"),
-        ([[1, 0]], "has shape"),
-        ([2, 0], "must be None or an array-like of -1, 0 or 1"),
-        ([0.5, 0], "must be None or an array-like of -1, 0 or 1"),
-        ({"a": 1}, "no column names"),
+        ([1], InvalidParameter, (1,), "2 numbers, or a dict by column name"),
+        ([[1, 0]], InvalidParameter, (1, 2), "2 numbers, or a dict by column name"),
+        ([2, 0], InvalidParameter, 2, "None or an array-like of -1, 0 or 1"),
+        ([0.5, 0], InvalidParameter, 0.5, "None or an array-like of -1, 0 or 1"),
+        ({"a": 1}, InvalidInput, {"a": 1}, "an array with a constraint for each column"),
     ],
 )
-def test_constraints_that_make_no_sense(constraints, message):
-    with pytest.raises(ValueError, match=message):
+def test_constraints_that_make_no_sense(constraints, kind, received, allowed):
+    with raised(kind, parameter="monotonic_cst", received=received, allowed=allowed):
         DecisionTreeClassifier(monotonic_cst=constraints).fit(X, Y)
 
 
 def test_constraints_on_what_has_no_order():
     frame = pd.DataFrame({"a": X[:, 0], "town": list("xyzxyz")})
-    with pytest.raises(InvalidParameter, match="'town', which is categorical"):
+    with raised(
+        InvalidParameter, parameter="monotonic_cst", received=1, column="town", about="which is categorical"
+    ):
         DecisionTreeRegressor(monotonic_cst={"town": 1}).fit(frame, Y)
-    with pytest.raises(InvalidParameter, match="'twon', which is not a column"):
+    with raised(InvalidParameter, parameter="monotonic_cst", received="twon", allowed="['a', 'town']"):
         DecisionTreeRegressor(monotonic_cst={"twon": 1}).fit(frame, Y)
-    with pytest.raises(InvalidParameter, match="multiple outputs"):
+    with raised(InvalidParameter, parameter="monotonic_cst", received=[1, 0], about="multiple outputs"):
         DecisionTreeRegressor(monotonic_cst=[1, 0]).fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(InvalidParameter, match="multiclass"):
+    with raised(
+        InvalidParameter, parameter="monotonic_cst", received=[1, 0], about="multiclass classification"
+    ):
         DecisionTreeClassifier(monotonic_cst=[1, 0]).fit(X, [0, 1, 2, 0, 1, 2])
 
 
 @pytest.mark.parametrize(
-    ("y", "message"),
+    ("y", "received", "row", "message"),
     [
-        ([0, 1, 2, -1, 0, 1], "row 3 is -1"),
-        ([0] * 6, "all values of output 0 are zero"),
-        (np.column_stack([Y, np.zeros(6)]), "all values of output 1 are zero"),
+        ([0, 1, 2, -1, 0, 1], -1.0, 3, "row 3 is -1"),
+        ([0] * 6, 0.0, None, "all values of output 0 are zero"),
+        (np.column_stack([Y, np.zeros(6)]), 0.0, None, "all values of output 1 are zero"),
     ],
 )
-def test_counts_must_be_counts(y, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_counts_must_be_counts(y, received, row, message):
+    with raised(InvalidInput, parameter="y", received=received, row=row, about=message):
         DecisionTreeRegressor(criterion="poisson").fit(X, y)
 
 
 def test_names_for_a_drawing_must_fit_the_features():
     model = DecisionTreeClassifier().fit(X, Y)
-    with pytest.raises(InvalidInput, match="3 entries; the tree was fitted on 2 features"):
+    with raised(InvalidInput, parameter="feature_names", received=["a", "b", "c"], allowed="2 names"):
         model.to_text(["a", "b", "c"])

@@ -1,10 +1,10 @@
 """The parameters of AnyBoost in words, for the docstrings of both estimators."""
 
-from typing import TypeVar
+from sklearn.base import ClassifierMixin
 
-__all__ = ["documented"]
+__all__ = ["anyboost_texts"]
 
-_SHARED = """
+_SHARED = """\
     estimator : estimator or None
         What a member is a copy of: any model with `fit` and `predict`. A regressor is fitted to the negative slopes. A
         classifier is fitted to their signs, with their sizes as weights, and its answers count as -1 and 1; it serves
@@ -85,16 +85,10 @@ _CLASSES = {
     "classes": "    classes_ : array of the labels\n",
 }
 
-_Estimator = TypeVar("_Estimator", bound=type)
 
-
-def documented(estimator: _Estimator) -> _Estimator:
-    """Put the parameters into a docstring, between its opening and its examples."""
-    own = _CLASSES if "class_weight" in estimator.PARAMS else _NUMBERS  # type: ignore[attr-defined]
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
+def anyboost_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of AnyBoost."""
     text = _SHARED
-    for name, words in own.items():
+    for name, words in (_CLASSES if issubclass(estimator, ClassifierMixin) else _NUMBERS).items():
         text = text.replace(f"<{name}>", words)
-    heading = "\n    Parameters\n    ----------"
-    estimator.__doc__ = opening + heading + text + "\n    Examples\n" + examples
-    return estimator
+    return text

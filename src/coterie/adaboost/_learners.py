@@ -5,27 +5,18 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import clone, is_regressor
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import in_short
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.adaboost._votes import centred_logs, one_hot
+from coterie.data.class_columns import columns_by_class
 from coterie.data.encoding import Encoded
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.weight_parameter import weight_parameter
 
-__all__ = ["Learner", "WeightedDraws", "check_learner", "shares_of", "weight_parameter"]
-
-
-def weight_parameter(estimator: Any) -> str | None:
-    """How `fit` calls the weights: for a pipeline, through its last step; None if it takes none."""
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        inner = None if last is None or isinstance(last, str) else weight_parameter(last)
-        return None if inner is None else f"{name}__{inner}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+__all__ = ["Learner", "WeightedDraws", "check_learner", "shares_of"]
 
 
 def check_learner(estimator: Any, algorithm: str) -> None:
@@ -170,13 +161,15 @@ def shares_of(member: Any, X: Any, algorithm: str, classes: AnyArray) -> FloatAr
     if algorithm == "samme":
         return one_hot(_codes(member.predict(X), classes), len(classes))
     if algorithm == "real":
-        return centred_logs(_by_class(_numbers(member.predict_proba(X), member), member, classes))
+        return centred_logs(
+            columns_by_class(_numbers(member.predict_proba(X), member), member.classes_, classes)
+        )
     if hasattr(member, "predict_proba"):
-        return _by_class(_numbers(member.predict_proba(X), member), member, classes)
+        return columns_by_class(_numbers(member.predict_proba(X), member), member.classes_, classes)
     if hasattr(member, "decision_function"):
         margins = _numbers(member.decision_function(X), member)
         margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
-        return _by_class(np.asarray(softmax(margins, axis=1)), member, classes)
+        return columns_by_class(np.asarray(softmax(margins, axis=1)), member.classes_, classes)
     return one_hot(_codes(member.predict(X), classes), len(classes))
 
 
@@ -188,13 +181,6 @@ def _steps(member: Any, X: Any, n_classes: int) -> FloatArray:
 
 def _codes(labels: Any, classes: AnyArray) -> AnyArray:
     return np.searchsorted(classes, np.asarray(labels))
-
-
-def _by_class(given: FloatArray, member: Any, classes: AnyArray) -> FloatArray:
-    """Columns in the order of `classes`; a member need not have seen all of them."""
-    ordered = np.zeros((len(given), len(classes)))
-    ordered[:, _codes(member.classes_, classes)] = given
-    return ordered
 
 
 def _numbers(given: Any, member: Any) -> FloatArray:

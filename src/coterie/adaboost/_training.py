@@ -25,7 +25,7 @@ from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import ANY, FLOAT_VECTOR, MODEL, NONE, NUMBER, TEXT, dict_of, list_of
 from coterie.adaboost._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
 from coterie.adaboost._learner_tables import as_learners_take_it
-from coterie.adaboost._learners import Learner, WeightedDraws, check_learner, weight_parameter
+from coterie.adaboost._learners import Learner, WeightedDraws, check_learner
 from coterie.adaboost._rounds import (
     Fitter,
     MemberRounds,
@@ -44,6 +44,7 @@ from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import KeptLists
 from coterie.fitting.eval_set import EvalSet
+from coterie.members.weight_parameter import weight_parameter
 
 __all__ = [
     "ADABOOST_PARAMS",

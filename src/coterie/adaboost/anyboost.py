@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
+from coterie._documentation import documented
 from coterie._params import MappingLike, OneOf, Params, in_short
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
 from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
-from coterie.adaboost._anyboost_docs import documented
+from coterie.adaboost._anyboost_docs import anyboost_texts
 from coterie.adaboost._fitted import ANYBOOST_CLASSIFIER_FITTED
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
@@ -30,7 +31,7 @@ __all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
 
 
 @storable_estimator(verify=verify_columns)
-@documented
+@documented(anyboost_texts)
 class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
     """Functional gradient descent for numbers, with any loss and any learner.
 
@@ -116,7 +117,7 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
 
 
 @storable_estimator(verify=verify_columns)
-@documented
+@documented(anyboost_texts)
 class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
     """Functional gradient descent for classes, with any loss and any learner.
 

@@ -54,11 +54,11 @@ from coterie.members.fit_members import (
     dropped_members,
     fit_all,
     in_parallel,
-    weight_params,
 )
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
 from coterie.members.response import ResponseMethod
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import TreeSum, labels_by_target
 
 __all__ = ["BaggingBase"]

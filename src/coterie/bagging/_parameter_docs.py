@@ -1,18 +1,12 @@
 """The parameters and attributes of bagging in words: one text for both docstrings."""
 
-from typing import TypeVar
-
 from sklearn.base import ClassifierMixin
 
 from coterie.members.parameter_docs import MEMBER_WORDS
 
-__all__ = ["documented"]
+__all__ = ["bagging_texts"]
 
-_Class = TypeVar("_Class", bound=type)
-
-_PARAMETERS = """
-    Parameters
-    ----------
+_PARAMETERS = """\
     estimator : estimator or None
         The learner, of which every member is a copy; None: {default}.
     n_estimators : int or "auto"
@@ -63,8 +57,6 @@ _PARAMETERS = """
         After each member, {error} out of bag.
     pruning_path_ : Bunch
         The order of the members and the loss after each, if `coterie.prune` chose from them.
-
-    Examples
 """
 _VOTING = """\
     voting : {"auto", "soft", "hard"}
@@ -80,10 +72,10 @@ _CLASSES = """\
 """
 
 
-def documented(estimator: _Class) -> _Class:
-    """Put the words on parameters and attributes before the examples of a class."""
+def bagging_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of bagging."""
     of_classes = issubclass(estimator, ClassifierMixin)
-    words = _PARAMETERS.format(
+    return _PARAMETERS.format(
         **{name: MEMBER_WORDS[name] for name in ("on_error", "n_jobs", "verbose")},
         default="a `DecisionTreeClassifier`" if of_classes else "a `DecisionTreeRegressor`",
         bootstrap='bool, "balanced", "partition" or list of arrays'
@@ -96,6 +88,3 @@ def documented(estimator: _Class) -> _Class:
         oob="oob_decision_function_" if of_classes else "oob_prediction_",
         error="the share of wrong classes" if of_classes else "the mean squared error",
     )
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
-    estimator.__doc__ = opening + words + examples
-    return estimator

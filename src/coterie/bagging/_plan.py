@@ -30,7 +30,7 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
 from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
-from coterie.members.fit_members import weight_params
+from coterie.members.weight_parameter import weight_params
 from coterie.trees.limits import Share
 
 __all__ = [

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from coterie._documentation import documented
 from coterie._params import ArrayLike, Flag, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 from coterie.bagging._base import BaggingBase
 from coterie.bagging._fitted import BAGGING_CLASSIFIER_FITTED, BAGGING_REGRESSOR_FITTED
-from coterie.bagging._parameter_docs import documented
+from coterie.bagging._parameter_docs import bagging_texts
 from coterie.bagging._plan import BAGGING_PARAMS
 from coterie.data.target import Target
 from coterie.fitting.scoring import ResponseFunctions
@@ -33,7 +34,7 @@ def _has_scores(ensemble: Any) -> bool:
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(bagging_texts)
 class BaggingClassifier(ClassifierMixin, BaggingBase):
     """Bagging of a classifier.
 
@@ -179,7 +180,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(bagging_texts)
 class BaggingRegressor(RegressorMixin, BaggingBase):
     """Bagging of a regressor.
 

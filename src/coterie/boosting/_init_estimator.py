@@ -9,6 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
+from coterie.data.class_columns import columns_by_class
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import ClassificationLoss, InitScore, RegressionLoss
@@ -125,6 +126,4 @@ def _by_class(given: FloatArray, model: Any, classes: AnyArray, n_rows: int) -> 
             f"predict_proba of init={in_short(model)} has the shape {given.shape} for the classes "
             f"{in_short(list(known))}; expected a column for each of {in_short(list(classes))}."
         )
-    ordered = np.zeros((n_rows, len(classes)))
-    ordered[:, np.searchsorted(classes, known)] = given
-    return ordered
+    return columns_by_class(given, known, classes)

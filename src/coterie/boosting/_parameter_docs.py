@@ -4,12 +4,9 @@
 of rounds. They are given in this order.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
+__all__ = ["boosting_texts"]
 
-__all__ = ["documented"]
-
-_SHARED = """
+_SHARED = """\
     n_estimators : int or "auto"
         Rounds. "auto" follows the recipe: several boosters, stopped by the rows that each leaves out, and averaged. A
         number is one booster of so many rounds from all rows.
@@ -77,7 +74,7 @@ _SHARED = """
         "columns"; or "none".
     init : estimator, "zero" or None
         Where scores start: at another model's predictions, at zero, or at the best constant.
-<own>    early_stopping : bool or "auto"
+    early_stopping : bool or "auto"
         Whether rows left out, or an eval set, decide how many rounds are kept. True; or False without an eval set.
     validation_fraction : float
         Share of the rows left out if there is one booster. A tenth is enough to see the loss turn.
@@ -134,8 +131,6 @@ _SHARED = """
         The loss after each round and how many were kept, if `coterie.prune` made this model.
 """
 
-_Estimator = TypeVar("_Estimator", bound=type)
-
 
 _OWN_ATTRIBUTES = {
     "oob_decision_function_": "    classes_ : array of the labels\n",
@@ -143,15 +138,6 @@ _OWN_ATTRIBUTES = {
 }
 
 
-def documented(*, first: str, own: str, oob: str) -> Callable[[_Estimator], _Estimator]:
-    """A decorator that puts the parameters into a docstring, between its opening and its examples."""
-
-    def document(estimator: _Estimator) -> _Estimator:
-        opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
-        shared = _SHARED.replace("<own>", own.removeprefix("\n")).replace("<oob>", oob)
-        shared = shared.replace("<learned>", _OWN_ATTRIBUTES[oob])
-        heading = "\n    Parameters\n    ----------\n"
-        estimator.__doc__ = opening + heading + first.strip("\n") + shared + "\n    Examples\n" + examples
-        return estimator
-
-    return document
+def boosting_texts(*, own: str, oob: str) -> str:
+    """Parameters and attributes: `own` are the parameters of one class, `oob` its attribute of rows left out."""
+    return own + _SHARED.replace("<oob>", oob).replace("<learned>", _OWN_ATTRIBUTES[oob])

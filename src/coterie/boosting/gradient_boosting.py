@@ -7,13 +7,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
+from coterie._documentation import documented
 from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, is_auto
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
 from coterie.boosting._init_estimator import class_scores, number_scores
-from coterie.boosting._parameter_docs import documented
+from coterie.boosting._parameter_docs import boosting_texts
 from coterie.boosting._votes import boosting_votes
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
@@ -35,14 +36,15 @@ __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 @storable_estimator(verify=verify_boosting)
 @documented(
-    first="""
+    boosting_texts(
+        own="""\
     loss : str or Loss
         What is minimised, and so what is predicted: the mean for "squared_error", the default of nearly everyone.
     quantile : float, sequence of floats or None
         The level or levels of loss="quantile".
 """,
-    own="",
-    oob="oob_prediction_",
+        oob="oob_prediction_",
+    )
 )
 class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """Gradient boosting for numbers.
@@ -197,15 +199,15 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
 @storable_estimator(verify=verify_boosting)
 @documented(
-    first="""
+    boosting_texts(
+        own="""\
     loss : str or Loss
         What is minimised. Log loss, because its scores are probabilities that can be believed.
-""",
-    own="""
     class_weight : mapping, "balanced" or None
         Weights of the classes, times the weights of the rows.
 """,
-    oob="oob_decision_function_",
+        oob="oob_decision_function_",
+    )
 )
 class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classes.

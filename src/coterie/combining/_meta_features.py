@@ -38,7 +38,7 @@ def joined(features: FloatArray, names: Sequence[str], X: Any) -> Any:
         _refuse_same_names(names, X)
         return {**{name: features[:, i] for i, name in enumerate(names)}, **X}
     if is_frame(X):
-        frame = eager_frame(nw.to_native(X, pass_through=True), "X")
+        frame = eager_frame(nw.to_native(X, pass_through=True))
         if all(isinstance(name, str) for name in frame.columns):
             return _joined_frame(features, names, frame)
         X = frame.to_numpy()

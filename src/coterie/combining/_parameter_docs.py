@@ -1,14 +1,10 @@
 """The parameters and attributes of stacking and blending in words: one text for the docstrings of all four."""
 
-from typing import TypeVar
-
 from sklearn.base import ClassifierMixin
 
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
 
-__all__ = ["documented"]
-
-_Class = TypeVar("_Class", bound=type)
+__all__ = ["stacking_texts"]
 
 _CV = """\
     cv : int, splitter, list of (train, test), "prefit" or None
@@ -36,9 +32,7 @@ _BLEND_MEMBERS = """\
         Who answers at predict: the members as they were fitted without the rows held out, or members fitted once
         more, to all rows.
 """
-_PARAMETERS = """
-    Parameters
-    ----------
+_PARAMETERS = """\
 {estimators}    final_estimator : {kind} or None
         Learns from what members say. None: {default}. It may be a stack itself: then there are several layers.
 {held}{method}    passthrough : bool, or columns
@@ -62,16 +56,14 @@ _PARAMETERS = """
         Why members failed, by name; empty unless on_error="drop".
 {oof}    leak_guard_ : Bunch
         The score that was promised and the one that was kept, with standard errors, and whether that `leaks`.
-
-    Examples
 """
 
 
-def documented(estimator: _Class) -> _Class:
-    """Put the words on parameters and attributes before the examples of a class."""
+def stacking_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of stacking or blending."""
     of_classes = issubclass(estimator, ClassifierMixin)
     blends = "order" in vars(estimator)["PARAMS"]
-    words = _PARAMETERS.format(
+    return _PARAMETERS.format(
         **MEMBER_WORDS,
         kind="classifier" if of_classes else "regressor",
         default="logistic regression" if of_classes else "ridge regression",
@@ -86,6 +78,3 @@ def documented(estimator: _Class) -> _Class:
         else "",
         oof=OOF_WORDS,
     )
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
-    estimator.__doc__ = opening + words + examples
-    return estimator

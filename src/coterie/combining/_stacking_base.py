@@ -33,13 +33,14 @@ from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.fitted_state import forget
-from coterie.members.fit_members import Member, in_parallel, weight_params
+from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, target_of
 from coterie.members.oof_score import Score, predicted_codes
 from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, prefit_members
 from coterie.members.response import ResponseMethod, method_of
+from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import labels_by_target
 
 __all__ = ["STACKING_FITTED", "STACKING_PARAMS", "Lesson", "StackingBase"]

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.metadata_routing import MetadataRouter
 
+from coterie._documentation import documented
 from coterie._params import ArrayLike, OneOf, Params, Real, in_short
 from coterie._seeds import root_seed
 from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._leak_guard import folds_within
-from coterie.combining._parameter_docs import documented
+from coterie.combining._parameter_docs import stacking_texts
 from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
 from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
 from coterie.data.groups import read_groups
@@ -29,7 +30,7 @@ _HOLDOUT: Params = {
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(stacking_texts)
 class BlendingClassifier(StackOfClasses):
     """A blend of members under a final classifier: stacking with one hold-out.
 
@@ -101,7 +102,7 @@ class BlendingClassifier(StackOfClasses):
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(stacking_texts)
 class BlendingRegressor(StackOfNumbers):
     """A blend of members under a final regressor: stacking with one hold-out.
 

@@ -35,8 +35,9 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import verify_columns
-from coterie.members.fit_members import FitTask, Member, MemberProgress, fit_all, in_parallel, weight_params
+from coterie.members.fit_members import FitTask, Member, MemberProgress, fit_all, in_parallel
 from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
+from coterie.members.weight_parameter import weight_params
 from coterie.trees.decision_tree import DecisionTreeClassifier
 
 __all__ = ["OutputCodeClassifier"]

@@ -1,10 +1,11 @@
 """Selection: the best mean of members from a library of candidates, found greedily on rows held out."""
 
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from coterie._documentation import documented
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie._value_types import COUNT, LABELS
@@ -20,11 +21,8 @@ from coterie.members.response import ResponseMethod, method_of
 
 __all__ = ["SelectionClassifier", "SelectionRegressor"]
 
-_Class = TypeVar("_Class", bound=type)
 
-_PARAMETERS = """
-    Parameters
-    ----------
+_PARAMETERS = """\
 {estimators}    scoring : str, callable or None
         What the selection makes as great as it can: the name of a scikit-learn scorer, or a scorer. None: minus the
         {loss}.
@@ -65,27 +63,21 @@ _PARAMETERS = """
 {oof}        Each part of the rows is scored by a selection that was made without it.
     pruning_path_ : Bunch
         The order of the members and the loss after each, if `coterie.prune` chose from them.
-
-    Examples
 """
 
 
-def _documented(estimator: _Class) -> _Class:
-    """Put the words on parameters and attributes before the examples of a class."""
+def _texts(estimator: type) -> str:
     of_classes = issubclass(estimator, ClassifierMixin)
-    words = _PARAMETERS.format(
+    return _PARAMETERS.format(
         **MEMBER_WORDS,
         loss="log loss" if of_classes else "mean squared error",
         classes="    classes_ : array of the labels\n" if of_classes else "",
         oof=OOF_WORDS,
     )
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
-    estimator.__doc__ = opening + words + examples
-    return estimator
 
 
 @storable_estimator(verify=verify_members)
-@_documented
+@documented(_texts)
 class SelectionClassifier(ClassifierMixin, SelectionBase):
     """Selection of classifiers from a library.
 
@@ -197,7 +189,7 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
 
 
 @storable_estimator(verify=verify_members)
-@_documented
+@documented(_texts)
 class SelectionRegressor(RegressorMixin, SelectionBase):
     """Selection of regressors from a library.
 

@@ -5,11 +5,12 @@ from typing import Any, ClassVar, Self
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter
 
+from coterie._documentation import documented
 from coterie._params import OneOf, Params, Whole
 from coterie._storage import storable_estimator
 from coterie._typing import SeedLike
 from coterie.combining._leak_guard import folds_within
-from coterie.combining._parameter_docs import documented
+from coterie.combining._parameter_docs import stacking_texts
 from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
 from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
 from coterie.errors import InvalidParameter
@@ -22,7 +23,7 @@ _CV: Params = {"cv": [Whole(2), Splitter(), OneOf("prefit"), None]}
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(stacking_texts)
 class StackingClassifier(StackOfClasses):
     """A stack of members under a final classifier.
 
@@ -95,7 +96,7 @@ class StackingClassifier(StackOfClasses):
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(stacking_texts)
 class StackingRegressor(StackOfNumbers):
     """A stack of members under a final regressor.
 

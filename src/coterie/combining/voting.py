@@ -8,6 +8,7 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._documentation import documented
 from coterie._params import Flag, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
@@ -20,7 +21,7 @@ from coterie.errors import InvalidParameter
 from coterie.members.fit_members import Member
 from coterie.members.named_members import verify_members
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
-from coterie.members.parameter_docs import documented
+from coterie.members.parameter_docs import voting_texts
 from coterie.members.response import ResponseMethod, method_of
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
@@ -33,7 +34,7 @@ def _gives_probabilities(ensemble: Any) -> bool:
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(voting_texts)
 class VotingClassifier(ClassifierMixin, VotingBase):
     """Voting of classifiers.
 
@@ -190,7 +191,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
 
 
 @storable_estimator(verify=verify_members)
-@documented
+@documented(voting_texts)
 class VotingRegressor(RegressorMixin, VotingBase):
     """Voting of regressors: the mean of what members of any kind say.
 

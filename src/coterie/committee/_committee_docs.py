@@ -1,18 +1,12 @@
 """The parameters and attributes of committees in words: one text for both docstrings."""
 
-from typing import TypeVar
-
 from sklearn.base import ClassifierMixin
 
 from coterie.committee.portfolio import NAMES
 
-__all__ = ["documented"]
+__all__ = ["committee_texts"]
 
-_Class = TypeVar("_Class", bound=type)
-
-_PARAMETERS = """
-    Parameters
-    ----------
+_PARAMETERS = """\
     time_limit : float or None
         Seconds that `fit` may take. Before each member its time is foreseen from the members so far; one that would
         take too long is skipped, and the next is tried. At least one member is fitted, to a sample of the rows if
@@ -83,8 +77,6 @@ _PARAMETERS = """
 {own}    n_folds_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names
-
-    Examples
 """
 _CALIBRATION = """\
     calibration : {"temperature", None}
@@ -99,11 +91,11 @@ _TEMPERATURE = """\
 """
 
 
-def documented(estimator: _Class) -> _Class:
-    """Put the words on parameters and attributes before the examples of a class."""
+def committee_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of committees."""
     of_classes = issubclass(estimator, ClassifierMixin)
     names = [name for name in NAMES if of_classes or name != "adaboost"]
-    words = _PARAMETERS.format(
+    return _PARAMETERS.format(
         loss="log loss" if of_classes else "squared error",
         spread="each class spread evenly, " if of_classes else "",
         names=_wrapped(", ".join(f'"{name}"' for name in names)),
@@ -115,9 +107,6 @@ def documented(estimator: _Class) -> _Class:
         else "oof_prediction_ : array of shape (n_rows,)",
         own=_TEMPERATURE if of_classes else "",
     )
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
-    estimator.__doc__ = opening + words + examples
-    return estimator
 
 
 def _wrapped(names: str) -> str:

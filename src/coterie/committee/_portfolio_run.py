@@ -26,9 +26,10 @@ from coterie.data.parts import rows_of
 from coterie.errors import InvalidParameter, InvalidType, ModelFileError
 from coterie.fitting.checkpoint_writer import Journal, taken_up
 from coterie.fitting.monitor import FitEvent, emit, monitored
-from coterie.members.fit_members import Member, Task, dropped_members, fit_all, weight_params
+from coterie.members.fit_members import FitTask, Member, dropped_members, fit_all
 from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod, method_of
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["PortfolioRun", "warn_interrupted"]
 
@@ -353,7 +354,7 @@ class PortfolioRun:
         params = weight_params(estimator, data.weight)
         if data.groups is not None and has_fit_parameter(estimator, "groups"):
             params["groups"] = data.groups
-        task = Task(
+        task = FitTask(
             Member(entry.name, estimator),
             data.y,
             rows=self._sample(fold.train, n_rows),

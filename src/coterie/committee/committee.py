@@ -5,12 +5,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
+from coterie._documentation import documented
 from coterie._params import OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, CommitteeBase
-from coterie.committee._committee_docs import documented
+from coterie.committee._committee_docs import committee_texts
 from coterie.committee._conformal import calibration_rows, held_out
 from coterie.committee._fitted import (
     COMMITTEE_CLASSIFIER_FITTED,
@@ -46,7 +47,7 @@ _LEAST_SHARE = 0.01  # of a class that a student is told of
 
 
 @storable_estimator(verify=verify_committee)
-@documented
+@documented(committee_texts)
 class CommitteeClassifier(ClassifierMixin, CommitteeBase):
     """The best committee of classifiers for a table within a time limit.
 
@@ -205,7 +206,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
 
 
 @storable_estimator(verify=verify_committee)
-@documented
+@documented(committee_texts)
 class CommitteeRegressor(RegressorMixin, CommitteeBase):
     """The best committee of regressors for a table within a time limit.
 

@@ -27,9 +27,10 @@ from coterie.fitting.monitor import FitEvent, emit
 from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.scoring import ScorerName, parameters_of, takes_weight
 from coterie.forests.jackknife import check_alpha
-from coterie.members.fit_members import FitTask, Member, fit_all, weight_params
+from coterie.members.fit_members import FitTask, Member, fit_all
 from coterie.members.out_of_fold import Fold, Splitter
 from coterie.members.response import ResponseMethod
+from coterie.members.weight_parameter import weight_params
 
 __all__ = ["Comparison", "compare", "read_any_target"]
 
@@ -266,7 +267,7 @@ class _Evaluation:
             raise InvalidInput("a fold holds out no row with weight.", parameter="sample_weight")
         if self.scoring is None:
             rows = RowTargets(self.target.values[fold.test], weight)
-            return self._metric().value(self._response(model).ask(name, model, part), rows)
+            return self._metric().value(self._response(model).predict_with(name, model, part), rows)
         scorer = get_scorer(self.scoring)
         given = {"sample_weight": weight} if self.weight is not None and takes_weight(scorer) else {}
         return float(scorer(model, part, self._labels[fold.test], **given))

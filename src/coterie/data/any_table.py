@@ -1,4 +1,4 @@
-"""What estimators that take any table say of themselves to scikit-learn."""
+"""The tags of estimators that take any table, for scikit-learn."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
-"""`categorical_features`: which columns are nominal, said by name, by index, by mask, or found out."""
+"""`categorical_features`: which columns are nominal, by name, by index, by mask, or found out."""
 
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from coterie._params import in_short
+from coterie._params import in_short, unexpected
 from coterie._typing import AnyArray, BoolArray, CategoricalFeatures
 from coterie.data.table import Table
 from coterie.errors import InvalidInput, InvalidParameter
@@ -35,8 +35,12 @@ def _refuse_text(found: BoolArray, table: Table) -> None:
             levels = [] if column.levels is None else column.levels[:3].tolist()
             examples = ", ".join(repr(level) for level in levels)
             raise InvalidInput(
-                f"Column {column.name!r} holds categories ({examples}), and categorical_features=None allows "
-                "none. Use categorical_features='auto', or turn the column into numbers."
+                f"Column {column.name!r} holds categories ({examples}), and categorical_features=None allows none.",
+                parameter="X",
+                received=levels,
+                allowed="numbers",
+                hint="Use categorical_features='auto', or turn the column into numbers.",
+                column=column.name,
             )
 
 
@@ -60,9 +64,13 @@ def _given_columns(given: Any, table: Table) -> BoolArray:
 
 def _from_mask(mask: AnyArray, table: Table) -> BoolArray:
     if len(mask) != table.n_columns:
+        allowed = "one value for each column"
         raise InvalidParameter(
             f"categorical_features is a mask of {len(mask)} values and X has {table.n_columns} columns; "
-            "expected one value for each column."
+            f"expected {allowed}.",
+            parameter="categorical_features",
+            received=mask.tolist(),
+            allowed=allowed,
         )
     return np.asarray(mask, dtype=bool)
 
@@ -70,9 +78,12 @@ def _from_mask(mask: AnyArray, table: Table) -> BoolArray:
 def _from_indices(indices: AnyArray, table: Table) -> BoolArray:
     outside = [int(index) for index in indices if not 0 <= index < table.n_columns]
     if outside:
+        allowed = f"columns 0 to {table.n_columns - 1}"
         raise InvalidParameter(
-            f"categorical_features names column {outside[0]}, "
-            f"and X has the columns 0 to {table.n_columns - 1}."
+            f"categorical_features names column {outside[0]}, and X has the {allowed}.",
+            parameter="categorical_features",
+            received=outside[0],
+            allowed=allowed,
         )
     mask = np.zeros(table.n_columns, dtype=bool)
     mask[indices] = True
@@ -82,21 +93,30 @@ def _from_indices(indices: AnyArray, table: Table) -> BoolArray:
 def _from_names(names: list[str], table: Table) -> BoolArray:
     if table.names is None:
         raise InvalidParameter(
-            f"categorical_features={in_short(names)} are names, and X has no column names. Pass indices or a "
-            "boolean mask, or fit on a data frame."
+            f"categorical_features={in_short(names)} are names, and X has no column names.",
+            parameter="categorical_features",
+            received=names,
+            allowed="column indices or a boolean mask",
+            hint="Pass indices or a boolean mask, or fit on a data frame.",
         )
     mask = np.zeros(table.n_columns, dtype=bool)
     for name in names:
         if name not in table.names:
             near = get_close_matches(name, table.names, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" X has {in_short(list(table.names))}."
-            raise InvalidParameter(f"categorical_features names {name!r}, which is not a column of X.{hint}")
+            raise InvalidParameter(
+                f"categorical_features names {name!r}, which is not a column of X.",
+                parameter="categorical_features",
+                received=name,
+                allowed=f"the columns {in_short(list(table.names))}",
+                hint=f"Did you mean {near[0]!r}?" if near else f"X has {in_short(list(table.names))}.",
+            )
         mask[table.names.index(name)] = True
     return mask
 
 
 def _not_understood(given: object) -> InvalidParameter:
-    return InvalidParameter(
-        f"categorical_features={in_short(given)}: expected 'auto' or None or a list of column names, "
-        "of column indices, or of one boolean for each column."
+    return unexpected(
+        "categorical_features",
+        given,
+        "'auto' or None or a list of column names, of column indices, or of one boolean for each column",
     )

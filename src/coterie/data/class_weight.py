@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Real, in_short
+from coterie._params import Real, in_short, unexpected
 from coterie._typing import AnyArray, ClassWeight, FloatArray
 from coterie.errors import InvalidParameter
 
@@ -37,9 +37,12 @@ def class_weights_of_rows(
 def _one_per_output(class_weight: ClassWeight, n_outputs: int) -> Sequence[Any]:
     if isinstance(class_weight, str | Mapping):
         if isinstance(class_weight, Mapping) and n_outputs > 1:
+            allowed = f"a list of {n_outputs} dicts, or 'balanced'"
             raise InvalidParameter(
-                f"class_weight is one dict and y has {n_outputs} outputs; "
-                f"expected a list of {n_outputs} dicts, or 'balanced'."
+                f"class_weight is one dict and y has {n_outputs} outputs; expected {allowed}.",
+                parameter="class_weight",
+                received=class_weight,
+                allowed=allowed,
             )
         return [class_weight] * n_outputs
     if isinstance(class_weight, Sequence) and len(class_weight) == n_outputs and n_outputs > 1:
@@ -67,9 +70,12 @@ def _from_mapping(given: Mapping[Any, Any], classes: AnyArray) -> FloatArray:
     unknown = []
     for label, value in given.items():
         if not Real(0).accepts(value):
+            allowed = Real(0).describe()
             raise InvalidParameter(
-                f"class_weight={in_short(given)}: the weight of class {label!r} is {value!r}; "
-                "expected a finite number >= 0."
+                f"class_weight={in_short(given)}: the weight of class {label!r} is {value!r}; expected {allowed}.",
+                parameter="class_weight",
+                received=value,
+                allowed=allowed,
             )
         if label in place:
             weights[place[label]] = value
@@ -77,15 +83,16 @@ def _from_mapping(given: Mapping[Any, Any], classes: AnyArray) -> FloatArray:
             unknown.append(label)
     # A fold of a cross-validation may lack a class; a misspelt one leaves another class unnamed.
     if unknown and len(given) - len(unknown) < len(classes):
+        allowed = in_short(classes.tolist())
         raise InvalidParameter(
-            f"class_weight names {in_short(unknown)}, which y does not contain; the classes of y are "
-            f"{in_short(classes.tolist())}."
+            f"class_weight names {in_short(unknown)}, which y does not contain; the classes of y are {allowed}.",
+            parameter="class_weight",
+            received=unknown,
+            allowed=allowed,
         )
     return weights
 
 
 def _not_understood(class_weight: object) -> InvalidParameter:
-    return InvalidParameter(
-        f"class_weight={in_short(class_weight)}: expected None or 'balanced' or a dict from each class "
-        "to its weight (a list of them when y has several outputs)."
-    )
+    allowed = "None or 'balanced' or a dict from each class to its weight (a list of them when y has several outputs)"
+    return unexpected("class_weight", class_weight, allowed)

@@ -18,7 +18,8 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, Kind
 from coterie.data.levels import is_missing, label_levels, plain_label
-from coterie.data.numeric import native_numbers
+from coterie.data.numeric import days_of, native_numbers
+from coterie.data.place import Place
 from coterie.errors import InvalidInput
 
 __all__ = ["Column", "column_from_array", "column_from_labels", "labelled_column", "numeric_column"]
@@ -41,13 +42,13 @@ class Column:
 
 
 def numeric_column(name: str, values: AnyArray) -> Column:
-    values = native_numbers(values, where=f"column {name!r}")
+    values = native_numbers(values, where=Place("X", name))
     return Column(name, "numeric", values.view(np.uint8) if values.dtype.kind == "b" else values)
 
 
 def labelled_column(name: str, codes: AnyArray, levels: Sequence[Any], *, ordered: bool) -> Column:
     """A column that came with its codes and levels; levels keep the order they came in."""
-    where = f"column {name!r}"
+    where = Place("X", name)
     array = np.empty(len(levels), dtype=object)
     array[:] = [None if is_missing(level) else plain_label(level, where=where) for level in levels]
     codes = codes.astype(np.int32)
@@ -62,7 +63,14 @@ def column_from_array(name: str, values: AnyArray) -> Column:
     if values.dtype.kind in "biufmMc":
         return numeric_column(name, values)
     if values.dtype.kind == "V":
-        raise InvalidInput(f"Column {name!r} is a structured array; pass each field as a column of its own.")
+        raise InvalidInput(
+            f"Column {name!r} is a structured array.",
+            parameter="X",
+            received=values.dtype,
+            allowed="plain values",
+            hint="Pass each field as a column of its own.",
+            column=name,
+        )
     return column_from_labels(name, values.tolist())
 
 
@@ -76,7 +84,7 @@ def column_from_labels(name: str, labels: Sequence[Any]) -> Column:
         return numeric_column(name, _float_array(labels, name))
     if kinds and all(issubclass(kind, _DATES) for kind in kinds):
         return numeric_column(name, _days_from_objects(labels))
-    codes, levels = label_levels(labels, where=f"column {name!r}")
+    codes, levels = label_levels(labels, where=Place("X", name))
     return Column(name, "nominal", codes, levels)
 
 
@@ -93,7 +101,13 @@ def _float_array(labels: Sequence[Any], name: str) -> FloatArray:
     try:
         return np.array(numbers, dtype=np.float64)
     except OverflowError as error:
-        raise InvalidInput(f"Column {name!r} holds a whole number too large for a float: {error}.") from error
+        raise InvalidInput(
+            f"Column {name!r} holds a whole number too large for a float: {error}.",
+            parameter="X",
+            received=max((label for label in labels if isinstance(label, int)), key=abs),
+            allowed="numbers that a float can hold",
+            column=name,
+        ) from error
 
 
 def _days_from_objects(labels: Sequence[Any]) -> FloatArray:
@@ -103,7 +117,7 @@ def _days_from_objects(labels: Sequence[Any]) -> FloatArray:
 def _days(label: Any) -> float:
     """Days since 1970-01-01 of a date, days of a duration, the share of a day of a time."""
     if isinstance(label, np.datetime64 | np.timedelta64):
-        return float(native_numbers(np.asarray(label).reshape(1), where="a date")[0])
+        return float(days_of(np.asarray(label).reshape(1))[0])
     if isinstance(label, timedelta):
         return label / timedelta(days=1)
     if isinstance(label, datetime):

@@ -1,4 +1,4 @@
-"""A table in which a column holds what it holds in other rows: for asking what a model would say then.
+"""A table in which a column has the values of other rows: for what a model would predict then.
 
 Values only ever move within their column. So types, categories and missing values stay what they are, in every kind of
 table.
@@ -42,7 +42,7 @@ def with_column_from_rows(X: Any, place: int, rows: AnyArray) -> Any:
         table.isetitem(place, X.iloc[:, place].array.take(rows))
         return table
     if is_frame(X):
-        frame = eager_frame(nw.to_native(X, pass_through=True), "X")
+        frame = eager_frame(nw.to_native(X, pass_through=True))
         name = frame.columns[place]
         return nw.to_native(frame.with_columns(frame[name][rows.tolist()].alias(name)))
     array = np.asarray(X)

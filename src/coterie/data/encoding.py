@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import in_short
+from coterie._params import unexpected
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray, FloatArray, Kind, UnknownCategory
 from coterie._value_types import ANY, COUNT, LABELS, RECOMPUTED, TEXT, array, dict_of, instance, one_of
@@ -19,7 +19,7 @@ from coterie.data.column import Column
 from coterie.data.grouping import MAX_GROUPS, group_levels
 from coterie.data.levels import is_number, number_levels
 from coterie.data.table import Table
-from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
+from coterie.errors import InvalidInput, SchemaMismatch
 
 __all__ = ["Encoded", "Encoder", "Lookup", "take_rows"]
 
@@ -232,7 +232,10 @@ class Encoder:
         """The features of a table with the columns that fit saw, in the same order."""
         if table.n_columns != len(self.n_levels):
             raise SchemaMismatch(
-                f"The table has {table.n_columns} columns; the encoder was fitted on {len(self.n_levels)}."
+                f"The table has {table.n_columns} columns; the encoder was fitted on {len(self.n_levels)}.",
+                parameter="X",
+                received=table.n_columns,
+                allowed=f"{len(self.n_levels)} columns",
             )
         features: dict[int, AnyArray] = {}
         fine: dict[int, CodeArray] = {}
@@ -252,9 +255,7 @@ class Encoder:
         self, table: Table, target: AnyArray | None, weight: FloatArray | None
     ) -> tuple[dict[int, AnyArray], dict[int, CodeArray]]:
         if self.unknown_category not in ("missing", "error"):
-            raise InvalidParameter(
-                f"unknown_category={in_short(self.unknown_category)}: expected 'missing' or 'error'."
-            )
+            raise unexpected("unknown_category", self.unknown_category, "'missing' or 'error'")
         nominal = nominal_columns(self.categorical_features, table)
         self.n_levels = np.zeros(table.n_columns, dtype=np.int32)
         self._codings, self._positions, self._lookups = {}, {}, []
@@ -349,11 +350,15 @@ class Encoder:
             return
         if column.kind == "numeric" and not coding.has_numbers():
             raise SchemaMismatch(
-                f"Column {coding.name!r} held text in fit and is numeric now. Pass it as text again, "
-                "or fit the model on the numbers."
+                f"Column {coding.name!r} held text in fit and is numeric now.",
+                parameter="X",
+                received=column.values.dtype,
+                allowed="text",
+                hint="Pass it as text again, or fit the model on the numbers.",
+                column=coding.name,
             )
         if column.levels is not None and not coding.has_text() and _is_all_text(column.levels):
-            raise SchemaMismatch(_numeric_became_text(coding.name, column.levels))
+            raise _numeric_became_text(coding.name, column.levels)
 
 
 def _raw_codes(table: Table, indices: Sequence[int]) -> dict[int, _Raw]:
@@ -412,14 +417,18 @@ def _as_numbers(column: Column) -> AnyArray:
     if all(is_number(level) for level in levels):
         numbers = np.append(levels.astype(np.float64), np.nan)
         return np.asarray(numbers[column.values])
-    raise SchemaMismatch(_numeric_became_text(column.name, levels))
+    raise _numeric_became_text(column.name, levels)
 
 
-def _numeric_became_text(name: str, levels: AnyArray) -> str:
-    examples = ", ".join(repr(level) for level in levels[:3])
-    return (
-        f"Column {name!r} was numeric in fit and holds text now ({examples}). "
-        "Convert it to numbers, with None where a value is missing."
+def _numeric_became_text(name: str, levels: AnyArray) -> SchemaMismatch:
+    examples = levels[:3].tolist()
+    return SchemaMismatch(
+        f"Column {name!r} was numeric in fit and holds text now ({', '.join(map(repr, examples))}).",
+        parameter="X",
+        received=examples,
+        allowed="numbers",
+        hint="Convert it to numbers, with None where a value is missing.",
+        column=name,
     )
 
 
@@ -429,11 +438,16 @@ def _is_all_text(levels: AnyArray) -> bool:
 
 def _refuse_unknown(coding: _Coding, codes: CodeArray, levels: AnyArray, place: AnyArray) -> None:
     used = _used_levels(codes, len(levels))
-    unknown = [levels[index] for index in used.tolist() if place[index] < 0]
+    unknown = [index for index in used.tolist() if place[index] < 0]
     if unknown:
+        unknown = levels[unknown].tolist()
         examples = ", ".join(str(level) if is_number(level) else repr(level) for level in unknown[:5])
         more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
         raise InvalidInput(
-            f"Column {coding.name!r} holds categories that fit did not see: {examples}{more}. "
-            "Use unknown_category='missing' to treat them as missing values."
+            f"Column {coding.name!r} holds categories that fit did not see: {examples}{more}.",
+            parameter="X",
+            received=unknown,
+            allowed="the categories that fit saw",
+            hint="Use unknown_category='missing' to treat them as missing values.",
+            column=coding.name,
         )

@@ -1,6 +1,6 @@
 """A few rows, encoded value by value: for one row this is many times as fast as reading a table.
 
-`encode_few` gives what the encoder makes of the table, or None where only the long way knows what to do or to say:
+`encode_few` gives what the encoder makes of the table, or None where only the encoder knows what to do:
 other columns than in fit, dates, categories that fit did not see, numbers that a float cannot hold.
 """
 

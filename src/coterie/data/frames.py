@@ -17,6 +17,7 @@ from coterie._typing import AnyArray, CodeArray
 from coterie.data.column import Column, column_from_labels, labelled_column, numeric_column
 from coterie.data.levels import label_levels
 from coterie.data.numeric import is_read_in_place
+from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["Frame", "eager_frame", "is_frame", "is_series", "read_frame", "read_series", "series_values"]
@@ -58,11 +59,11 @@ class Frame:
     columns: tuple[Column, ...]
 
 
-def read_frame(X: Any, *, where: str) -> Frame:
+def read_frame(X: Any) -> Frame:
     """Take a data frame apart, without copying its columns of numbers."""
     X = nw.to_native(X, pass_through=True)
-    _refuse_duplicates(X, where)
-    frame = eager_frame(X, where)
+    _refuse_duplicates(X)
+    frame = eager_frame(X)
     names = _text_names(list(frame.columns))
     matrix = _small_float_matrix(frame)
     if matrix is not None:
@@ -123,7 +124,7 @@ def _is_arrow_array(values: Any) -> bool:
     )
 
 
-def eager_frame(X: Any, where: str) -> "nw.DataFrame[Any]":
+def eager_frame(X: Any) -> "nw.DataFrame[Any]":
     """A data frame of any library, or a stream of Arrow tables, read and wrapped by narwhals."""
     if type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "RecordBatch":
         import pyarrow as pa
@@ -140,14 +141,22 @@ def eager_frame(X: Any, where: str) -> "nw.DataFrame[Any]":
         except ImportError:
             continue
         except Exception as error:
-            raise InvalidType(f"{where} of type {type(X).__name__} cannot be read: {error}.") from error
+            raise InvalidType(
+                f"X of type {type(X).__name__} cannot be read: {error}.",
+                parameter="X",
+                received=type(X).__name__,
+                allowed="a data frame or a stream of Arrow tables",
+            ) from error
     raise InvalidType(
-        f"{where} of type {type(X).__name__} is a stream of Arrow data, and reading it needs pyarrow or "
-        "polars. Install one of them, or pass a dict of numpy arrays."
+        f"X of type {type(X).__name__} is a stream of Arrow data, and reading it needs pyarrow or polars.",
+        parameter="X",
+        received=type(X).__name__,
+        allowed="a table that can be read without pyarrow or polars",
+        hint="Install one of them, or pass a dict of numpy arrays.",
     )
 
 
-def _refuse_duplicates(X: Any, where: str) -> None:
+def _refuse_duplicates(X: Any) -> None:
     """Only pandas and Arrow let two columns share a name."""
     if nw.dependencies.is_pandas_like_dataframe(X):
         names = list(X.columns)
@@ -159,8 +168,12 @@ def _refuse_duplicates(X: Any, where: str) -> None:
     if twice:
         listed = ", ".join(repr(name) for name in twice[:5])
         raise InvalidInput(
-            f"{where} has duplicate column names: {listed}. Every column needs a name of its own; "
-            "rename or drop the copies."
+            f"X has duplicate column names: {listed}. Every column needs a name of its own.",
+            parameter="X",
+            received=twice,
+            allowed="a name of its own for every column",
+            hint="Rename or drop the copies.",
+            column=str(twice[0]),
         )
 
 
@@ -169,11 +182,14 @@ def _text_names(names: list[Any]) -> tuple[str, ...] | None:
     if len(types) > 1 and "str" in types:
         raise InvalidType(
             "Feature names are only supported if all input features have string names, "
-            f"but your input has {types} as feature name / column name types. "
-            "If you want feature names to be stored and validated, you must convert "
+            f"but your input has {types} as feature name / column name types.",
+            parameter="X",
+            received=types,
+            allowed="column names that are all text",
+            hint="If you want feature names to be stored and validated, you must convert "
             "them all to strings, by using X.columns = X.columns.astype(str) for "
             "example. Otherwise you can remove feature / column names from your input "
-            "data, or convert them all to a non-string data type."
+            "data, or convert them all to a non-string data type.",
         )
     return tuple(names) if types == ["str"] else None
 
@@ -190,8 +206,12 @@ def _read_column(series: _Series, name: str) -> Column:
         return _read_text(series, name)
     if dtype.is_nested() or dtype == nw.Binary:
         raise InvalidType(
-            f"Column {name!r} holds values of type {dtype}: the argument must be a string or a number in "
-            "each row. Turn nested values into columns of their own."
+            f"Column {name!r} holds values of type {dtype}: the argument must be a string or a number in each row.",
+            parameter="X",
+            received=str(dtype),
+            allowed="a string or a number in each row",
+            hint="Turn nested values into columns of their own.",
+            column=name,
         )
     native = nw.to_native(series)
     if str(getattr(native, "dtype", "")).startswith("Sparse"):
@@ -226,7 +246,7 @@ def _read_text(series: _Series, name: str) -> Column:
     read = _READERS.get(library)
     if read is not None:
         return read(native, name)
-    codes, levels = label_levels(series.to_list(), where=f"column {name!r}")
+    codes, levels = label_levels(series.to_list(), where=Place("X", name))
     return Column(name, "nominal", codes, levels)
 
 
@@ -278,6 +298,6 @@ _READERS: dict[str, Callable[[Any, str], Column]] = {
 
 def _sorted_column(name: str, codes: AnyArray, levels: list[Any]) -> Column:
     """A nominal column whose levels came in order of appearance."""
-    ranks, ordered = label_levels(levels, where=f"column {name!r}")
+    ranks, ordered = label_levels(levels, where=Place("X", name))
     lookup: CodeArray = np.append(ranks, np.int32(-1))
     return Column(name, "nominal", lookup[codes], ordered)

@@ -16,7 +16,7 @@ How strongly a mean is drawn to the overall mean follows from the data (empirica
 of the levels differ no more than chance would make them, the scores are all equal and the groups have
 nothing to do with the labels. So a column of random codes cannot leak its labels through its groups.
 
-Whole-numbered weights count as repetitions of rows; others are first scaled to a mean of 1. The result
+Integer-numbered weights count as repetitions of rows; others are first scaled to a mean of 1. The result
 depends neither on the order of the rows nor on anything random.
 """
 
@@ -36,7 +36,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class _Sums:
-    """What the rows say: weight and weighted scores of each level, and the squared scores of all."""
+    """Sums over rows: weight and weighted scores of each level, and the squared scores of all."""
 
     mass: FloatArray
     score: FloatArray
@@ -57,7 +57,7 @@ def group_levels(
     codes : array of shape (n_rows,)
         The level of each row, -1 where it is missing.
     target : array of shape (n_rows,) or (n_rows, n_outputs), or None
-        Whole numbers are class codes, others a numeric target. Without a target the most frequent
+        Integer numbers are class codes, others a numeric target. Without a target the most frequent
         levels keep a group each and the rest share the last one.
     weight : array of shape (n_rows,), or None
 

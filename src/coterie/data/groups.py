@@ -8,6 +8,7 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, CodeArray
 from coterie.data.frames import is_series, series_values
 from coterie.data.levels import label_levels
+from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["read_groups"]
@@ -23,22 +24,36 @@ def read_groups(groups: Any, n_rows: int) -> CodeArray:
     """
     array = _as_array(groups)
     if array.shape != (n_rows,):
+        allowed = f"({n_rows},): the group of each row of X"
         raise InvalidInput(
-            f"groups has the shape {array.shape}; expected ({n_rows},): the group of each row of X."
+            f"groups has the shape {array.shape}; expected {allowed}.",
+            parameter="groups",
+            received=array.shape,
+            allowed=allowed,
         )
-    codes, _ = label_levels(array.tolist(), where="groups")
+    codes, _ = label_levels(array.tolist(), where=Place("groups"))
     missing = np.flatnonzero(codes < 0)
     if len(missing):
+        row = int(missing[0])
         raise InvalidInput(
-            f"Input groups contains NaN: the group of row {missing[0]} is missing. Give such rows a group of their own."
+            f"Input groups contains NaN: the group of row {row} is missing.",
+            parameter="groups",
+            received=array[row],
+            allowed="a group for each row",
+            hint="Give such rows a group of their own.",
+            row=row,
         )
     return codes
 
 
 def _as_array(groups: Any) -> AnyArray:
     if isinstance(groups, str | bytes | dict | set):
+        allowed = "the group of each row, in a list or an array"
         raise InvalidType(
-            f"groups={in_short(groups)}: expected the group of each row, in a list or an array."
+            f"groups={in_short(groups)}: expected {allowed}.",
+            parameter="groups",
+            received=groups,
+            allowed=allowed,
         )
     if is_series(groups):
         return series_values(groups)
@@ -46,5 +61,8 @@ def _as_array(groups: Any) -> AnyArray:
         return np.asarray(groups)
     except (TypeError, ValueError) as error:
         raise InvalidType(
-            f"groups={in_short(groups)} cannot be read ({error}); expected the group of each row."
+            f"groups={in_short(groups)} cannot be read ({error}); expected the group of each row.",
+            parameter="groups",
+            received=groups,
+            allowed="the group of each row",
         ) from error

@@ -33,10 +33,7 @@ def holdout_rows(
     (8, 2)
     """
     if n_rows < 2:
-        raise InvalidInput(
-            f"Cannot set rows aside from a table of {n_rows} row(s): at least 2 are needed. "
-            "Fit on more rows or without a holdout."
-        )
+        raise _too_few_rows(n_rows, "rows")
     if groups is not None:
         aside_groups = _groups_aside(_group_counts(groups, stratify_codes), fraction, seed)
         return np.flatnonzero(~aside_groups[groups]), np.flatnonzero(aside_groups[groups])
@@ -59,12 +56,19 @@ def last_rows(n_rows: int, fraction: float) -> tuple[RowArray, RowArray]:
     (array([0, 1, 2]), array([3, 4]))
     """
     if n_rows < 2:
-        raise InvalidInput(
-            f"Cannot set the last rows aside from a table of {n_rows} row(s): at least 2 are needed. "
-            "Fit on more rows or without a holdout."
-        )
+        raise _too_few_rows(n_rows, "the last rows")
     n_aside = min(max(1, round(fraction * n_rows)), n_rows - 1)
     return np.arange(n_rows - n_aside), np.arange(n_rows - n_aside, n_rows)
+
+
+def _too_few_rows(n_rows: int, part: str) -> InvalidInput:
+    return InvalidInput(
+        f"Cannot set {part} aside from a table of {n_rows} row(s): at least 2 are needed.",
+        parameter="X",
+        received=n_rows,
+        allowed="at least 2 rows",
+        hint="Fit on more rows or without a holdout.",
+    )
 
 
 def fold_numbers(
@@ -86,8 +90,11 @@ def fold_numbers(
     """
     if n_folds > n_rows:
         raise InvalidInput(
-            f"Cannot divide {n_rows} row(s) among {n_folds} boosters, each of which leaves a part of its own out. "
-            f"Fit on more rows, or set n_bags to at most {n_rows}."
+            f"Cannot divide {n_rows} row(s) among {n_folds} boosters, each of which leaves a part of its own out.",
+            parameter="n_bags",
+            received=n_folds,
+            allowed=f"at most {n_rows}",
+            hint=f"Fit on more rows, or set n_bags to at most {n_rows}.",
         )
     if groups is not None:
         return _fold_of_groups(_group_counts(groups, stratify_codes), n_folds, seed)[groups]
@@ -129,8 +136,11 @@ def _groups_aside(counts: FloatArray, fraction: float, seed: int) -> BoolArray:
     """Which groups to set aside: in a random order, those that bring the classes closer to their share."""
     if len(counts) < 2:
         raise InvalidInput(
-            "Cannot set whole groups aside: all rows are of one group, and at least 2 are needed. Fit without groups, "
-            "or without a holdout."
+            "Cannot set whole groups aside: all rows are of one group, and at least 2 are needed.",
+            parameter="groups",
+            received=len(counts),
+            allowed="at least 2 groups",
+            hint="Fit without groups, or without a holdout.",
         )
     aside = np.zeros(len(counts), dtype=bool)
     missing = fraction * counts.sum(axis=0)
@@ -149,8 +159,11 @@ def _fold_of_groups(counts: FloatArray, n_folds: int, seed: int) -> RowArray:
     n_groups = len(counts)
     if n_folds > n_groups:
         raise InvalidInput(
-            f"Cannot divide {n_groups} group(s) among {n_folds} boosters, each of which leaves groups of its own out. "
-            f"Fit on more groups, or set n_bags to at most {n_groups}."
+            f"Cannot divide {n_groups} group(s) among {n_folds} boosters, each of which leaves groups of its own out.",
+            parameter="n_bags",
+            received=n_folds,
+            allowed=f"at most {n_groups}",
+            hint=f"Fit on more groups, or set n_bags to at most {n_groups}.",
         )
     order = np.random.Generator(np.random.PCG64(seed)).permutation(n_groups)
     order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]

@@ -8,6 +8,7 @@ Levels are sorted, so the order of the rows never changes a code.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import isnan
@@ -17,15 +18,18 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, CodeArray
+from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["is_missing", "is_number", "label_levels", "number_levels", "plain_label", "sorted_levels"]
+
+_LABELS = "a string or a number (or a date, or missing)"
 
 
 def number_levels(values: AnyArray) -> tuple[CodeArray, AnyArray]:
     """Codes and levels of a column of numbers; NaN is missing.
 
-    Whole numbers from 0 up, not much larger than the number of rows, are their own codes: the levels are
+    Integer numbers from 0 up, not much larger than the number of rows, are their own codes: the levels are
     then 0, 1, 2, ... up to the largest, whether or not each occurs. That takes no sorting and is
     what a column of category codes nearly always looks like.
 
@@ -70,12 +74,12 @@ def _as_small_codes(values: AnyArray) -> CodeArray | None:
     return None
 
 
-def label_levels(labels: Sequence[Any], *, where: str) -> tuple[CodeArray, AnyArray]:
+def label_levels(labels: Sequence[Any], *, where: Place) -> tuple[CodeArray, AnyArray]:
     """Codes and levels of a list of labels of any type; None, NaN, NA and NaT are missing.
 
     Examples
     --------
-    >>> label_levels(["red", None, "blue", "red"], where="column 'colour'")
+    >>> label_levels(["red", None, "blue", "red"], where=Place("X", "colour"))
     (array([ 1, -1,  0,  1], dtype=int32), array(['blue', 'red'], dtype=object))
     """
     position: dict[Any, int] = {}
@@ -91,23 +95,26 @@ def label_levels(labels: Sequence[Any], *, where: str) -> tuple[CodeArray, AnyAr
     return lookup[firsts], _object_array(levels)
 
 
-def _nested_label(labels: Sequence[Any], where: str) -> InvalidType:
+def _nested_label(labels: Sequence[Any], where: Place) -> InvalidType:
     for row, label in enumerate(labels):
         try:
             hash(label)
         except TypeError:
-            return _not_a_label(label, where=f"{where}, row {row}")
-    return InvalidType(f"{where} holds values that cannot be compared.")
+            return _not_a_label(label, where=replace(where, row=row))
+    return InvalidType(f"{where} holds values that cannot be compared.", allowed=_LABELS, **where.fields)
 
 
-def _not_a_label(label: object, *, where: str) -> InvalidType:
+def _not_a_label(label: object, *, where: Place) -> InvalidType:
     return InvalidType(
-        f"{where} holds {label!r:.80} of type {type(label).__name__}: the argument must be a string or a "
-        "number (or a date, or missing). Turn nested values into columns of their own."
+        f"{where} holds {label!r:.80} of type {type(label).__name__}: the argument must be {_LABELS}.",
+        received=label,
+        allowed=_LABELS,
+        hint="Turn nested values into columns of their own.",
+        **where.fields,
     )
 
 
-def plain_label(label: Any, *, where: str) -> Any:
+def plain_label(label: Any, *, where: Place) -> Any:
     """The label as plain Python: text, bytes, a number or a date; anything else as its text.
 
     Other types (an interval, an enum member, a path) are accepted when they know how to show themselves.
@@ -117,7 +124,12 @@ def plain_label(label: Any, *, where: str) -> Any:
     if isinstance(label, str | bytes | bool | int | float | Decimal | date | time | timedelta):
         return label
     if isinstance(label, Complex) and not isinstance(label, Real):
-        raise InvalidInput(f"Complex data not supported: {where} holds {label!r}.")
+        raise InvalidInput(
+            f"Complex data not supported: {where} holds {label!r}.",
+            received=label,
+            allowed=_LABELS,
+            **where.fields,
+        )
     nested = isinstance(label, tuple | frozenset | np.ndarray)
     shows_itself = any(
         "__str__" in vars(kind) or "__repr__" in vars(kind) for kind in type(label).__mro__[:-1]

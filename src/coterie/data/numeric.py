@@ -8,6 +8,7 @@ uint32 to int64, foreign byte order to the machine's own. Dates and durations be
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
+from coterie.data.place import Place
 from coterie.errors import InvalidInput
 
 __all__ = ["days_of", "is_read_in_place", "native_numbers"]
@@ -21,12 +22,12 @@ def is_read_in_place(array: AnyArray) -> bool:
     return array.dtype in _IN_PLACE and array.flags.aligned
 
 
-def native_numbers(array: AnyArray, *, where: str) -> AnyArray:
+def native_numbers(array: AnyArray, *, where: Place) -> AnyArray:
     """The same numbers in a type that the engine reads; the array itself when it already is one.
 
     Examples
     --------
-    >>> native_numbers(np.array([1, 2], dtype=">i2"), where="X").dtype
+    >>> native_numbers(np.array([1, 2], dtype=">i2"), where=Place("X")).dtype
     dtype('int32')
     """
     if is_read_in_place(array):
@@ -35,7 +36,11 @@ def native_numbers(array: AnyArray, *, where: str) -> AnyArray:
     if dtype.kind == "c":
         raise InvalidInput(
             f"Complex data not supported: {where} holds {dtype} numbers. Trees order values, and complex "
-            "numbers have no order; pass the real and the imaginary part as two columns."
+            "numbers have no order.",
+            received=dtype,
+            allowed="real numbers",
+            hint="Pass the real and the imaginary part as two columns.",
+            **where.fields,
         )
     if dtype.kind in "mM":
         return days_of(array)

@@ -30,17 +30,26 @@ def read_offset(offset: Any, n_rows: int, n_outputs: int, *, one_for_all: bool =
     if array.ndim == 1 and (one_for_all or n_outputs == 1):
         array = np.repeat(array[:, None], n_outputs, axis=1)
     if array.shape != (n_rows, n_outputs):
+        allowed = f"{expected}: the start score of each row"
+        if not one_for_all and n_outputs > 1:
+            allowed += ", one for each class"
         raise InvalidInput(
-            f"offset has the shape {np.shape(offset)}; expected {expected}: the start score of each row"
-            + (", one for each class." if not one_for_all and n_outputs > 1 else ".")
+            f"offset has the shape {np.shape(offset)}; expected {allowed}.",
+            parameter="offset",
+            received=np.shape(offset),
+            allowed=allowed,
         )
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
-        row, output = wrong[0]
+        row, output = map(int, wrong[0])
         what = "NaN" if np.isnan(array[row, output]) else "infinity"
         raise InvalidInput(
-            f"Input offset contains {what}: row {row} has the offset {array[row, output]}. Offsets are finite numbers; "
-            "the logarithm of an exposure is one if the exposure is above zero."
+            f"Input offset contains {what}: row {row} has the offset {array[row, output]}.",
+            parameter="offset",
+            received=float(array[row, output]),
+            allowed="finite numbers",
+            hint="Offsets are finite numbers; the logarithm of an exposure is one if the exposure is above zero.",
+            row=row,
         )
     return array
 
@@ -52,6 +61,10 @@ def _as_floats(offset: Any) -> FloatArray:
             raise TypeError(f"values of type {array.dtype}")
         return array.astype(np.float64)
     except (ValueError, TypeError) as error:
+        allowed = "one number for each row"
         raise InvalidType(
-            f"offset={in_short(offset)} cannot be read as numbers ({error}); expected one number for each row."
+            f"offset={in_short(offset)} cannot be read as numbers ({error}); expected {allowed}.",
+            parameter="offset",
+            received=offset,
+            allowed=allowed,
         ) from error

@@ -21,7 +21,7 @@ from coterie.data.frames import eager_frame, is_frame, is_series, series_values
 from coterie.data.table import Table, read_table
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
 
-__all__ = ["Columns", "Outline", "chosen_columns", "row_indexable", "rows_of", "table_shape"]
+__all__ = ["Columns", "TableShape", "chosen_columns", "row_indexable", "rows_of", "table_shape"]
 
 
 _NAMES = tuple_of(TEXT) | NONE
@@ -47,7 +47,7 @@ class TableShape:
 
 
 def table_shape(X: Any) -> TableShape:
-    """The outline of a table, or an error that says why it is none.
+    """How large a table is, or an error that says why it is none.
 
     Rows of another kind are left to the members: a list of texts, of dicts, an array of images.
 
@@ -72,7 +72,7 @@ def _holds_other_things(X: Any) -> bool:
         return len(X) > 0
     if is_series(X):
         X = series_values(X)
-    if isinstance(X, np.ndarray) and X.ndim != 1:
+    if isinstance(X, str | bytes) or (isinstance(X, np.ndarray) and X.ndim != 1):
         return False
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and isinstance(X[0], str | bytes | Mapping)
 
@@ -85,7 +85,7 @@ def row_indexable(X: Any) -> Any:
         return X
     if not is_frame(X):
         return X if hasattr(X, "shape") else np.asarray(X)
-    return nw.to_native(eager_frame(nw.to_native(X, pass_through=True), "X"))
+    return nw.to_native(eager_frame(nw.to_native(X, pass_through=True)))
 
 
 def rows_of(X: Any, rows: AnyArray) -> Any:
@@ -114,7 +114,7 @@ class Columns:
         if isinstance(X, Mapping):
             return {name: _named(X, name) for name in self.names or tuple(X)}
         if self.names is not None and is_frame(X):
-            frame = eager_frame(nw.to_native(X, pass_through=True), "X")
+            frame = eager_frame(nw.to_native(X, pass_through=True))
             known = set(frame.columns)
             for name in self.names:
                 if name not in known:
@@ -126,7 +126,11 @@ class Columns:
         if len(X.shape) != 2 or X.shape[1] != self.n_columns:
             raise SchemaMismatch(
                 f"X has the shape {tuple(X.shape)}, and members were given columns of a table with {self.n_columns} "
-                "columns. Pass the columns that fit saw, in the same order."
+                "columns.",
+                parameter="X",
+                received=tuple(X.shape),
+                allowed=f"{self.n_columns} columns",
+                hint="Pass the columns that fit saw, in the same order.",
             )
         return _safe_indexing(X, list(self.places), axis=1)
 
@@ -138,36 +142,49 @@ def _named(X: Mapping[Any, Any], name: str) -> Any:
 
 
 def _no_such_column(name: str, known: list[Any]) -> SchemaMismatch:
+    names = sorted(map(str, known))
     return SchemaMismatch(
-        f"The column {name!r} is missing: fit saw it, and X has {in_short(sorted(map(str, known)))}. Pass the columns "
-        "that fit saw; a column whose values are unknown can be all missing."
+        f"The column {name!r} is missing: fit saw it, and X has {in_short(names)}.",
+        parameter="X",
+        received=names,
+        allowed="the columns that fit saw",
+        hint="Pass the columns that fit saw; a column whose values are unknown can be all missing.",
+        column=name,
     )
 
 
-def chosen_columns(choice: Any, X: Any, outline: TableShape, where: str) -> Columns:
+def chosen_columns(choice: Any, X: Any, shape: TableShape, where: str) -> Columns:
     """The columns that a user names, as scikit-learn's ColumnTransformer takes them.
 
     `choice` is a name, a place, a list of either, a slice, a mask of booleans, or a function of X that returns one of
     these. `where` says in errors whose columns they are.
     """
-    if outline.n_columns is None:
-        raise InvalidParameter(f"{where}: X has no columns to choose from.")
+    if shape.n_columns is None:
+        raise InvalidParameter(
+            f"{where}: X has no columns to choose from.",
+            parameter="columns",
+            received=choice,
+            allowed="no choice of columns",
+        )
     if isinstance(choice, Callable) and not isinstance(choice, type):  # type: ignore[arg-type]
         choice = choice(X)
-    places = _places(choice, outline, where)
+    places = _places(choice, shape, where)
     if not places:
         raise InvalidParameter(
-            f"{where}: columns={in_short(choice)} chooses no column; expected at least one."
+            f"{where}: columns={in_short(choice)} chooses no column; expected at least one.",
+            parameter="columns",
+            received=choice,
+            allowed="at least one column",
         )
-    names = None if outline.names is None else tuple(outline.names[place] for place in places)
-    return Columns(places, names, outline.n_columns)
+    names = None if shape.names is None else tuple(shape.names[place] for place in places)
+    return Columns(places, names, shape.n_columns)
 
 
-def _places(choice: Any, outline: TableShape, where: str) -> tuple[int, ...]:
-    n_columns = outline.n_columns or 0
+def _places(choice: Any, shape: TableShape, where: str) -> tuple[int, ...]:
+    n_columns = shape.n_columns or 0
     if isinstance(choice, slice):
         start, stop = (
-            end if not isinstance(end, str) else _place(end, outline, where)
+            end if not isinstance(end, str) else _place(end, shape, where)
             for end in (choice.start, choice.stop)
         )
         last = 1 if isinstance(choice.stop, str) else 0  # a slice of names holds its end
@@ -180,27 +197,43 @@ def _places(choice: Any, outline: TableShape, where: str) -> tuple[int, ...]:
     except ValueError:
         chosen = None
     if not isinstance(chosen, list) or any(isinstance(one, list) for one in chosen):
+        allowed = "names, places, a slice, a mask of booleans, or a function"
         raise InvalidParameter(
-            f"{where}: columns={in_short(choice)}; expected names, places, a slice, a mask of booleans, or a function."
+            f"{where}: columns={in_short(choice)}; expected {allowed}.",
+            parameter="columns",
+            received=choice,
+            allowed=allowed,
         )
     if chosen and all(isinstance(one, bool) for one in chosen):
         if len(chosen) != n_columns:
             raise InvalidParameter(
-                f"{where}: a mask of {len(chosen)} booleans for a table of {n_columns} columns."
+                f"{where}: a mask of {len(chosen)} booleans for a table of {n_columns} columns.",
+                parameter="columns",
+                received=chosen,
+                allowed=f"{n_columns} booleans, one for each column",
             )
         return tuple(np.flatnonzero(chosen).tolist())
-    return tuple(_place(one, outline, where) for one in chosen)
+    return tuple(_place(one, shape, where) for one in chosen)
 
 
-def _place(one: Any, outline: TableShape, where: str) -> int:
-    n_columns = outline.n_columns or 0
+def _place(one: Any, shape: TableShape, where: str) -> int:
+    n_columns = shape.n_columns or 0
     if isinstance(one, str):
-        if outline.names is None or one not in outline.names:
-            known = "the table has no names" if outline.names is None else in_short(list(outline.names))
-            raise InvalidParameter(f"{where}: there is no column {one!r}; {known}.")
-        return outline.names.index(one)
+        if shape.names is None or one not in shape.names:
+            known = "the table has no names" if shape.names is None else in_short(list(shape.names))
+            raise InvalidParameter(
+                f"{where}: there is no column {one!r}; {known}.",
+                parameter="columns",
+                received=one,
+                allowed=known,
+            )
+        return shape.names.index(one)
     if isinstance(one, bool) or not isinstance(one, int) or not -n_columns <= one < n_columns:
+        allowed = f"names, or places from 0 to {n_columns - 1}"
         raise InvalidParameter(
-            f"{where}: columns hold {one!r}; expected names, or places from 0 to {n_columns - 1}."
+            f"{where}: columns hold {one!r}; expected {allowed}.",
+            parameter="columns",
+            received=one,
+            allowed=allowed,
         )
     return one % n_columns

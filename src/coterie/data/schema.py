@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie._params import in_short
 from coterie._storage import expect, storable
 from coterie._typing import Kind
 from coterie._value_types import NONE, TEXT, one_of, tuple_of
@@ -47,7 +48,7 @@ class Schema:
 
     @classmethod
     def of(cls, table: Table, nominal: Any = None) -> "Schema":
-        """The schema of a table; `nominal` marks columns that are treated as nominal whatever they hold."""
+        """The schema of a table; `nominal` says which columns are treated as nominal whatever they hold."""
         if table.matrix is not None:
             kinds: list[Kind] = ["numeric"] * table.n_columns
         else:
@@ -56,7 +57,7 @@ class Schema:
             kinds[index] = "nominal"
         return cls(table.names, tuple(kinds))
 
-    def mark(self, estimator: Any) -> None:
+    def set_feature_names(self, estimator: Any) -> None:
         """Set `n_features_in_` and `feature_names_in_` as scikit-learn does."""
         estimator.n_features_in_ = self.n_features
         if self.names is not None:
@@ -73,14 +74,14 @@ class Schema:
         if self.names is None or table.names is None:
             self._warn_about_names(table, estimator_name)
             if table.n_columns != self.n_features:
-                raise SchemaMismatch(self._wrong_number(table, estimator_name))
+                raise self._wrong_number(table.n_columns, estimator_name)
             return table
         if table.names == self.names:
             return table
         if set(table.names) != set(self.names):
-            raise SchemaMismatch(self._wrong_names(table.names, estimator_name))
+            raise self._wrong_names(table.names, estimator_name)
         if column_order == "same" and not table.by_name:
-            raise SchemaMismatch(self._wrong_order(table.names))
+            raise self._wrong_order(table.names)
         place = {name: index for index, name in enumerate(table.names)}
         return table.select([place[name] for name in self.names])
 
@@ -98,14 +99,16 @@ class Schema:
                 stacklevel=4,
             )
 
-    def _wrong_number(self, table: Table, estimator_name: str) -> str:
-        return (
-            f"X has {table.n_columns} features, but {estimator_name} is expecting {self.n_features} features "
-            "as input. Pass the columns that fit saw, in the same order; a column whose values are unknown "
-            "can be all NaN."
+    def _wrong_number(self, n_columns: int, estimator_name: str) -> SchemaMismatch:
+        return SchemaMismatch(
+            f"X has {n_columns} features, but {estimator_name} is expecting {self.n_features} features as input.",
+            parameter="X",
+            received=n_columns,
+            allowed=f"{self.n_features} columns",
+            hint="Pass the columns that fit saw, in the same order; a column whose values are unknown can be all NaN.",
         )
 
-    def _wrong_names(self, names: tuple[str, ...], estimator_name: str) -> str:
+    def _wrong_names(self, names: tuple[str, ...], estimator_name: str) -> SchemaMismatch:
         own = self.names or ()
         unexpected = sorted(set(names) - set(own))
         missing = sorted(set(own) - set(names))
@@ -115,16 +118,27 @@ class Schema:
         if missing:
             message += "Feature names seen at fit time, yet now missing:\n" + _listed(missing)
         message += f"X has {len(names)} columns; this {estimator_name} was fitted on {len(own)}."
-        return message + _advice(unexpected, missing)
+        return SchemaMismatch(
+            message,
+            parameter="X",
+            received=names,
+            allowed=f"the columns {in_short(list(own))}",
+            hint=_advice(unexpected, missing),
+            column=(unexpected or missing)[0],
+        )
 
-    def _wrong_order(self, names: tuple[str, ...]) -> str:
+    def _wrong_order(self, names: tuple[str, ...]) -> SchemaMismatch:
         own = self.names or ()
         first = next(place for place, name in enumerate(own) if names[place] != name)
-        return (
+        return SchemaMismatch(
             "The feature names should match those that were passed during fit.\n"
             "Feature names must be in the same order as they were in fit.\n"
-            f"Column {first} is {names[first]!r} and was {own[first]!r} in fit. "
-            "To put them in order: X[list(model.feature_names_in_)]."
+            f"Column {first} is {names[first]!r} and was {own[first]!r} in fit.",
+            parameter="X",
+            received=names,
+            allowed=f"the columns {in_short(list(own))}, in this order",
+            hint="To put them in order: X[list(model.feature_names_in_)].",
+            column=names[first],
         )
 
 
@@ -140,10 +154,10 @@ def _advice(unexpected: list[str], missing: list[str]) -> str:
         if near:
             guesses.append(f"{near[0]!r} instead of {name!r}")
     if guesses:
-        return f"\nDid you mean {', '.join(guesses)}?"
+        return f"Did you mean {', '.join(guesses)}?"
     if missing:
         return (
-            "\nIf a column was renamed, rename it back. If it is unknown for these rows, add it with missing "
+            "If a column was renamed, rename it back. If it is unknown for these rows, add it with missing "
             "values: the trees learned where missing values go."
         )
-    return "\nDrop the columns that fit did not see."
+    return "Drop the columns that fit did not see."

@@ -16,6 +16,7 @@ from coterie._typing import AnyArray
 from coterie.data.column import Column, column_from_array, column_from_labels
 from coterie.data.frames import Frame, is_frame, is_series, read_frame, read_series
 from coterie.data.numeric import native_numbers
+from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["Table", "read_table"]
@@ -69,7 +70,7 @@ class Table:
         return Table(self.n_rows, names, columns=tuple(self.columns[index] for index in order))
 
 
-def read_table(X: Any, *, where: str = "X") -> Table:
+def read_table(X: Any) -> Table:
     """Read the user's table.
 
     Examples
@@ -79,48 +80,53 @@ def read_table(X: Any, *, where: str = "X") -> Table:
     (('age', 'town'), ['numeric', 'nominal'])
     """
     if isinstance(X, np.ndarray):
-        return _from_array(X, where)
+        return _from_array(X)
     if sparse.issparse(X):  # before mappings: scipy's dictionary of keys is one
-        return _from_sparse(X, where)
+        return _from_sparse(X)
     if isinstance(X, Mapping):
-        return _from_mapping(X, where)
+        return _from_mapping(X)
     if is_frame(X):
-        return _from_frame(read_frame(X, where=where), where)
+        return _from_frame(read_frame(X))
     if X is None or isinstance(X, str | bytes) or is_series(X):
-        raise _not_a_table(X, where)
+        raise _not_a_table(X)
     if isinstance(X, Sequence):
-        return _from_rows(X, where)
-    return _from_array(_as_array(X, where), where)
+        return _from_rows(X)
+    return _from_array(_as_array(X))
 
 
-def _from_frame(frame: Frame, where: str) -> Table:
+def _from_frame(frame: Frame) -> Table:
     if frame.matrix is None:
-        _check_size(frame.n_rows, len(frame.columns), where)
+        _check_size(frame.n_rows, len(frame.columns))
     return Table(frame.n_rows, frame.names, matrix=frame.matrix, columns=frame.columns)
 
 
-def _from_array(array: AnyArray, where: str) -> Table:
+def _from_array(array: AnyArray) -> Table:
     if isinstance(array, np.ma.MaskedArray):
         array = _without_mask(array)
     array = np.asarray(array)
-    _check_two_dimensions(array, where)
+    _check_two_dimensions(array)
     n_rows, n_columns = array.shape
-    _check_size(n_rows, n_columns, where)
+    _check_size(n_rows, n_columns)
     if array.dtype.kind in "biufmMc":
-        return Table(n_rows, None, matrix=native_numbers(array, where=where))
+        return Table(n_rows, None, matrix=native_numbers(array, where=Place("X")))
     if array.dtype.kind == "O":
         kinds = set(map(type, array.ravel().tolist()))
         if kinds <= {float, int, bool}:
-            return Table(n_rows, None, matrix=_object_numbers(array, where))
+            return Table(n_rows, None, matrix=_object_numbers(array))
     columns = tuple(column_from_array(f"x{index}", array[:, index]) for index in range(n_columns))
     return Table(n_rows, None, columns=columns)
 
 
-def _object_numbers(array: AnyArray, where: str) -> AnyArray:
+def _object_numbers(array: AnyArray) -> AnyArray:
     try:
         return array.astype(np.float64)
     except OverflowError as error:
-        raise InvalidInput(f"{where} holds a whole number too large for a float: {error}.") from error
+        raise InvalidInput(
+            f"X holds a whole number too large for a float: {error}.",
+            parameter="X",
+            received=max((value for value in array.flat if isinstance(value, int)), key=abs),
+            allowed="numbers that a float can hold",
+        ) from error
 
 
 def _without_mask(array: Any) -> AnyArray:
@@ -134,20 +140,24 @@ def _without_mask(array: Any) -> AnyArray:
     return np.asarray(array.astype(object).filled(None))
 
 
-def _from_rows(rows: Sequence[Any], where: str) -> Table:
+def _from_rows(rows: Sequence[Any]) -> Table:
     """A list of rows. Rows that mix text and numbers keep both, each in its column."""
     if len(rows) and all(isinstance(row, Mapping) for row in rows):
+        allowed = "rows of equal length, or one dict of columns"
         raise InvalidType(
-            f"{where} is a list of dicts; expected rows of equal length, or one dict of columns. "
-            "Turn it into a data frame first, for example with pandas.DataFrame(rows)."
+            f"X is a list of dicts; expected {allowed}.",
+            parameter="X",
+            received=type(rows[0]).__name__,
+            allowed=allowed,
+            hint="Turn it into a data frame first, for example with pandas.DataFrame(rows).",
         )
-    array = _as_array(rows, where)
+    array = _as_array(rows)
     if array.dtype.kind in "USV":
-        array = _as_array(rows, where, dtype=object)
-    return _from_array(array, where)
+        array = _as_array(rows, dtype=object)
+    return _from_array(array)
 
 
-def _as_array(X: Any, where: str, dtype: Any = None) -> AnyArray:
+def _as_array(X: Any, dtype: Any = None, column: str | None = None) -> AnyArray:
     try:
         array = np.asarray(X, dtype=dtype)
     except (ValueError, TypeError) as error:
@@ -155,112 +165,159 @@ def _as_array(X: Any, where: str, dtype: Any = None) -> AnyArray:
         if len(set(lengths)) > 1:
             odd = next(row for row, length in enumerate(lengths) if length != lengths[0])
             raise InvalidInput(
-                f"{where} is ragged: row 0 has {lengths[0]} values and row {odd} has {lengths[odd]}. "
-                "Every row needs the same number of values; use None for a missing one."
+                f"X is ragged: row 0 has {lengths[0]} values and row {odd} has {lengths[odd]}.",
+                parameter="X",
+                received=lengths[odd],
+                allowed=f"{lengths[0]} values in every row",
+                hint="Every row needs the same number of values; use None for a missing one.",
+                row=odd,
             ) from error
-        raise InvalidType(f"{where} of type {type(X).__name__} is not a table: {error}.") from error
-    if array.ndim == 0 and array.dtype.kind == "O":
-        raise _not_a_table(X, where)
+        title = "X" if column is None else f"Column {column!r} of X"
+        raise InvalidType(
+            f"{title} of type {type(X).__name__} cannot be read: {error}.",
+            parameter="X",
+            received=type(X).__name__,
+            allowed=_TABLES if column is None else "a list or an array of values",
+            column=column,
+        ) from error
+    if column is None and array.ndim == 0 and array.dtype.kind == "O":
+        raise _not_a_table(X)
     return array
 
 
-def _from_mapping(columns: Mapping[Any, Any], where: str) -> Table:
+def _from_mapping(columns: Mapping[Any, Any]) -> Table:
     """A dict of columns. It has no order of its own, so later tables are matched by name."""
     if not all(isinstance(name, str) for name in columns):
         odd = next(name for name in columns if not isinstance(name, str))
         raise InvalidType(
-            f"{where} is a dict of columns with the key {odd!r} of type {type(odd).__name__}; "
-            "column names must be text."
+            f"X is a dict of columns with the key {odd!r} of type {type(odd).__name__}; column names must be text.",
+            parameter="X",
+            received=odd,
+            allowed="column names that are text",
         )
-    read = tuple(_one_of_mapping(name, values, where) for name, values in columns.items())
+    read = tuple(_one_of_mapping(name, values) for name, values in columns.items())
     lengths = {column.name: len(column.values) for column in read}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
-        raise InvalidInput(f"The columns of {where} differ in length: {listed}.")
+        raise InvalidInput(
+            f"The columns of X differ in length: {listed}.",
+            parameter="X",
+            received=lengths,
+            allowed="columns of the same length",
+        )
     n_rows = len(read[0].values) if read else 0
     if not read:
-        _check_size(1, 0, where)
-    _check_size(n_rows, len(read), where)
+        _check_size(1, 0)
+    _check_size(n_rows, len(read))
     return Table(n_rows, tuple(lengths), columns=read, by_name=True)
 
 
-def _one_of_mapping(name: str, values: Any, where: str) -> Column:
+def _one_of_mapping(name: str, values: Any) -> Column:
     if is_series(values):
         return read_series(values, name)
     if values is None or isinstance(values, str | bytes | Mapping):
+        allowed = "a list or an array of values"
         raise InvalidType(
-            f"Column {name!r} of {where} is {values!r:.60}; expected a list or an array of values."
+            f"Column {name!r} of X is {values!r:.60}; expected {allowed}.",
+            parameter="X",
+            received=values,
+            allowed=allowed,
+            column=name,
         )
     if isinstance(values, Sequence):
         return column_from_labels(name, values)
-    array = _as_array(values, f"Column {name!r} of {where}")
+    array = _as_array(values, column=name)
     if isinstance(array, np.ma.MaskedArray):
         array = _without_mask(array)
     if array.ndim != 1:
         raise InvalidInput(
-            f"Column {name!r} of {where} has {array.ndim} dimensions (shape={array.shape}); expected one."
+            f"Column {name!r} of X has {array.ndim} dimensions (shape={array.shape}); expected one.",
+            parameter="X",
+            received=array.shape,
+            allowed="one dimension",
+            column=name,
         )
     return column_from_array(name, array)
 
 
-def _from_sparse(X: Any, where: str) -> Table:
+def _from_sparse(X: Any) -> Table:
     """A sparse matrix: zeros are zeros, and a stored NaN is a missing value."""
     if X.ndim != 2:
-        raise InvalidInput(f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as {where}.")
+        raise InvalidInput(
+            f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as X.",
+            parameter="X",
+            received=X.shape,
+            allowed="two dimensions",
+        )
     n_rows, n_columns = X.shape
-    _check_size(n_rows, n_columns, where)
+    _check_size(n_rows, n_columns)
     # Column-major, because the engine bins one feature after the other.
     dense = X.tocoo().toarray(order="F")
-    return Table(n_rows, None, matrix=native_numbers(dense, where=where))
+    return Table(n_rows, None, matrix=native_numbers(dense, where=Place("X")))
 
 
-def _check_two_dimensions(array: AnyArray, where: str) -> None:
+def _check_two_dimensions(array: AnyArray) -> None:
     if array.ndim == 2:
         return
     if array.dtype.names:
         raise InvalidType(
-            f"{where} is a structured array; pass its fields as columns: "
-            "{name: X[name] for name in X.dtype.names}."
+            "X is a structured array.",
+            parameter="X",
+            received=array.dtype,
+            allowed=_TABLES,
+            hint="Pass its fields as columns: {name: X[name] for name in X.dtype.names}.",
         )
-    if array.ndim == 0:
+    if array.ndim > 2:
         raise InvalidInput(
-            f"Expected 2D array, got scalar array instead:\narray={array!r}.\nReshape your data either using "
-            "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
-            "contains a single sample."
+            f"Found array with dim {array.ndim}, while dim <= 2 is required: X has shape {array.shape}.",
+            parameter="X",
+            received=array.shape,
+            allowed="two dimensions",
+            hint="Flatten each row to one list of values, for example with X.reshape(len(X), -1).",
         )
-    if array.ndim == 1:
-        raise InvalidInput(
-            f"Expected 2D array, got 1D array instead: {where} has shape {array.shape}.\nReshape your data "
-            "either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
-            "if it contains a single sample."
-        )
+    got = (
+        f"scalar array instead:\narray={array!r}."
+        if array.ndim == 0
+        else f"1D array instead: X has shape {array.shape}."
+    )
     raise InvalidInput(
-        f"Found array with dim {array.ndim}, while dim <= 2 is required: {where} has shape {array.shape}. "
-        "Flatten each row to one list of values, for example with X.reshape(len(X), -1)."
+        f"Expected 2D array, got {got}",
+        parameter="X",
+        received=array.shape,
+        allowed="two dimensions",
+        hint=f"{_RESHAPE}.",
     )
 
 
-def _check_size(n_rows: int, n_columns: int, where: str) -> None:
-    shape = f"(shape=({n_rows}, {n_columns}))"
-    if n_rows == 0:
-        raise InvalidInput(
-            f"Found array with 0 sample(s) {shape} while a minimum of 1 is required. {where} has no rows."
-        )
-    if n_columns == 0:
-        raise InvalidInput(
-            f"Found array with 0 feature(s) {shape} while a minimum of 1 is required. {where} has no columns."
-        )
+def _check_size(n_rows: int, n_columns: int) -> None:
+    for n, unit, name in ((n_rows, "sample", "rows"), (n_columns, "feature", "columns")):
+        if n == 0:
+            raise InvalidInput(
+                f"Found array with 0 {unit}(s) (shape=({n_rows}, {n_columns})) while a minimum of 1 is required. "
+                f"X has no {name}.",
+                parameter="X",
+                received=(n_rows, n_columns),
+                allowed="at least one row and one column",
+            )
 
 
-def _not_a_table(X: Any, where: str) -> InvalidInput:
+def _not_a_table(X: Any) -> InvalidInput:
     if is_series(X):
         return InvalidInput(
-            f"Expected 2D array, got 1D array instead: {where} is a {type(X).__name__} of {len(X)} values.\n"
-            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or "
-            "array.reshape(1, -1) if it contains a single sample; a series becomes a table with to_frame()."
+            f"Expected 2D array, got 1D array instead: X is a {type(X).__name__} of {len(X)} values.",
+            parameter="X",
+            received=(len(X),),
+            allowed="two dimensions",
+            hint=f"{_RESHAPE}; a series becomes a table with to_frame().",
         )
     got = "None" if X is None else f"{type(X).__name__} ({X!r:.60})"
     return InvalidType(
-        f"Expected a table as {where}: a 2-D array, a data frame, a dict of columns or a sparse matrix; "
-        f"got {got}."
+        f"Expected a table as X: {_TABLES}; got {got}.", parameter="X", received=X, allowed=_TABLES
     )
+
+
+_TABLES = "a 2-D array, a data frame, a dict of columns or a sparse matrix"
+_RESHAPE = (  # scikit-learn's own sentence, which its checks look for
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
+    "if it contains a single sample"
+)

@@ -14,9 +14,13 @@ from coterie.data.class_weight import class_weights_of_rows
 from coterie.data.frames import is_frame, is_series, series_values
 from coterie.data.levels import is_missing, is_number, label_levels, number_levels
 from coterie.data.numeric import native_numbers
+from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["Target", "check_lengths", "read_target"]
+
+_ONE_DIMENSION = "a list or an array of one value for each row"
+_USE_CLASSIFIER = "Convert y to numbers, or use the classifier for labels."
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,12 @@ def read_target(
     """
     if y is None:
         raise InvalidInput(
-            f"This {estimator_name} estimator requires y to be passed, but the target y is None."
+            f"This {estimator_name} estimator requires y to be passed, but the target y is None.",
+            parameter="y",
+            allowed="one value for each row",
         )
     array = _one_or_two_dimensions(_as_array(y), multi_output=multi_output)
-    check_lengths(n_rows, len(array))
+    check_lengths(n_rows, len(array), parameter="y")
     if task == "regression":
         return Target(task, _numbers(array))
     if array.ndim == 1:
@@ -81,33 +87,58 @@ def read_target(
     return Target(task, np.stack(all_codes, axis=1), all_classes, row_weight)
 
 
-def check_lengths(*lengths: int) -> None:
+def check_lengths(*lengths: int, parameter: str | None = None) -> None:
+    """The first length is that of X; `parameter` has the last."""
     if len(set(lengths)) > 1:
         raise InvalidInput(
-            f"Found input variables with inconsistent numbers of samples: {list(lengths)}. "
-            "X, y and sample_weight need one entry for each row."
+            f"Found input variables with inconsistent numbers of samples: {list(lengths)}.",
+            parameter=parameter,
+            received=list(lengths),
+            allowed=f"one for each of the {lengths[0]} rows",
+            hint="X, y and sample_weight need one entry for each row.",
         )
 
 
 def _as_array(y: Any) -> AnyArray:
     if not isinstance(y, np.ndarray) and sparse.issparse(y):
-        raise InvalidType("Sparse data was passed for y, but dense data is required. Use y.toarray().")
+        raise InvalidType(
+            "Sparse data was passed for y, but dense data is required.",
+            parameter="y",
+            received=type(y).__name__,
+            allowed=_ONE_DIMENSION,
+            hint="Use y.toarray().",
+        )
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
         row = int(np.argwhere(np.ma.getmaskarray(y))[0][0])
-        raise InvalidInput(f"Input y contains NaN: the value of row {row} is masked. Drop these rows first.")
+        raise InvalidInput(
+            f"Input y contains NaN: the value of row {row} is masked.",
+            parameter="y",
+            received=np.ma.masked,
+            allowed="one value for each row",
+            hint="Drop these rows first.",
+            row=row,
+        )
     if is_series(y):
         return series_values(y)
     if is_frame(y):
         return _stacked_frame(y)
     if isinstance(y, str | bytes | dict | set):
-        raise InvalidType(f"y should be a 1d array, got {type(y).__name__} ({y!r:.60}) instead.")
+        raise InvalidType(
+            f"y should be a 1d array, got {type(y).__name__} ({y!r:.60}) instead.",
+            parameter="y",
+            received=y,
+            allowed=_ONE_DIMENSION,
+        )
     try:
         array = np.asarray(y)
         if array.dtype.kind in "US" and isinstance(y, Sequence):
             array = _keep_types(y, array)
     except (ValueError, TypeError) as error:
         raise InvalidInput(
-            f"y should be a 1d array, got a nested {type(y).__name__} instead: {error}."
+            f"y should be a 1d array, got a nested {type(y).__name__} instead: {error}.",
+            parameter="y",
+            received=y,
+            allowed=_ONE_DIMENSION,
         ) from error
     return array
 
@@ -125,7 +156,12 @@ def _stacked_frame(y: Any) -> AnyArray:
         series_values(nw.to_native(series)) for series in nw.from_native(y, eager_only=True).iter_columns()
     ]
     if not columns:
-        raise InvalidInput("y should be a 1d array, got a data frame without columns instead.")
+        raise InvalidInput(
+            "y should be a 1d array, got a data frame without columns instead.",
+            parameter="y",
+            received=(len(y), 0),
+            allowed=_ONE_DIMENSION,
+        )
     return np.stack(columns, axis=1)
 
 
@@ -144,8 +180,11 @@ def _one_or_two_dimensions(array: AnyArray, *, multi_output: bool) -> AnyArray:
     if array.ndim == 2 and array.shape[1] > 1 and multi_output:
         return array
     raise InvalidInput(
-        f"y should be a 1d array, got an array of shape {array.shape} instead."
-        + (" One value per row is expected; fit one model per column." if array.ndim == 2 else "")
+        f"y should be a 1d array, got an array of shape {array.shape} instead.",
+        parameter="y",
+        received=array.shape,
+        allowed=_ONE_DIMENSION,
+        hint="One value per row is expected; fit one model per column." if array.ndim == 2 else None,
     )
 
 
@@ -154,11 +193,16 @@ def _numbers(array: AnyArray) -> FloatArray:
         array = _object_numbers(array)
     if array.dtype.kind not in "biufc":
         what = "dates or durations" if array.dtype.kind in "mM" else "text"
+        first = array.ravel()[:1].tolist()[0]
         raise InvalidInput(
-            f"y holds {what} ({array.ravel()[0]!r:.60} in row 0), and regression needs numbers. Convert y to "
-            "numbers, or use the classifier for labels."
+            f"y holds {what} ({first!r:.60} in row 0), and regression needs numbers.",
+            parameter="y",
+            received=first,
+            allowed="numbers",
+            hint=_USE_CLASSIFIER,
+            row=0,
         )
-    numbers = native_numbers(array, where="y").astype(np.float64)
+    numbers = native_numbers(array, where=Place("y")).astype(np.float64)
     _refuse_not_finite(numbers)
     return numbers
 
@@ -171,11 +215,22 @@ def _object_numbers(array: AnyArray) -> FloatArray:
         elif is_number(value):
             numbers[place] = value
         elif isinstance(value, complex | np.complexfloating):
-            raise InvalidInput(f"Complex data not supported: y holds {value!r} in row {place[0]}.")
+            raise InvalidInput(
+                f"Complex data not supported: y holds {value!r} in row {place[0]}.",
+                parameter="y",
+                received=value,
+                allowed="numbers",
+                row=place[0],
+            )
         else:
             raise InvalidType(
                 f"y holds {value!r:.60} of type {type(value).__name__} in row {place[0]}; the argument must "
-                "be a number. Convert y to numbers, or use the classifier for labels."
+                "be a number.",
+                parameter="y",
+                received=value,
+                allowed="numbers",
+                hint=_USE_CLASSIFIER,
+                row=place[0],
             )
     return numbers
 
@@ -183,14 +238,23 @@ def _object_numbers(array: AnyArray) -> FloatArray:
 def _refuse_not_finite(numbers: AnyArray) -> None:
     if np.isfinite(numbers).all():
         return
-    row = int(np.argwhere(~np.isfinite(numbers))[0][0])
+    place = tuple(np.argwhere(~np.isfinite(numbers))[0])
+    row = int(place[0])
     if np.isnan(numbers[row]).any():
         raise InvalidInput(
-            f"Input y contains NaN. The first one is in row {row}; drop the rows without a target."
+            f"Input y contains NaN. The first one is in row {row}; drop the rows without a target.",
+            parameter="y",
+            received=float("nan"),
+            allowed="finite numbers",
+            row=row,
         )
     raise InvalidInput(
         "Input y contains infinity or a value too large for dtype('float64'). "
-        f"The first one is in row {row}: {numbers[row]}."
+        f"The first one is in row {row}: {numbers[row]}.",
+        parameter="y",
+        received=float(numbers[place]),
+        allowed="finite numbers",
+        row=row,
     )
 
 
@@ -204,20 +268,23 @@ def _classes(array: AnyArray) -> tuple[AnyArray, AnyArray]:
             raise _missing_label(int(np.argwhere(np.isnat(array))[0][0]))
         return places.astype(np.int32), classes
     if array.dtype.kind in "UT":
-        codes, levels = label_levels(array.tolist(), where="y")
+        codes, levels = label_levels(array.tolist(), where=Place("y"))
         if (codes < 0).any():
             raise _missing_label(int(np.argmax(codes < 0)))
         return codes, levels.astype(array.dtype)
     if array.dtype.kind not in "biufc":
         raise InvalidType(
-            f"y has the type {array.dtype}: labels as bytes or records are not supported. "
-            "Convert them to text or whole numbers."
+            f"y has the type {array.dtype}: labels as bytes or records are not supported.",
+            parameter="y",
+            received=array.dtype,
+            allowed="text or whole numbers",
+            hint="Convert them to text or whole numbers.",
         )
     return _classes_of_numbers(array)
 
 
 def _classes_of_numbers(array: AnyArray) -> tuple[AnyArray, AnyArray]:
-    values = native_numbers(array, where="y")
+    values = native_numbers(array, where=Place("y"))
     if values.dtype.kind == "f":
         _refuse_not_finite(values)
         if (values != np.floor(values)).any():
@@ -225,7 +292,11 @@ def _classes_of_numbers(array: AnyArray) -> tuple[AnyArray, AnyArray]:
             raise InvalidInput(
                 "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects "
                 "discrete classes on a regression target with continuous values. "
-                f"Row {row} of y is {values[row]}; use the regressor, or round y to classes."
+                f"Row {row} of y is {values[row]}; use the regressor, or round y to classes.",
+                parameter="y",
+                received=float(values[row]),
+                allowed="text or whole numbers",
+                row=row,
             )
     codes, levels = number_levels(values)
     seen = np.zeros(len(levels), dtype=bool)
@@ -239,7 +310,7 @@ def _classes_of_objects(array: AnyArray) -> tuple[AnyArray, AnyArray]:
     kinds = set(map(type, labels))
     if all(kind in (int, bool, float) for kind in kinds):
         return _classes_of_numbers(np.asarray(labels))
-    codes, levels = label_levels(labels, where="y")
+    codes, levels = label_levels(labels, where=Place("y"))
     if (codes < 0).any():
         raise _missing_label(int(np.argmax(codes < 0)))
     if all(isinstance(level, str) for level in levels):
@@ -249,11 +320,18 @@ def _classes_of_objects(array: AnyArray) -> tuple[AnyArray, AnyArray]:
     listed = ", ".join(repr(level) for level in (levels[0], levels[-1]))
     raise InvalidInput(
         f"Unknown label type: unknown. y mixes labels of different types ({listed}) or holds objects that "
-        "are neither text nor numbers; classes need one type. Convert y with y.astype(str), for example."
+        "are neither text nor numbers; classes need one type.",
+        parameter="y",
+        received=[levels[0], levels[-1]],
+        allowed="text or whole numbers",
+        hint="Convert y with y.astype(str), for example.",
     )
 
 
 def _missing_label(row: int) -> InvalidInput:
     return InvalidInput(
-        f"Input y contains NaN. The label of row {row} is missing; drop the rows without a label."
+        f"Input y contains NaN. The label of row {row} is missing; drop the rows without a label.",
+        parameter="y",
+        allowed="a label for each row",
+        row=row,
     )

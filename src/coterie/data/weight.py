@@ -30,11 +30,15 @@ def read_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     else:
         weight = _as_floats(sample_weight)
         if weight.ndim != 1:
+            allowed = f"either a scalar value or a 1D array of length {n_rows}"
             raise InvalidInput(
                 f"Sample weights must be 1D array or scalar, got {weight.ndim}D array of shape "
-                f"{weight.shape}. Expected either a scalar value or a 1D array of length {n_rows}."
+                f"{weight.shape}. Expected {allowed}.",
+                parameter="sample_weight",
+                received=weight.shape,
+                allowed=allowed,
             )
-        check_lengths(n_rows, len(weight))
+        check_lengths(n_rows, len(weight), parameter="sample_weight")
     _check_values(weight)
     return weight
 
@@ -53,7 +57,10 @@ def combined_weight(weight: FloatArray | None, row_weight: FloatArray | None) ->
         product = _moderate(row_weight if weight is None else weight)
     if not (product > 0).any():
         raise InvalidInput(
-            "Every row has zero weight: sample_weight times class_weight leaves nothing to learn from."
+            "Every row has zero weight: sample_weight times class_weight leaves nothing to learn from.",
+            parameter="sample_weight",
+            received=0.0,
+            allowed="at least one row of a weight above zero",
         )
     return product
 
@@ -75,9 +82,12 @@ def _as_floats(sample_weight: Any) -> FloatArray:
             raise TypeError(f"values of type {array.dtype}")
         return array.astype(np.float64)
     except (ValueError, TypeError) as error:
+        allowed = "one number for each row"
         raise InvalidType(
-            f"sample_weight={in_short(sample_weight)} cannot be read as numbers ({error}); "
-            "expected one number for each row."
+            f"sample_weight={in_short(sample_weight)} cannot be read as numbers ({error}); expected {allowed}.",
+            parameter="sample_weight",
+            received=sample_weight,
+            allowed=allowed,
         ) from error
 
 
@@ -85,14 +95,21 @@ def _check_values(weight: FloatArray) -> None:
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(np.argmax(bad))
-        value = weight[row]
+        value = float(weight[row])
         what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "negative values"
         raise InvalidInput(
-            f"Input sample_weight contains {what}: row {row} has the weight {value}. "
-            "Weights are finite numbers >= 0."
+            f"Input sample_weight contains {what}: row {row} has the weight {value}.",
+            parameter="sample_weight",
+            received=value,
+            allowed="finite numbers >= 0",
+            hint="Weights are finite numbers >= 0.",
+            row=row,
         )
     if not weight.any():
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number: all of them are zero, which leaves "
-            "nothing to learn from."
+            "nothing to learn from.",
+            parameter="sample_weight",
+            received=0.0,
+            allowed="at least one number above zero",
         )

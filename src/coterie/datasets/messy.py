@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie._optional import need
+from coterie._params import Integer, OneOf, Real, Rule, unexpected
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
-from coterie.errors import InvalidParameter
 
 __all__ = ["make_messy"]
 
@@ -63,7 +63,7 @@ def make_messy(
     _check(n_rows, task, missing, n_streets, as_)
     rng = np.random.Generator(np.random.PCG64(root_seed(random_state)))
     columns, value = _houses(rng, n_rows, n_streets)
-    y = _prices(rng, value, noise) if task == "regression" else _verdicts(rng, value, noise)
+    y = _prices(rng, value, noise) if task == "regression" else _price_classes(rng, value, noise)
     for name in columns:
         if name != "rooms":
             columns[name] = _with_holes(columns[name], rng.random(n_rows) < missing)
@@ -71,16 +71,16 @@ def make_messy(
 
 
 def _check(n_rows: int, task: str, missing: float, n_streets: int, as_: str) -> None:
-    if n_rows < 1 or n_streets < 1:
-        raise InvalidParameter(
-            f"make_messy(n_rows={n_rows}, n_streets={n_streets}): both must be at least 1."
-        )
-    if task not in ("classification", "regression"):
-        raise InvalidParameter(f"make_messy(task={task!r}): expected 'classification' or 'regression'.")
-    if not 0 <= missing < 1:
-        raise InvalidParameter(f"make_messy(missing={missing!r}): expected a share in [0, 1).")
-    if as_ not in _PLATFORMS:
-        raise InvalidParameter(f"make_messy(as_={as_!r}): expected 'dict', 'pandas' or 'polars'.")
+    checks: tuple[tuple[str, Any, Rule], ...] = (
+        ("n_rows", n_rows, Integer(1)),
+        ("n_streets", n_streets, Integer(1)),
+        ("task", task, OneOf("classification", "regression")),
+        ("missing", missing, Real(0, 1, closed="left")),
+        ("as_", as_, OneOf(*_PLATFORMS)),
+    )
+    for name, value, rule in checks:
+        if not rule.accepts(value):
+            raise unexpected(name, value, rule.describe(), owner="make_messy")
 
 
 def _houses(rng: np.random.Generator, n: int, n_streets: int) -> tuple[dict[str, AnyArray], FloatArray]:
@@ -117,7 +117,7 @@ def _prices(rng: np.random.Generator, value: FloatArray, noise: float) -> FloatA
     return np.asarray(np.round(250 + 100 * (value + rng.normal(0.0, 1.0, len(value)) * noise), 1))
 
 
-def _verdicts(rng: np.random.Generator, value: FloatArray, noise: float) -> AnyArray:
+def _price_classes(rng: np.random.Generator, value: FloatArray, noise: float) -> AnyArray:
     seen = value + rng.normal(0.0, 1.0, len(value)) * noise
     return np.array(["cheap", "fair", "dear"])[np.digitize(seen, [-0.3, 0.5])]
 

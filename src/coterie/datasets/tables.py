@@ -5,8 +5,8 @@ from typing import Any
 
 import sklearn.datasets
 
+from coterie._params import unexpected
 from coterie._typing import AnyArray
-from coterie.errors import InvalidParameter
 
 __all__ = ["load_table"]
 
@@ -34,7 +34,7 @@ def load_table(name: str) -> tuple[dict[str, AnyArray], AnyArray]:
     ('sepal length (cm)', 'setosa')
     """
     if name not in _LOADERS:
-        raise InvalidParameter(f"load_table({name!r}): expected one of {', '.join(map(repr, _LOADERS))}.")
+        raise unexpected("name", name, f"one of {', '.join(map(repr, _LOADERS))}", owner="load_table")
     bunch = _LOADERS[name]()
     columns = {str(column): bunch.data[:, index].copy() for index, column in enumerate(bunch.feature_names)}
     if "target_names" not in bunch:

@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 
 from coterie._params import Function, OneOf
 from coterie._typing import AnyArray, FloatArray, Task
+from coterie.data.class_columns import columns_by_class
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 
@@ -41,9 +42,7 @@ class RowLosses:
             return np.asarray(model.predict(X))
         shares = np.asarray(model.predict_proba(X), dtype=np.float64)
         assert self.classes is not None
-        ordered = np.zeros((len(shares), len(self.classes)))
-        ordered[:, np.searchsorted(self.classes, model.classes_)] = shares
-        return ordered
+        return columns_by_class(shares, model.classes_, self.classes)
 
     def of(self, y: AnyArray, predicted: AnyArray) -> FloatArray:
         """The loss of each row, checked."""

@@ -145,11 +145,18 @@ def folder_at(path: Path) -> Folder:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidParameter(
-            f"checkpoint={in_short(str(path))} cannot be a folder: {error.strerror or error}. Choose a place that can "
-            "be written to."
+            f"checkpoint={in_short(str(path))} cannot be a folder: {error.strerror or error}.",
+            parameter="checkpoint",
+            received=path,
+            allowed="a folder that can be written to",
+            hint="Choose a place that can be written to.",
         ) from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise InvalidParameter(
-            f"checkpoint={in_short(str(path))} is a folder that this process may not write to. Choose another one."
+            f"checkpoint={in_short(str(path))} is a folder that this process may not write to.",
+            parameter="checkpoint",
+            received=path,
+            allowed="a folder that can be written to",
+            hint="Choose another one.",
         )
     return _MAKERS[-1](path)

@@ -57,8 +57,10 @@ def read_eval_set(
     X, y, given_weight, offset = _pieces(eval_set)
     if needs_offset and offset is None:
         raise InvalidInput(
-            "fit was given an offset, and eval_set was not: its rows would be measured from another start. Give "
-            "eval_set=(X, y, weight, offset), where weight may be None."
+            "fit was given an offset, and eval_set was not: its rows would be measured from another start.",
+            parameter="eval_set",
+            allowed="(X, y, weight, offset)",
+            hint="Give eval_set=(X, y, weight, offset), where weight may be None.",
         )
     with _named():
         encoded = encode(estimator, X)
@@ -71,9 +73,12 @@ def read_eval_set(
             multi_output=train.target.n_outputs > 1,
         )
         if target.n_outputs != train.target.n_outputs:
+            allowed = f"{train.target.n_outputs} columns, one for each target of fit"
             raise InvalidInput(
-                f"y has the shape {target.values.shape}; expected {train.target.n_outputs} columns, one for each "
-                "target of fit."
+                f"y has the shape {target.values.shape}; expected {allowed}.",
+                parameter="y",
+                received=target.values.shape,
+                allowed=allowed,
             )
         if target.task == "classification":
             values: AnyArray = _known_codes(np.asarray(target.classes)[target.values], estimator.classes_)
@@ -96,12 +101,19 @@ def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
         isinstance(eval_set, list) and len(eval_set) > 1 and all(isinstance(each, tuple) for each in eval_set)
     ):
         raise InvalidInput(
-            f"eval_set is a list of {len(eval_set)} sets; expected one. Only one can say when to stop; look at others "
-            "with staged_predict after the fit."
+            f"eval_set is a list of {len(eval_set)} sets; expected one.",
+            parameter="eval_set",
+            received=len(eval_set),
+            allowed="one set",
+            hint="Only one can say when to stop; look at others with staged_predict after the fit.",
         )
     if not isinstance(pieces, tuple) or not 2 <= len(pieces) <= 4:
+        allowed = "a tuple (X, y), (X, y, weight) or (X, y, weight, offset)"
         raise InvalidType(
-            f"eval_set={in_short(eval_set)}: expected a tuple (X, y), (X, y, weight) or (X, y, weight, offset)."
+            f"eval_set={in_short(eval_set)}: expected {allowed}.",
+            parameter="eval_set",
+            received=eval_set,
+            allowed=allowed,
         )
     X, y, weight, offset = (*pieces, None, None)[:4]
     return X, y, weight, offset
@@ -112,7 +124,11 @@ def _offset_of(estimator: Any, offset: Any, n_rows: int) -> FloatArray | None:
         return None
     if not hasattr(estimator, "_read_offset"):
         raise InvalidInput(
-            f"an offset was given, and {type(estimator).__name__} has none. Give (X, y) or (X, y, weight)."
+            f"an offset was given, and {type(estimator).__name__} has none.",
+            parameter="offset",
+            received=offset,
+            allowed="None",
+            hint="Give (X, y) or (X, y, weight).",
         )
     own: FloatArray | None = estimator._read_offset(offset, n_rows)
     return own
@@ -124,7 +140,7 @@ def _named() -> Iterator[None]:
     try:
         yield
     except CoterieError as error:
-        raise type(error)(f"eval_set: {error}") from error
+        raise error.within("eval_set") from error
 
 
 def _known_codes(labels: AnyArray, classes: AnyArray) -> AnyArray:
@@ -132,9 +148,15 @@ def _known_codes(labels: AnyArray, classes: AnyArray) -> AnyArray:
     codes = [code_of.get(label, -1) for label in labels.tolist()]
     if -1 in codes:
         row = codes.index(-1)
+        allowed = in_short(classes.tolist())
         raise InvalidInput(
             f"y holds the label {labels.tolist()[row]!r} in row {row}, which fit has not seen; its classes are "
-            f"{in_short(classes.tolist())}. Drop such rows: no model can say them."
+            f"{allowed}.",
+            parameter="y",
+            received=labels.tolist()[row],
+            allowed=allowed,
+            hint="Drop such rows: the model cannot predict these classes.",
+            row=row,
         )
     return np.array(codes, dtype=np.int32)
 

@@ -1,11 +1,12 @@
 """The parameters of forests in words: one text for the docstrings of all four estimators."""
 
 from collections.abc import Callable
-from typing import TypeVar
 
-__all__ = ["documented"]
+from sklearn.base import ClassifierMixin
 
-_SHARED = """
+__all__ = ["forest_texts"]
+
+_SHARED = """\
     n_estimators : int or "auto"
         Trees. 100 is scikit-learn's number. "auto" grows 25 at a time, from 50 to 1,000, until the last doubling of
         their number has lowered the out-of-bag error by less than 0.5 %.
@@ -123,23 +124,17 @@ _NUMBERS = {
     "oob": "oob_prediction_",
 }
 
-_Estimator = TypeVar("_Estimator", bound=type)
 
-
-def documented(*, max_features: str, bootstrap: str) -> Callable[[_Estimator], _Estimator]:
-    """A decorator that puts the parameters into a docstring, between its opening and its examples.
+def forest_texts(*, max_features: str, bootstrap: str) -> Callable[[type], str]:
+    """Parameters and attributes of a class of forests.
 
     `max_features` and `bootstrap` say what the default of the class is, and why.
     """
 
-    def document(estimator: _Estimator) -> _Estimator:
-        own = _CLASSES if "class_weight" in estimator.PARAMS else _NUMBERS  # type: ignore[attr-defined]
-        opening, examples = (estimator.__doc__ or "").split("\n    Examples\n")
+    def texts(estimator: type) -> str:
         text = _SHARED.replace("<max_features>", max_features).replace("<bootstrap_default>", bootstrap)
-        for name, words in own.items():
+        for name, words in (_CLASSES if issubclass(estimator, ClassifierMixin) else _NUMBERS).items():
             text = text.replace(f"<{name}>", words)
-        heading = "\n    Parameters\n    ----------"
-        estimator.__doc__ = opening + heading + text + "\n    Examples\n" + examples
-        return estimator
+        return text
 
-    return document
+    return texts

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from coterie._documentation import documented
 from coterie._storage import storable_estimator
 from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
 from coterie.forests._classifier_base import ForestOfClasses
 from coterie.forests._fitted import verify_forest
-from coterie.forests._parameter_docs import documented
+from coterie.forests._parameter_docs import forest_texts
 from coterie.forests._regressor_base import ForestOfNumbers
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
@@ -14,8 +15,10 @@ __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 
 @storable_estimator(verify=verify_forest)
 @documented(
-    max_features="The square root of their number.",
-    bootstrap="False: thresholds at random make trees differ enough.",
+    forest_texts(
+        max_features="The square root of their number.",
+        bootstrap="False: thresholds at random make trees differ enough.",
+    )
 )
 class ExtraTreesClassifier(ForestOfClasses):
     """Extremely randomised trees for classes.
@@ -75,8 +78,10 @@ class ExtraTreesClassifier(ForestOfClasses):
 
 @storable_estimator(verify=verify_forest)
 @documented(
-    max_features="All of them, as Geurts and\n        others found best.",
-    bootstrap="False: thresholds at random make\n        trees differ enough.",
+    forest_texts(
+        max_features="All of them, as Geurts and\n        others found best.",
+        bootstrap="False: thresholds at random make\n        trees differ enough.",
+    )
 )
 class ExtraTreesRegressor(ForestOfNumbers):
     """Extremely randomised trees for numbers.

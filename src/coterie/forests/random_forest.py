@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from coterie._documentation import documented
 from coterie._storage import storable_estimator
 from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
 from coterie.forests._classifier_base import ForestOfClasses
 from coterie.forests._fitted import verify_forest
-from coterie.forests._parameter_docs import documented
+from coterie.forests._parameter_docs import forest_texts
 from coterie.forests._regressor_base import ForestOfNumbers
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
@@ -14,8 +15,10 @@ __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 @storable_estimator(verify=verify_forest)
 @documented(
-    max_features="The square root of their number,\n        as Breiman found useful.",
-    bootstrap="True, so that trees differ and rows are left out.",
+    forest_texts(
+        max_features="The square root of their number,\n        as Breiman found useful.",
+        bootstrap="True, so that trees differ and rows are left out.",
+    )
 )
 class RandomForestClassifier(ForestOfClasses):
     """A random forest for classes.
@@ -78,8 +81,10 @@ class RandomForestClassifier(ForestOfClasses):
 
 @storable_estimator(verify=verify_forest)
 @documented(
-    max_features="A third, as Breiman found useful;\n        scikit-learn has all of them, which is bagging.",
-    bootstrap="True, so that trees differ\n        and rows are left out.",
+    forest_texts(
+        max_features="A third, as Breiman found useful;\n        scikit-learn has all of them, which is bagging.",
+        bootstrap="True, so that trees differ\n        and rows are left out.",
+    )
 )
 class RandomForestRegressor(ForestOfNumbers):
     """A random forest for numbers.

@@ -109,7 +109,7 @@ def _impurities(tree: GrownTree, criterion: str) -> FloatArray:
 
 def _spread(tree: GrownTree, criterion: str) -> FloatArray:
     """A function of each node's answer whose fall, weighted, is what a split gains."""
-    parts = tree.answers(np.asarray(tree.native.value))
+    parts = tree.by_output(np.asarray(tree.native.value))
     with np.errstate(divide="ignore", invalid="ignore"):
         if criterion == "gini":
             each = [1 - (part**2).sum(axis=1) for part in parts]

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import EstimatorLike, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
@@ -22,6 +20,7 @@ from coterie.data.parts import rows_of
 from coterie.data.table import read_table
 from coterie.errors import InvalidInput
 from coterie.members.user_model import call_user_model, finite_floats
+from coterie.members.weight_parameter import weight_parameter
 from coterie.trees import DecisionTreeRegressor
 
 __all__ = [
@@ -37,11 +36,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NewTable:
-    """A table to be answered, as the user gave it; `says_names` if one of it and fit's has column names, not both."""
+    """A table to predict, as the user gave it; `names_differ` if one of it and fit's has column names, not both."""
 
     X: Any
     n_rows: int
-    says_names: bool
+    names_differ: bool
 
 
 def new_table(estimator: Any, X: Any) -> NewTable:
@@ -66,7 +65,7 @@ class BaseLearner:
     always_draw: bool = False
 
     @property
-    def says_classes(self) -> bool:
+    def is_classifier(self) -> bool:
         return bool(is_classifier(self.model))
 
     def fitted(self, X: Any, y: AnyArray, weight: FloatArray | None, seed: int) -> Any:
@@ -74,13 +73,13 @@ class BaseLearner:
         of_copy, of_bag = np.random.SeedSequence(seed).spawn(2)
         given: dict[str, Any] = {}
         if weight is not None:
-            name = None if self.always_draw else _weight_parameter(self.model)
+            name = None if self.always_draw else weight_parameter(self.model)
             if name is None:
                 rows = drawn_rows(weight, of_bag)
                 X, y = rows_of(X, rows), y[rows]
             else:
                 given = {name: weight}
-        if self.says_classes and (y == y[0]).all():  # not every classifier can learn a single class
+        if self.is_classifier and (y == y[0]).all():  # not every classifier can learn a single class
             return DummyClassifier().fit(X, y)
         copy = self._copy(of_copy)
         return call_user_model(
@@ -101,21 +100,24 @@ class BaseLearner:
         return copy.set_params(**chosen) if chosen else copy
 
     def predict_new(self, table: NewTable, member: Any) -> FloatArray:
-        """What a member says of each row of a new table."""
-        if not table.says_names:
-            return self.answers(member, table.X, table.n_rows)
+        """The predictions of a member for the rows of a new table."""
+        if not table.names_differ:
+            return self.predict(member, table.X, table.n_rows)
         with warnings.catch_warnings():  # the ensemble has warned already, in its own name
             warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names")
-            return self.answers(member, table.X, table.n_rows)
+            return self.predict(member, table.X, table.n_rows)
 
-    def answers(self, member: Any, X: Any, n_rows: int) -> FloatArray:
-        """What a member says of each row, as numbers."""
-        said = call_user_model("estimator", self.model, "predict", lambda: member.predict(X))
-        numbers = finite_floats("estimator", self.model, "predict", said)
+    def predict(self, member: Any, X: Any, n_rows: int) -> FloatArray:
+        """The predictions of a member, as numbers."""
+        given = call_user_model("estimator", self.model, "predict", lambda: member.predict(X))
+        numbers = finite_floats("estimator", self.model, "predict", given)
         if numbers.shape not in ((n_rows,), (n_rows, 1)):
+            allowed = f"({n_rows},), one number for each row"
             raise InvalidInput(
-                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}; expected ({n_rows},), one "
-                "number for each row."
+                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}; expected {allowed}.",
+                parameter="estimator",
+                received=numbers.shape,
+                allowed=allowed,
             )
         return numbers.reshape(n_rows)
 
@@ -144,9 +146,9 @@ def drawn_rows(weight: FloatArray, seed: np.random.SeedSequence) -> RowArray:
 
 
 def mean_importances(members: list[Any], weights: FloatArray, n_features: int) -> FloatArray:
-    """The weighted mean of what members say their features are worth; sums to 1, or to 0 if nothing is.
+    """The weighted mean of the importances of members; sums to 1, or to 0 if nothing is.
 
-    Members that are constant have no say: the model that stands in where a bag holds a single class.
+    Members that are constant have none: the model that stands in where a bag holds a single class.
     """
     known = [getattr(member, "feature_importances_", np.zeros(n_features)) for member in members]
     if not len(members) or not weights.any():
@@ -162,12 +164,3 @@ def tags_of_learner(tags: Tags, learner: Any) -> Tags:
         for name in ("sparse", "allow_nan", "categorical", "string", "positive_only"):
             setattr(tags.input_tags, name, getattr(inner, name))
     return tags
-
-
-def _weight_parameter(model: Any) -> str | None:
-    """The argument of `fit` that weighs rows; a pipeline hands it to its last step."""
-    if not isinstance(model, Pipeline):
-        return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
-    last, step = model.steps[-1]
-    inner = _weight_parameter(step)
-    return None if inner is None else f"{last}__{inner}"

@@ -1,15 +1,15 @@
 """Fitting many learners to many parts of a table: one queue, one budget of threads.
 
 Words
-  task     one learner, the rows it is fitted to, and what it is asked afterwards
+  task     one learner, the rows it is fitted to, and those that it predicts afterwards
   budget   the threads that all tasks together may use: `n_jobs` of the ensemble
-  outcome  the fitted learner and its answers, or the error that it ended with
+  outcome  the fitted learner and its predictions, or the error that it ended with
 
-With a budget the tasks run side by side, and each member is held to its share: its own `n_jobs` is lowered for the
-time of its fit, and BLAS and OpenMP are limited. Learners of ours that have threads of their own take turns and use
-all of it. Without one (`n_jobs=None`) members are fitted one after the other, each with the threads it likes.
-joblib's back- ends are the user's choice by `joblib.parallel_config`. Seeds belong to tasks, so neither the order in
-which they run nor their number changes an answer.
+With a budget the tasks run side by side, and the threads of each member are limited to its share: its own `n_jobs` is
+lowered for the time of its fit, and so are BLAS and OpenMP. Learners of ours that have threads of their own take turns
+and use all of it. Without one (`n_jobs=None`) members are fitted one after the other, each with the threads it likes.
+joblib's back-ends are the user's choice by `joblib.parallel_config`. Seeds belong to tasks, so neither the order in
+which they run nor their number changes a prediction.
 """
 
 import time
@@ -25,9 +25,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
 from coterie._seeds import spawn_seeds
@@ -35,7 +33,7 @@ from coterie._storage import storable
 from coterie._typing import AnyArray, RowArray
 from coterie._value_types import MODEL, NONE, TEXT, instance
 from coterie.data.parts import Columns, rows_of
-from coterie.errors import InvalidInput, InvalidType
+from coterie.errors import InvalidInput
 from coterie.fitting.monitor import FitEvent, emit, is_monitored
 from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
@@ -49,7 +47,6 @@ __all__ = [
     "dropped_members",
     "fit_all",
     "in_parallel",
-    "weight_params",
 ]
 
 _Result = TypeVar("_Result")
@@ -71,12 +68,12 @@ class Member:
 
 @dataclass(frozen=True)
 class FitTask:
-    """Fit a member to some rows; then, perhaps, ask it about others.
+    """Fit a member to some rows; then, perhaps, predict it about others.
 
     Attributes
     ----------
     rows : row numbers, or None for all
-    asked : row numbers that `ask` is called with, or None
+    predict_rows : row numbers that `predict` is called with, or None
     params : what `fit` is given by name; values with an entry for each row are cut to the rows
     keeps_model : whether the outcome holds the fitted learner
     seed : given to the learner where its own random_state is None; None leaves it so
@@ -86,7 +83,7 @@ class FitTask:
     member: Member
     y: AnyArray
     rows: RowArray | None = None
-    asked: RowArray | None = None
+    predict_rows: RowArray | None = None
     params: dict[str, Any] = field(default_factory=dict)
     keeps_model: bool = True
     seed: int | None = None
@@ -98,7 +95,7 @@ class Outcome:
     """What became of a task, and how long it took."""
 
     model: Any = None
-    answers: Any = None
+    predictions: Any = None
     error: Exception | None = None
     seconds: float | None = None
 
@@ -160,12 +157,12 @@ def fit_all(
     *,
     n_jobs: int | None,
     on_error: str,
-    ask: Callable[[Member, Any, Any], Any] | None = None,
+    predict: Callable[[Member, Any, Any], Any] | None = None,
     progress: MemberProgress | None = None,
 ) -> list[Outcome]:
     """Run all tasks; outcomes are in the order of the tasks. `progress` says whose members they are, for events.
 
-    `ask(member, model, X)` is called with the rows that a task is asked about. With on_error="raise" the first error
+    `predict(member, model, X)` is called with the rows that a task predicts. With on_error="raise" the first error
     that a task ends with is raised, with a note that says which member it was. If a process dies, that is an error of
     the member that it was fitting; to find out which, all are fitted again, one by one.
     """
@@ -183,7 +180,7 @@ def fit_all(
             (
                 task,
                 X,
-                ask,
+                predict,
                 budget.threads_each,
                 on_error,
                 None if callbacks is None else callbacks.of_member(task.member.name),
@@ -291,18 +288,20 @@ def _has_backend() -> bool:
 
 
 def _outcome(
-    task: FitTask, X: Any, ask: Any, threads: int | None, on_error: str, callbacks: MemberCallbacks | None
+    task: FitTask, X: Any, predict: Any, threads: int | None, on_error: str, callbacks: MemberCallbacks | None
 ) -> Outcome:
     try:
-        return _done(task, X, ask, threads, callbacks)
+        return _done(task, X, predict, threads, callbacks)
     except Exception as error:
-        error.add_note(f"This happened while the member {task.member.name!r} was fitted or asked.")
+        error.add_note(f"This happened while the member {task.member.name!r} was fitted or predicted.")
         if on_error == "raise":
             raise
         return Outcome(error=error)
 
 
-def _done(task: FitTask, X: Any, ask: Any, threads: int | None, callbacks: MemberCallbacks | None) -> Outcome:
+def _done(
+    task: FitTask, X: Any, predict: Any, threads: int | None, callbacks: MemberCallbacks | None
+) -> Outcome:
     begun = time.perf_counter()
     member, rows = task.member, task.rows
     table = X if rows is None else rows_of(X, rows)
@@ -313,12 +312,15 @@ def _done(task: FitTask, X: Any, ask: Any, threads: int | None, callbacks: Membe
         if task.seed is not None:
             _give_seeds(model, task.seed)
         part = member.part_of(table)
-        with _held_to(model, threads), nullcontext() if callbacks is None else callbacks.over(model, part, y):
+        with (
+            _limit_threads(model, threads),
+            nullcontext() if callbacks is None else callbacks.over(model, part, y),
+        ):
             model.fit(part, y, **params)
-    answers = None
-    if task.predict_rows is not None and ask is not None:
-        answers = ask(member, model, rows_of(X, task.predict_rows))
-    return Outcome(model if task.keeps_model else None, answers, seconds=time.perf_counter() - begun)
+    predictions = None
+    if task.predict_rows is not None and predict is not None:
+        predictions = predict(member, model, rows_of(X, task.predict_rows))
+    return Outcome(model if task.keeps_model else None, predictions, seconds=time.perf_counter() - begun)
 
 
 def _cut(params: dict[str, Any], rows: RowArray, n_rows: int) -> dict[str, Any]:
@@ -343,7 +345,7 @@ def _give_seeds(model: Any, seed: int) -> None:
 
 
 @contextmanager
-def _held_to(model: Any, threads: int | None) -> Iterator[None]:
+def _limit_threads(model: Any, threads: int | None) -> Iterator[None]:
     """Lower the model's own `n_jobs`, wherever it has one, to its share; afterwards it has what the user gave."""
     if threads is None:
         yield
@@ -372,37 +374,17 @@ def _may_exceed(threads: int, n_jobs: Any, owner: Any) -> bool:
     return isinstance(n_jobs, int) and (n_jobs < 0 or n_jobs > threads)
 
 
-def weight_params(estimator: Any, sample_weight: Any) -> dict[str, Any]:
-    """How `fit` of this estimator takes weights by name; the last step of a pipeline is given them."""
-    if sample_weight is None:
-        return {}
-    name, step = "sample_weight", estimator
-    while isinstance(step, Pipeline):
-        name, step = f"{step.steps[-1][0]}__{name}", step.steps[-1][1]
-    if not has_fit_parameter(step, "sample_weight") and not _takes_anything(step):
-        raise InvalidType(
-            f"Underlying estimator {type(step).__name__} does not support sample weights. Leave sample_weight out, or "
-            "choose members that take it."
-        )
-    return {name: sample_weight}
-
-
-def _takes_anything(step: Any) -> bool:
-    """A meta-estimator whose fit passes on what it is given."""
-    return (
-        isinstance(step, FrozenEstimator)
-        or has_fit_parameter(step, "fit_params")
-        or has_fit_parameter(step, "params")
-    )
-
-
 def dropped_members(names: Sequence[str], errors: dict[str, Exception], owner: str) -> dict[str, str]:
     """Say which members were dropped and why; an error if none is left."""
-    said = {name: f"{type(error).__name__}: {error}" for name, error in errors.items()}
-    if said and len(said) == len(names):
-        listed = "; ".join(f"{name!r}: {why}" for name, why in said.items())
-        raise InvalidInput(f"{owner}: every member failed, so nothing was learned. {listed}")
-    if said:
-        listed = "; ".join(f"{name!r} ({why})" for name, why in said.items())
+    dropped = {name: f"{type(error).__name__}: {error}" for name, error in errors.items()}
+    if dropped and len(dropped) == len(names):
+        listed = "; ".join(f"{name!r}: {why}" for name, why in dropped.items())
+        raise InvalidInput(
+            f"{owner}: every member failed, so nothing was learned. {listed}",
+            received=dropped,
+            allowed="at least one member that can be fitted",
+        )
+    if dropped:
+        listed = "; ".join(f"{name!r} ({why})" for name, why in dropped.items())
         warnings.warn(f"{owner} goes on without the members that failed: {listed}", UserWarning, stacklevel=4)
-    return said
+    return dropped

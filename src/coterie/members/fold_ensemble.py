@@ -1,4 +1,4 @@
-"""The models of the folds as one member: each saw most of the rows, and their answers are averaged."""
+"""The models of the folds as one member: each saw most of the rows, and their predictions are averaged."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import LABELS, MODEL, TEXT, list_of, tuple_of
 from coterie.members.response import ResponseMethod
 
-__all__ = ["FoldModels"]
+__all__ = ["FoldEnsemble"]
 
 
 def _can(method: str) -> Any:
-    def answers(member: "FoldModels") -> bool:
+    def has_method(member: "FoldEnsemble") -> bool:
         return all(hasattr(model, method) for model in member.models)
 
-    return available_if(answers)
+    return available_if(has_method)
 
 
 def _verify_fold_models(member: Any) -> None:
@@ -51,19 +51,19 @@ class FoldEnsemble:
         if classes:
             self.classes_ = classes[0] if len(classes) == 1 else list(classes)
 
-    def mean_of(self, question: ResponseMethod, X: Any) -> FloatArray:
-        """The mean of what the models answer to a question."""
-        total = sum(question.predict_with(self.name, model, X) for model in self.models)
+    def mean_of(self, response: ResponseMethod, X: Any) -> FloatArray:
+        """The mean of what the models predict by a method."""
+        total = sum(response.predict_with(self.name, model, X) for model in self.models)
         return np.asarray(total / len(self.models))
 
     def predict(self, X: Any) -> AnyArray:
         """The class that most models name, or the mean of their numbers."""
-        question = ResponseMethod("predict", self._classes, bool(self._classes))
-        settled = question.finalize(self.mean_of(question, X))
+        response = ResponseMethod("predict", self._classes, bool(self._classes))
+        final = response.finalize(self.mean_of(response, X))
         if self._classes:
-            labels = [classes[settled[:, i].astype(int)] for i, classes in enumerate(self._classes)]
+            labels = [classes[final[:, i].astype(int)] for i, classes in enumerate(self._classes)]
             return labels[0] if len(labels) == 1 else np.column_stack(labels)
-        return settled[:, 0] if settled.shape[1] == 1 else settled
+        return final[:, 0] if final.shape[1] == 1 else final
 
     @_can("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:

@@ -11,7 +11,14 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Flag, OneOf, Params, SeedLike, Whole, in_short
+from coterie._params import (
+    Boolean,
+    Integer,
+    OneOf,
+    Params,
+    Seed,
+    unexpected,
+)
 from coterie._storage import Fitted, expect
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, MODEL, NUMBER, TEXT, dict_of, instance, list_of, pair_of
@@ -19,8 +26,10 @@ from coterie.data.parts import TableShape, chosen_columns
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import verify_columns
-from coterie.members.fit_members import Member, weight_params
+from coterie.members.fit_members import Member
 from coterie.members.response import ResponseMethod
+from coterie.members.single_learner import routing_is_off
+from coterie.members.weight_parameter import weight_params
 
 __all__ = [
     "MEMBERS_FITTED",
@@ -56,9 +65,9 @@ def _is_member(item: object) -> bool:
 MEMBER_PARAMS: Params = {
     "estimators": [MemberList()],
     "on_error": [OneOf("raise", "drop")],
-    "n_jobs": [Whole(), None],
-    "random_state": [SeedLike()],
-    "verbose": [Whole(0), Flag()],
+    "n_jobs": [Integer(), None],
+    "random_state": [Seed()],
+    "verbose": [Integer(0), Boolean()],
 }
 OUT_OF_FOLD_FITTED: Fitted = {
     "member_scores_": dict_of(TEXT, NUMBER),
@@ -157,28 +166,44 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
         """Names in order, after checking that they and the learners can be used."""
         names = [name for name, _ in self._pairs]
         if len(set(names)) < len(names):
-            raise InvalidParameter(f"Names provided are not unique: {names!r}. estimators need a name each.")
+            raise _wrong_estimators(
+                f"Names provided are not unique: {names!r}. estimators need a name each.",
+                names,
+                "unique names",
+            )
         for name in names:
             if name in self.get_params(deep=False):
-                raise InvalidParameter(f"Estimator names conflict with constructor arguments: {[name]!r}.")
+                raise _wrong_estimators(
+                    f"Estimator names conflict with constructor arguments: {[name]!r}.",
+                    name,
+                    "names that are no constructor arguments",
+                )
             if "__" in name:
-                raise InvalidParameter(f"Estimator names must not contain __: got {[name]!r}.")
+                raise _wrong_estimators(
+                    f"Estimator names must not contain __: got {[name]!r}.", name, "names without __"
+                )
         learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
         if not learners:
-            raise InvalidParameter("All estimators are dropped. At least one is required to be an estimator.")
+            raise _wrong_estimators(
+                "All estimators are dropped. At least one is required to be an estimator.",
+                self.estimators,
+                "at least one that is not dropped",
+            )
         if not self._regressors_too:
             fits, kind = (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
             for learner in learners:
                 if not fits(learner):
-                    raise InvalidParameter(f"The estimator {type(learner).__name__} should be a {kind}.")
+                    raise _wrong_estimators(
+                        f"The estimator {type(learner).__name__} should be a {kind}.", learner, f"a {kind}"
+                    )
         return names
 
-    def _members(self, X: Any, outline: TableShape) -> list[Member]:
+    def _members(self, X: Any, shape: TableShape) -> list[Member]:
         """The members that are not dropped, with the columns that each sees."""
         found = []
         for name, learner, *columns in self.estimators:
             if not _is_drop(learner):
-                chosen = chosen_columns(columns[0], X, outline, f"member {name!r}") if columns else None
+                chosen = chosen_columns(columns[0], X, shape, f"member {name!r}") if columns else None
                 found.append(Member(name, learner, chosen))
         return found
 
@@ -187,20 +212,20 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
         self.estimators_ = list(models)
         self.named_estimators_ = Bunch(**{name: fitted.get(name, "drop") for name, _ in self._pairs})
 
-    def _take_outline(self, outline: TableShape) -> None:
-        self._outline = TableShape(outline.n_rows, outline.n_columns, outline.names)
-        if outline.names is not None:
-            self.feature_names_in_ = np.array(outline.names, dtype=object)
+    def _take_outline(self, shape: TableShape) -> None:
+        self._outline = TableShape(shape.n_rows, shape.n_columns, shape.names)
+        if shape.names is not None:
+            self.feature_names_in_ = np.array(shape.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
     @property
     def n_features_in_(self) -> int:
         """Columns that fit saw."""
-        outline = self.__dict__.get("_outline")
-        if outline is None or outline.n_columns is None:
+        shape = self.__dict__.get("_outline")
+        if shape is None or shape.n_columns is None:
             raise AttributeError(f"{type(self).__name__} object has no attribute n_features_in_")
-        return int(outline.n_columns)
+        return int(shape.n_columns)
 
     def _given(
         self,
@@ -222,10 +247,7 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
             given.of_final = {} if final is None else dict(final.fit)
             return given
         if others:
-            raise InvalidParameter(
-                f"fit received {sorted(others)}, and takes sample_weight and groups alone unless metadata routing is "
-                "on: sklearn.set_config(enable_metadata_routing=True)."
-            )
+            raise routing_is_off(others, "sample_weight and groups")
         given.of_members = {member.name: weight_params(member.estimator, weight) for member in learners}
         given.of_split = {} if groups is None else {"groups": groups}
         if final is not None:
@@ -244,12 +266,12 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
             router.add(**{name: learner}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 
-    def _all_members(self, answer: Any) -> bool:
+    def _all_members(self, holds: Any) -> bool:
         """Whether something holds for the tags of every member; not for a list that is none."""
         try:
             learners = [learner for _, learner in self._pairs if not _is_drop(learner)]
-            return all(answer(get_tags(learner)) for learner in learners)
-        except Exception:  # whatever is wrong with the list is said by fit
+            return all(holds(get_tags(learner)) for learner in learners)
+        except Exception:  # fit explains whatever is wrong with the list
             return False
 
     def _has_outputs(self) -> bool:
@@ -269,6 +291,10 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
         check_is_fitted(self, "estimators_")
 
 
+def _wrong_estimators(message: str, received: object, allowed: str) -> InvalidParameter:
+    return InvalidParameter(message, parameter="estimators", received=received, allowed=allowed)
+
+
 def _is_drop(learner: Any) -> bool:
     return isinstance(learner, str) and learner == "drop"
 
@@ -283,15 +309,14 @@ def member_weights(weights: Any, n_members: int) -> FloatArray:
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(
-            f"weights={in_short(weights)}: expected a number for each member ({error})."
-        ) from error
+        raise unexpected("weights", weights, f"a number for each member ({error})") from error
     if array.ndim != 1 or len(array) != n_members:
         raise InvalidParameter(
-            f"Number of `estimators` and weights must be equal; got {array.size} weights, {n_members} estimators."
+            f"Number of `estimators` and weights must be equal; got {array.size} weights, {n_members} estimators.",
+            parameter="weights",
+            received=weights,
+            allowed=f"{n_members} numbers, one for each member",
         )
     if not np.isfinite(array).all() or (array < 0).any() or not array.any():
-        raise InvalidParameter(
-            f"weights={in_short(weights)}: expected finite numbers >= 0, not all of them 0."
-        )
+        raise unexpected("weights", weights, "finite numbers >= 0, not all of them 0")
     return array

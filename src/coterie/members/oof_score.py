@@ -1,4 +1,4 @@
-"""Scores of answers out of fold, each with its standard error.
+"""Scores of predictions out of fold, each with its standard error.
 
 Accuracy is a mean over rows, so its standard error is that of a mean. R2 is 1 minus a ratio of means; the variance of
 y below the line is taken as known, so the error is that of the mean squared error above it.
@@ -22,7 +22,7 @@ class Score:
     error: float
 
 
-def score_of_codes(truth: AnyArray, said: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
+def score_of_codes(truth: AnyArray, predicted: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
     """Accuracy; with several outputs every label of a row has to be right.
 
     Examples
@@ -32,20 +32,20 @@ def score_of_codes(truth: AnyArray, said: AnyArray, weight: FloatArray | None, r
     >>> score.value, round(score.error, 6)
     (0.75, 0.25)
     """
-    right = (truth == said) if truth.ndim == 1 else (truth == said).all(axis=1)
+    right = (truth == predicted) if truth.ndim == 1 else (truth == predicted).all(axis=1)
     return _mean(right.astype(np.float64), weight, rows)
 
 
 def score_of_numbers(
-    truth: FloatArray, said: FloatArray, weight: FloatArray | None, rows: BoolArray
+    truth: FloatArray, predicted: FloatArray, weight: FloatArray | None, rows: BoolArray
 ) -> Score:
     """R2, averaged over outputs."""
-    truth, said = (array[:, None] if array.ndim == 1 else array for array in (truth, said))
+    truth, predicted = (array[:, None] if array.ndim == 1 else array for array in (truth, predicted))
     scores = []
     for output in range(truth.shape[1]):
         own = truth[:, output]
         with np.errstate(over="ignore", invalid="ignore"):
-            squared = _mean((own - said[:, output]) ** 2, weight, rows)
+            squared = _mean((own - predicted[:, output]) ** 2, weight, rows)
             centre = _mean(own, weight, rows).value
             spread = _mean((own - centre) ** 2, weight, rows).value
         if not spread > 0:
@@ -68,22 +68,24 @@ def _mean(values: FloatArray, weight: FloatArray | None, rows: BoolArray) -> Sco
     return Score(middle, spread * float(np.sqrt(n_rows / (n_rows - 1))))
 
 
-def predicted_codes(answers: FloatArray, question: ResponseMethod, n_classes: tuple[int, ...]) -> AnyArray:
-    """The class that answers amount to, as codes, shape (n_rows,) or (n_rows, n_outputs)."""
-    if question.is_vote:
-        codes = question.finalize(answers)
+def predicted_codes(
+    predictions: FloatArray, response: ResponseMethod, n_classes: tuple[int, ...]
+) -> AnyArray:
+    """The class that predictions amount to, as codes, shape (n_rows,) or (n_rows, n_outputs)."""
+    if response.is_vote:
+        codes = response.finalize(predictions)
         return codes[:, 0] if len(n_classes) == 1 else codes
-    if not question.classes:  # a regressor among classifiers says the number of a class
-        rounded = np.rint(answers)
+    if not response.classes:  # a regressor among classifiers predicts the number of a class
+        rounded = np.rint(predictions)
         return rounded[:, 0] if len(n_classes) == 1 else rounded
     if len(n_classes) == 1:
-        if answers.shape[1] == 1:
-            return (answers[:, 0] > 0).astype(np.float64)
-        return np.asarray(answers.argmax(axis=1), dtype=np.float64)
-    if answers.shape[1] == len(n_classes) and question.method == "decision_function":
-        return (answers > 0).astype(np.float64)
-    if answers.shape[1] == len(n_classes):
-        return (answers > 0.5).astype(np.float64)
-    blocks = np.split(answers, np.cumsum([k - 1 for k in n_classes])[:-1], axis=1)
+        if predictions.shape[1] == 1:
+            return (predictions[:, 0] > 0).astype(np.float64)
+        return np.asarray(predictions.argmax(axis=1), dtype=np.float64)
+    if predictions.shape[1] == len(n_classes) and response.method == "decision_function":
+        return (predictions > 0).astype(np.float64)
+    if predictions.shape[1] == len(n_classes):
+        return (predictions > 0.5).astype(np.float64)
+    blocks = np.split(predictions, np.cumsum([k - 1 for k in n_classes])[:-1], axis=1)
     full = [np.hstack([1 - block.sum(axis=1, keepdims=True), block]) for block in blocks]
     return np.column_stack([block.argmax(axis=1) for block in full]).astype(np.float64)

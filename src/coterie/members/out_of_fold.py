@@ -1,11 +1,11 @@
-"""Out of fold: what members say of rows that they were not fitted to.
+"""Out of fold: predictions of members for rows that they were not fitted to.
 
 Words
   fold      rows to learn from and rows held out, as any splitter of scikit-learn yields them
   coverage  how often a row was held out: once by a partition, several times by repeated folds, never by the first rows
             of a time series
-Each member is fitted once for each fold. Its answers to a row are averaged over the times the row was held out; a row
-that was never held out has NaN. The models of the folds may be kept: together they are a member too.
+Each member is fitted once for each fold. Its predictions for a row are averaged over the times the row was held out; a
+row that was never held out has NaN. The models of the folds may be kept: together they are a member too.
 """
 
 import warnings
@@ -26,10 +26,10 @@ from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import INTEGERS, MODEL, TEXT, array, dict_of, instance, list_of
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.members.fit_members import (
+    FitTask,
     Member,
     MemberProgress,
     Outcome,
-    Task,
     dropped_members,
     fit_all,
     in_parallel,
@@ -50,7 +50,7 @@ __all__ = [
 
 
 class Splitter:
-    """What says how rows are held out: an object with `split`, or a list of pairs of row numbers."""
+    """How rows are held out: an object with `split`, or a list of pairs of row numbers."""
 
     def accepts(self, value: object) -> bool:
         if isinstance(value, str | bytes | type):
@@ -79,7 +79,7 @@ class CrossFitPlan:
     Attributes
     ----------
     members : the learners
-    questions : what each is asked
+    questions : how each predicts
     targets : what each is fitted to, an entry for each row
     params : what `fit` of each is given by name
     refit : whether each is also fitted to all rows
@@ -119,9 +119,9 @@ class CrossFit:
     Attributes
     ----------
     members, questions : those that are left
-    models : each member, fitted to all rows; empty unless the plan said refit
+    models : each member, fitted to all rows; empty unless the plan refits
     fold_models : for each member its models by fold; empty unless the plan keeps them
-    answers : for each member what it says out of fold, shape (n_rows, n_columns); NaN where the coverage is 0
+    answers : for each member its predictions out of fold, shape (n_rows, n_columns); NaN where the coverage is 0
     coverage : how often each row was held out
     dropped : why members failed, by name
     """
@@ -141,7 +141,12 @@ def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:
     try:
         return check_cv(cv, y, classifier=classifier)
     except ValueError as error:
-        raise InvalidParameter(f"cv={in_short(cv)} cannot be used: {error}") from error
+        raise InvalidParameter(
+            f"cv={in_short(cv)} cannot be used: {error}",
+            parameter="cv",
+            received=cv,
+            allowed=f"None, a number of folds, {Splitter().describe()}",
+        ) from error
 
 
 def route_cv(ensemble: Any, router: MetadataRouter) -> None:
@@ -160,21 +165,31 @@ def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **para
     except CoterieError:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(f"cv={in_short(splitter)} cannot divide the {n_rows} rows: {error}") from error
+        raise InvalidParameter(
+            f"cv={in_short(splitter)} cannot divide the {n_rows} rows: {error}",
+            parameter="cv",
+            received=splitter,
+            allowed=f"a splitter that can divide {n_rows} rows",
+        ) from error
     if not pairs:
-        raise InvalidParameter(f"cv={in_short(splitter)} yields no fold; expected at least one.")
+        raise InvalidParameter(
+            f"cv={in_short(splitter)} yields no fold; expected at least one.",
+            parameter="cv",
+            received=splitter,
+            allowed="at least one fold",
+        )
     folds = [_checked(*pair, number, n_rows) for number, pair in enumerate(pairs)]
     _warn_of_uncovered(folds, splitter, n_rows, owner)
     return folds
 
 
 def _warn_of_uncovered(folds: Sequence[Fold], splitter: Any, n_rows: int, owner: str) -> None:
-    """Say how many rows are never held out, unless the splitter is made to leave rows out."""
+    """Warn how many rows are never held out, unless the splitter is made to leave rows out."""
     n_never = n_rows - len(np.unique(np.concatenate([fold.test for fold in folds])))
     if n_never and not isinstance(splitter, TimeSeriesSplit | PredefinedSplit):
         warnings.warn(
-            f"{owner}: {n_never} of {n_rows} rows are never held out by cv={in_short(splitter)}. What members say of "
-            "them is not known out of fold, so these rows teach members and nothing else.",
+            f"{owner}: {n_never} of {n_rows} rows are never held out by cv={in_short(splitter)}. Predictions for "
+            "them are not known out of fold, so members learn from these rows and nothing else does.",
             UserWarning,
             stacklevel=5,
         )
@@ -186,20 +201,31 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
         if rows.dtype.kind == "b" and rows.shape == (n_rows,):
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
+            allowed = "the numbers of at least one row"
             raise InvalidParameter(
-                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected the numbers of at least one row."
+                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected {allowed}.",
+                parameter="cv",
+                received=rows,
+                allowed=allowed,
             )
         if rows.min() < -n_rows or rows.max() >= n_rows:
             raise InvalidParameter(
                 f"cv: the {side} rows of fold {number} reach from {rows.min()} to {rows.max()}, and the table has "
-                f"{n_rows} rows."
+                f"{n_rows} rows.",
+                parameter="cv",
+                received=(int(rows.min()), int(rows.max())),
+                allowed=f"row numbers from 0 to {n_rows - 1}",
             )
         sides.append(rows.astype(np.int64) % n_rows)
     both = np.intersect1d(sides[0], sides[1])
     if len(both):
         raise InvalidParameter(
-            f"cv: fold {number} holds out row {both[0]} and learns from it too ({len(both)} such rows). What a model "
-            "says of rows that it has seen cannot be trusted."
+            f"cv: fold {number} holds out row {both[0]} and learns from it too ({len(both)} such rows). Predictions of "
+            "rows that a model was fitted to cannot be trusted.",
+            parameter="cv",
+            received=both.tolist(),
+            allowed="folds whose test rows are not among their training rows",
+            row=int(both[0]),
         )
     return Fold(sides[0], sides[1])
 
@@ -213,9 +239,9 @@ def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) ->
     for number, (member, y, params) in enumerate(zip(plan.members, plan.targets, plan.params, strict=True)):
         own = seeds[number * per_member : (number + 1) * per_member]
         if plan.refit:
-            tasks.append(Task(member, y, params=params, seed=own[-1], note="all rows"))
+            tasks.append(FitTask(member, y, params=params, seed=own[-1], note="all rows"))
         tasks += [
-            Task(
+            FitTask(
                 member,
                 y,
                 rows=fold.train,
@@ -227,18 +253,20 @@ def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) ->
             )
             for k, fold in enumerate(folds)
         ]
-    ask = _Asker(
+    predict = _Predictor(
         {member.name: question for member, question in zip(plan.members, plan.questions, strict=True)}
     )
     progress = MemberProgress(plan.owner, len(tasks), plan.verbose)
-    outcomes = fit_all(tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, predict=ask, progress=progress)
+    outcomes = fit_all(
+        tasks, X, n_jobs=plan.n_jobs, on_error=plan.on_error, predict=predict, progress=progress
+    )
     by_member = [outcomes[i * per_member : (i + 1) * per_member] for i in range(len(plan.members))]
     return _collected(plan, by_member, folds, n_rows)
 
 
 @dataclass(frozen=True)
-class _Asker:
-    """Asks each member its own question; a class, because workers need to be sent it."""
+class _Predictor:
+    """Predicts with each member by its own method; a class, because workers need to be sent it."""
 
     questions: dict[str, ResponseMethod]
 
@@ -271,23 +299,30 @@ def _collected(
         fold_models=[[outcome.model for outcome in outcomes] for outcomes in of_folds]
         if plan.keeps_folds
         else [],
-        answers=[_mean_answers([o.answers for o in each], folds, coverage) for each in of_folds if each],
+        answers=[
+            _mean_predictions([outcome.predictions for outcome in each], folds, coverage)
+            for each in of_folds
+            if each
+        ],
         coverage=coverage,
         folds=list(folds),
         dropped=dropped,
     )
 
 
-def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: RowArray) -> FloatArray:
+def _mean_predictions(predictions: list[FloatArray], folds: Sequence[Fold], coverage: RowArray) -> FloatArray:
     """The mean over the folds that held a row out; NaN for a row that none did."""
-    widths = {own.shape[1] for own in answers}
+    widths = {own.shape[1] for own in predictions}
     if len(widths) > 1:
         raise InvalidInput(
-            f"The models of the folds give answers of different widths: {sorted(widths)} columns. Some folds may not "
-            "have rows of every class; fewer folds, or stratified ones, do."
+            f"The models of the folds give predictions of different widths: {sorted(widths)} columns.",
+            parameter="cv",
+            received=sorted(widths),
+            allowed="folds with rows of every class",
+            hint="Some folds may not have rows of every class; fewer folds, or stratified ones, do.",
         )
     sums = np.zeros((len(coverage), widths.pop() if widths else 0))
-    for fold, own in zip(folds, answers, strict=True):
+    for fold, own in zip(folds, predictions, strict=True):
         np.add.at(sums, fold.test, own)
     with np.errstate(invalid="ignore"):
         return sums / coverage[:, None]
@@ -296,7 +331,7 @@ def _mean_answers(answers: list[FloatArray], folds: Sequence[Fold], coverage: Ro
 def prefit_members(
     members: Sequence[Member], questions: Sequence[ResponseMethod], X: Any, n_rows: int, n_jobs: int | None
 ) -> CrossFit:
-    """Members that were fitted before, asked about all rows; without X they are not asked."""
+    """Members that were fitted before, and their predictions of all rows; without X there are none."""
     for member in members:
         try:
             check_is_fitted(member.estimator)
@@ -306,8 +341,10 @@ def prefit_members(
             ) from error
     answers, folds = [], []
     if X is not None:
-        ask = _Asker({member.name: question for member, question in zip(members, questions, strict=True)})
-        answers = in_parallel(ask, [(member, member.estimator, X) for member in members], n_jobs=n_jobs)
+        predict = _Predictor(
+            {member.name: question for member, question in zip(members, questions, strict=True)}
+        )
+        answers = in_parallel(predict, [(member, member.estimator, X) for member in members], n_jobs=n_jobs)
         folds = [Fold(np.zeros(0, dtype=np.int64), np.arange(n_rows))]
     models = [member.estimator for member in members]
     coverage = np.ones(n_rows, dtype=np.int64)

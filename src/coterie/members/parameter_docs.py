@@ -1,12 +1,8 @@
 """The parameters and attributes of voting in words: one text for both docstrings."""
 
-from typing import TypeVar
-
 from sklearn.base import ClassifierMixin
 
-__all__ = ["MEMBER_WORDS", "OOF_WORDS", "documented"]
-
-_Class = TypeVar("_Class", bound=type)
+__all__ = ["MEMBER_WORDS", "OOF_WORDS", "voting_texts"]
 
 MEMBER_WORDS = {
     "estimators": """\
@@ -22,9 +18,9 @@ MEMBER_WORDS = {
 """,
     "n_jobs": """\
     n_jobs : int or None
-        Threads in all. Members are fitted side by side, and each is held to its share whatever its own `n_jobs` says;
+        Threads in all. Members are fitted side by side, and each is limited to its share whatever its own `n_jobs` is;
         learners of ours share their work among threads and take turns. None: one after the other, each with the
-        threads it likes, or what `joblib.parallel_config` says. The answers are the same for any number.
+        threads it likes, or what `joblib.parallel_config` says. The predictions are the same for any number.
 """,
     "random_state": """\
     random_state : int, RandomState, Generator or None
@@ -48,18 +44,17 @@ OOF_WORDS = """\
 _CLASS_VOTING = """\
     voting : {"hard", "soft", "median", "rank"}
         "hard": each member votes for a class. "soft": the mean of their probabilities. "median": the median of them,
-        which a single wild member cannot move. "rank": probabilities are compared with what the member usually says,
-        and the mean of the ranks is translated back, so that members with different ideas of "sure" count alike.
+        which a single wild member cannot move. "rank": probabilities are compared with what the member usually
+        predicts, and the mean of the ranks is translated back, so that members with different ideas of "sure" count
+        alike.
 """
 _NUMBER_VOTING = """\
     voting : {"mean", "median", "rank"}
-        "mean": the mean of what members say. "median": the median, which a single wild member cannot move. "rank":
-        answers are compared with what the member usually says, and the mean of the ranks is translated back, so that
-        members on different scales count alike.
+        "mean": the mean of the predictions of members. "median": the median, which a single wild member cannot move.
+        "rank": predictions are compared with what the member usually predicts, and the mean of the ranks is translated
+        back, so that members on different scales count alike.
 """
-_PARAMETERS = """
-    Parameters
-    ----------
+_PARAMETERS = """\
 {estimators}{voting}    weights : array of n_members, "learned" or None
         How much each member counts; None: all alike. "learned": weights that sum to 1, found on rows held out: {loss}
     cv : int, splitter, list of (train, test), "prefit" or None
@@ -77,8 +72,6 @@ _PARAMETERS = """
         Why members failed, by name; empty unless on_error="drop".
 {oof}    pruning_path_ : Bunch
         The order of the members and the loss after each, if `coterie.prune` chose from them.
-
-    Examples
 """
 _FLATTEN = """\
     flatten_transform : bool
@@ -95,10 +88,10 @@ _LOSSES = {
 }
 
 
-def documented(estimator: _Class) -> _Class:
-    """Put the words on parameters and attributes before the examples of a class."""
+def voting_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of voting."""
     of_classes = issubclass(estimator, ClassifierMixin)
-    words = _PARAMETERS.format(
+    return _PARAMETERS.format(
         **MEMBER_WORDS,
         voting=_CLASS_VOTING if of_classes else _NUMBER_VOTING,
         loss=_LOSSES[of_classes],
@@ -106,6 +99,3 @@ def documented(estimator: _Class) -> _Class:
         classes=_CLASSES if of_classes else "",
         oof=OOF_WORDS,
     )
-    opening, examples = (estimator.__doc__ or "").split("\n    Examples\n", 1)
-    estimator.__doc__ = opening + words + examples
-    return estimator

@@ -1,4 +1,4 @@
-"""What a member says of rows, as an array of floats whose columns mean the same for every member.
+"""Predictions of members by one of their methods, as floats whose columns mean the same for every member.
 
 | method | columns |
 |---|---|
@@ -21,31 +21,35 @@ from coterie._params import in_short
 from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import BOOL, LABELS, TEXT, tuple_of
+from coterie.data.class_columns import columns_by_class
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["Question", "method_of"]
+__all__ = ["ResponseMethod", "method_of"]
 
 _BY_DETAIL = ("predict_proba", "decision_function", "predict")
 
 
 def method_of(name: str, estimator: Any, wanted: str) -> str:
-    """The method that a member is asked by; "auto" is the one that says most."""
+    """The method that a member predicts with; "auto" is the most detailed that it has."""
     methods = _BY_DETAIL if wanted == "auto" else (wanted,)
     for method in methods:
         if hasattr(estimator, method):
             return method
+    allowed = " or ".join(methods)
     raise InvalidParameter(
-        f"Underlying estimator {name} does not implement the method {' or '.join(methods)}: "
-        f"{type(estimator).__name__} was asked for it."
+        f"Underlying estimator {name} does not implement the method {allowed}: it is a {type(estimator).__name__}.",
+        parameter=name,
+        received=estimator,
+        allowed=f"an estimator with {allowed}",
     )
 
 
 @storable("Question", {"method": TEXT, "classes": tuple_of(LABELS), "is_vote": BOOL})
 @dataclass(frozen=True)
 class ResponseMethod:
-    """What members are asked: the method, and the classes in the order of the columns; none for numbers.
+    """How members predict: the method, and the classes in the order of the columns; none for numbers.
 
-    `classes` holds the labels of each output. `is_vote` says that answers are votes.
+    `classes` holds the labels of each output. `is_vote` says that predictions are votes.
     """
 
     method: str
@@ -53,14 +57,12 @@ class ResponseMethod:
     is_vote: bool = False
 
     @classmethod
-    def to(cls, estimator: Any, method: str, classes: Sequence[AnyArray]) -> "Question":
-        speaks_of_classes = bool(classes) and is_classifier(estimator)
-        return cls(
-            method, tuple(classes) if speaks_of_classes else (), speaks_of_classes and method == "predict"
-        )
+    def of(cls, estimator: Any, method: str, classes: Sequence[AnyArray]) -> "ResponseMethod":
+        has_classes = bool(classes) and is_classifier(estimator)
+        return cls(method, tuple(classes) if has_classes else (), has_classes and method == "predict")
 
-    def ask(self, name: str, model: Any, X: Any) -> FloatArray:
-        """The answers of a fitted member, shape (n_rows, n_columns)."""
+    def predict_with(self, name: str, model: Any, X: Any) -> FloatArray:
+        """The predictions of a fitted member, shape (n_rows, n_columns)."""
         given = getattr(model, self.method)(X)
         if self.is_vote:
             return self._votes(given, name)
@@ -74,8 +76,8 @@ class ResponseMethod:
             _two_dimensions(given, self.method, name), _known(model), self.classes[0], name
         )
 
-    def settled(self, mean: FloatArray) -> FloatArray:
-        """A mean of answers as one answer: of votes, the code of the class that has most; first come on a tie."""
+    def finalize(self, mean: FloatArray) -> FloatArray:
+        """A mean of predictions as one prediction: of votes, the code of the class with most; the first of a tie."""
         if not self.is_vote:
             return mean
         blocks = np.split(mean, np.cumsum([len(classes) for classes in self.classes])[:-1], axis=1)
@@ -116,25 +118,30 @@ def _two_dimensions(given: Any, method: str, name: str) -> FloatArray:
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{method} of the member {name!r} gives no numbers: {error}.") from error
+        raise InvalidInput(
+            f"{method} of the member {name!r} gives no numbers: {error}.",
+            parameter=name,
+            received=given,
+            allowed="numbers",
+        ) from error
     return array[:, None] if array.ndim == 1 else array
 
 
 def _by_class(given: FloatArray, known: Any, classes: AnyArray, name: str, missing: Any = 0.0) -> FloatArray:
     if known is None or (len(known) == len(classes) and np.array_equal(known, classes)):
         if given.shape[1] != len(classes):
+            allowed = f"one for each of the {len(classes)} classes {in_short(list(classes))}"
             raise InvalidInput(
-                f"The member {name!r} gives {given.shape[1]} columns; expected one for each of the {len(classes)} "
-                f"classes {in_short(list(classes))}."
+                f"The member {name!r} gives {given.shape[1]} columns; expected {allowed}.",
+                parameter=name,
+                received=given.shape[1],
+                allowed=allowed,
             )
         return given
     places = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
     if given.shape[1] != len(known) or (classes[places] != known).any():
         raise _other_classes(name, known, classes)
-    full = np.empty((len(given), len(classes)))
-    full[:] = missing
-    full[:, places] = given
-    return full
+    return columns_by_class(given, known, classes, fill=missing)
 
 
 def _scores_by_class(given: FloatArray, known: Any, classes: AnyArray, name: str) -> FloatArray:
@@ -147,6 +154,9 @@ def _scores_by_class(given: FloatArray, known: Any, classes: AnyArray, name: str
 
 def _other_classes(name: str, known: Any, classes: AnyArray) -> InvalidInput:
     return InvalidInput(
-        f"The member {name!r} knows the classes {in_short(list(known))}, and y holds {in_short(list(classes))}. "
-        "Members see the labels as they are in y; fit this one with the same labels."
+        f"The member {name!r} knows the classes {in_short(list(known))}, and y holds {in_short(list(classes))}.",
+        parameter=name,
+        received=list(known),
+        allowed=f"the classes {in_short(list(classes))}",
+        hint="Members see the labels as they are in y; fit this one with the same labels.",
     )

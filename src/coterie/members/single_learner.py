@@ -1,4 +1,4 @@
-"""What ensembles of copies of one learner say to scikit-learn: its tags, and who is given what at `fit`."""
+"""What ensembles of copies of one learner tell scikit-learn: its tags, and who is given what at `fit`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from coterie.errors import InvalidParameter
 
-__all__ = ["params_of_learner", "router_of", "take_input_tags"]
+__all__ = ["params_of_learner", "router_of", "routing_is_off", "take_input_tags"]
 
 
 def router_of(ensemble: Any, learner: Any) -> MetadataRouter:
@@ -22,18 +22,26 @@ def params_of_learner(ensemble: Any, others: dict[str, Any]) -> dict[str, Any]:
     if not others:
         return {}
     if not get_config()["enable_metadata_routing"]:
-        raise InvalidParameter(
-            f"fit received {sorted(others)}, and takes sample_weight alone unless metadata routing is on: "
-            "sklearn.set_config(enable_metadata_routing=True)."
-        )
+        raise routing_is_off(others, "sample_weight")
     return dict(process_routing(ensemble, "fit", **others).estimator.fit)
+
+
+def routing_is_off(others: dict[str, Any], taken: str) -> InvalidParameter:
+    """The error of a `fit` that was given more than it takes without scikit-learn's routing."""
+    return InvalidParameter(
+        f"fit received {sorted(others)}, and takes {taken} alone unless metadata routing is on:",
+        parameter=min(others),
+        received=others[min(others)],
+        allowed=taken,
+        hint="sklearn.set_config(enable_metadata_routing=True).",
+    )
 
 
 def take_input_tags(tags: Any, learner: Any) -> None:
     """The ensemble takes the tables that its learner takes."""
     try:
         own = get_tags(learner)
-    except Exception:  # whatever is wrong with the learner is said by fit
+    except Exception:  # fit explains whatever is wrong with the learner
         return
     for name in ("allow_nan", "sparse", "categorical", "string"):
         setattr(tags.input_tags, name, getattr(own.input_tags, name))

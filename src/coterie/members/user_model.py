@@ -1,4 +1,4 @@
-"""Models that others wrote, asked in a way that their errors come back in our words."""
+"""Models that others wrote, called so that their errors come back as ours."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,29 +12,43 @@ from coterie.errors import CoterieError, InvalidInput
 __all__ = ["call_user_model", "finite_floats"]
 
 
-def call_user_model(parameter: str, model: Any, deed: str, ask: Callable[[], Any]) -> Any:
-    """What the model answers; `parameter` is what it was given as."""
+def call_user_model(parameter: str, model: Any, action: str, call: Callable[[], Any]) -> Any:
+    """What the call returns; `parameter` is what the model was given as, `action` what it should do."""
     try:
-        return ask()
+        return call()
     except CoterieError:
         raise
     except Exception as error:
         raise InvalidInput(
-            f"{parameter}={in_short(model)} cannot {deed}: {type(error).__name__}: {error} It is given the table as it "
-            "came; text, categories and missing values may need a pipeline that prepares them."
+            f"{parameter}={in_short(model)} cannot {action}: {type(error).__name__}: {error}",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model that can {action}",
+            hint="It is given the table as it came; text, categories and missing values may need a pipeline that "
+            "prepares them.",
         ) from error
 
 
 def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatArray:
-    """The answer as floats, none of them NaN or infinite."""
+    """The predictions as floats, none of them NaN or infinite."""
     try:
         array = np.asarray(given).astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{method} of {parameter}={in_short(model)} gives no numbers: {error}.") from error
+        raise InvalidInput(
+            f"{method} of {parameter}={in_short(model)} gives no numbers: {error}.",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model whose {method} gives numbers",
+        ) from error
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
+        row = int(wrong[0][0])
         raise InvalidInput(
-            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {wrong[0][0]}; expected "
-            "finite numbers."
+            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {row}; expected "
+            "finite numbers.",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model whose {method} gives finite numbers",
+            row=row,
         )
     return array

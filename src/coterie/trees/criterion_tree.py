@@ -9,16 +9,28 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._engine import grow_criterion_tree, pruning_path
-from coterie._params import ArrayLike, MappingLike, OneOf, Params, Real, Whole, resolve_n_jobs
-from coterie._params import SeedLike as SeedRule
+from coterie._params import (
+    ArrayLike,
+    Integer,
+    MappingLike,
+    OneOf,
+    Params,
+    Real,
+    Seed,
+    resolve_n_jobs,
+)
 from coterie._seeds import root_seed
 from coterie._storage import Fitted, expect
 from coterie._typing import (
     AnyArray,
     CategoricalFeatures,
+    ClassCriterion,
     FloatArray,
+    MaxFeatures,
+    NumberCriterion,
     SeedLike,
     Task,
+    TreeSplitter,
     UnknownCategory,
 )
 from coterie._value_types import COUNT, array, instance
@@ -82,31 +94,31 @@ class CriterionTree(MultiOutputMixin, Estimator):
 
     PARAMS: ClassVar[Params] = {
         "splitter": [OneOf("best", "random")],
-        "max_depth": [Whole(1), None],
-        "min_samples_split": [Whole(2), Share(with_one=True)],
-        "min_samples_leaf": [Whole(1), Share(with_one=False)],
+        "max_depth": [Integer(1), None],
+        "min_samples_split": [Integer(2), Share(with_one=True)],
+        "min_samples_leaf": [Integer(1), Share(with_one=False)],
         "min_weight_fraction_leaf": [Real(0, 0.5)],
-        "max_features": [Whole(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
-        "max_leaf_nodes": [Whole(2), None],
-        "random_state": [SeedRule()],
+        "max_features": [Integer(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
+        "max_leaf_nodes": [Integer(2), None],
+        "random_state": [Seed()],
         "min_impurity_decrease": [Real(0, None)],
         "ccp_alpha": [Real(0, None)],
         "monotonic_cst": [ArrayLike(), MappingLike(), None],
         "categorical_features": [OneOf("auto"), ArrayLike(), None],
         "unknown_category": [OneOf("missing", "error")],
-        "n_jobs": [Whole(), None],
+        "n_jobs": [Integer(), None],
     }
     _takes_any_table = True
     FITTED: ClassVar[Fitted] = TREE_FITTED
     _task: Task
 
-    criterion: str
-    splitter: str
+    criterion: ClassCriterion | NumberCriterion
+    splitter: TreeSplitter
     max_depth: int | None
     min_samples_split: float
     min_samples_leaf: float
     min_weight_fraction_leaf: float
-    max_features: str | float | None
+    max_features: MaxFeatures
     random_state: SeedLike
     max_leaf_nodes: int | None
     min_impurity_decrease: float
@@ -227,7 +239,7 @@ class CriterionTree(MultiOutputMixin, Estimator):
         max_depth: int | None = None,
         decimals: int = 3,
     ) -> str:
-        """The tree as indented text; the first line under a question is where its answer is yes.
+        """The tree as indented text; the first line under a condition is where it holds.
 
         Parameters
         ----------
@@ -248,7 +260,7 @@ class CriterionTree(MultiOutputMixin, Estimator):
     ) -> TreeDrawing:
         """The tree as a picture, which notebooks show and `save` writes to a file.
 
-        Boxes are coloured by the answer: a hue for each class, stronger where the node is purer, or from
+        Boxes are coloured by the prediction: a hue for each class, stronger where the node is purer, or from
         light to dark with the value. A dashed line is the way of missing values.
 
         Parameters
@@ -288,5 +300,11 @@ class CriterionTree(MultiOutputMixin, Estimator):
     def _path_of(self, row: Any) -> set[int]:
         ways = self.decision_path(row)
         if ways.shape[0] != 1:
-            raise InvalidInput(f"row: expected a table of one row, received one of {ways.shape[0]}.")
+            allowed = "a table of one row"
+            raise InvalidInput(
+                f"row: expected {allowed}, received one of {ways.shape[0]}.",
+                parameter="row",
+                received=ways.shape[0],
+                allowed=allowed,
+            )
         return set(ways.indices.tolist())

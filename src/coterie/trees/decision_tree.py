@@ -5,72 +5,39 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from coterie._params import ArrayLike, MappingLike, OneOf, Params
+from coterie._documentation import documented
+from coterie._params import ArrayLike, MappingLike, OneOf, Params, store_params
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, CategoricalFeatures, ClassWeight, FloatArray, SeedLike, UnknownCategory
+from coterie._typing import (
+    AnyArray,
+    CategoricalFeatures,
+    ClassCriterion,
+    ClassWeight,
+    FloatArray,
+    MaxFeatures,
+    NumberCriterion,
+    SeedLike,
+    TreeSplitter,
+    UnknownCategory,
+)
 from coterie.data.prepare import TrainingData
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.fitted_state import CLASSES_FITTED
+from coterie.trees._parameter_docs import tree_texts
 from coterie.trees.criterion_tree import TREE_FITTED, CriterionTree, verify_tree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 
 @storable_estimator(verify=verify_tree)
+@documented(tree_texts)
 class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     """A tree of questions that ends in the classes of the training rows.
 
     Each question splits the rows in two so that the classes on the two sides are purer. Every distinct value is
     tried as a threshold, categories are split into sets, and missing values go to whichever side serves
     better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally well the
-    first one is taken, so the answer does not depend on `random_state` unless something is drawn.
-
-    Parameters
-    ----------
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        How impurity is measured; the last two are the same.
-    splitter : {"best", "random"}, default="best"
-        Try every threshold, or draw one at random for each feature and keep the best of those.
-    max_depth : int, default=None
-        Splits on the longest way from the root. None: until leaves are pure or too small to split.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Rows that a node needs to be split, and that each side must keep; a float is a fraction of all rows.
-    min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight that each side must keep.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Features drawn for each split: a number, a fraction, or all of them.
-    random_state : int, RandomState, Generator, default=None
-        The seed of what is drawn.
-    max_leaf_nodes : int, default=None
-        Grow best first, up to so many leaves.
-    min_impurity_decrease : float, default=0.0
-        A split must lower the impurity, weighted by the share of rows it concerns, by at least this much.
-    class_weight : dict, list of dicts, "balanced", default=None
-        What the rows of each class count.
-    ccp_alpha : float, default=0.0
-        Prune splits that save less impurity than this for each leaf they add.
-    monotonic_cst : array of -1, 0, 1 or dict by column name, default=None
-        Whether the probability of the second class must fall (-1) or rise (1) with a feature.
-    categorical_features : "auto", array of names, indices or booleans, None, default="auto"
-        Columns that are split into sets. "auto": text and categories.
-    unknown_category : {"missing", "error"}, default="missing"
-        What predict does with a category that fit did not see.
-    n_jobs : int, default=None
-        Threads; None for all that the process may use. The tree is the same for any number.
-
-    Attributes
-    ----------
-    classes_ : array of labels, or a list of them for several outputs
-    n_classes_ : int, or array of ints for several outputs
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_names_in_ : array of str, if the columns had names
-    feature_importances_ : array of shape (n_features,)
-    tree_ : GrownTree
-        The arrays of the tree under scikit-learn's names.
-    schema_ : Schema
-        Names and kinds of the columns that fit saw.
-    encoder_ : Encoder
-        The levels of categories, and the code of each.
+    first one is taken, so the tree does not depend on `random_state` unless something is drawn.
 
     Examples
     --------
@@ -100,13 +67,13 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     def __init__(
         self,
         *,
-        criterion: str = "gini",
-        splitter: str = "best",
+        criterion: ClassCriterion = "gini",
+        splitter: TreeSplitter = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: str | float | None = None,
+        max_features: MaxFeatures = None,
         random_state: SeedLike = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -117,7 +84,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self._store(locals())
+        store_params(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -142,7 +109,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     def predict(self, X: Any) -> AnyArray:
         """The most frequent class of the leaf that each row reaches; the first one on a tie."""
         scores = self._scores(X)
-        shares = self.tree_.answers(scores)
+        shares = self.tree_.by_output(scores)
         labels: list[AnyArray] = [
             own[part.argmax(axis=1)] for own, part in zip(self._all_classes(), shares, strict=True)
         ]
@@ -154,7 +121,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
         """The class shares of the leaf that each row reaches; a list of them for several outputs."""
         scores = self._scores(X)
-        parts = self.tree_.answers(scores)
+        parts = self.tree_.by_output(scores)
         return parts[0] if len(parts) == 1 else parts
 
     def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
@@ -176,39 +143,14 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
 
 
 @storable_estimator(verify=verify_tree)
+@documented(tree_texts)
 class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     """A tree of questions that ends in a number: the mean or the median of the training rows there.
 
     Each question splits the rows in two so that the numbers on the two sides are closer together. Every distinct
     value is tried as a threshold, categories are split into sets, and missing values go to whichever side
     serves better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally
-    well the first one is taken, so the answer does not depend on `random_state` unless something is drawn.
-
-    Parameters
-    ----------
-    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
-        What is to be small around the answer of a leaf: squares around the mean, distances to the median, or
-        the Poisson deviance around the mean of counts.
-    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features
-        As in `DecisionTreeClassifier`.
-    random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha
-        As in `DecisionTreeClassifier`.
-    monotonic_cst : array of -1, 0, 1 or dict by column name, default=None
-        Whether the answer must fall (-1) or rise (1) with a feature.
-    categorical_features, unknown_category, n_jobs
-        As in `DecisionTreeClassifier`.
-
-    Attributes
-    ----------
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_names_in_ : array of str, if the columns had names
-    feature_importances_ : array of shape (n_features,)
-    tree_ : GrownTree
-        The arrays of the tree under scikit-learn's names.
-    schema_ : Schema
-        Names and kinds of the columns that fit saw.
-    encoder_ : Encoder
-        The levels of categories, and the code of each.
+    well the first one is taken, so the tree does not depend on `random_state` unless something is drawn.
 
     Examples
     --------
@@ -238,13 +180,13 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     def __init__(
         self,
         *,
-        criterion: str = "squared_error",
-        splitter: str = "best",
+        criterion: NumberCriterion = "squared_error",
+        splitter: TreeSplitter = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: str | float | None = None,
+        max_features: MaxFeatures = None,
         random_state: SeedLike = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -254,7 +196,7 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self._store(locals())
+        store_params(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -274,6 +216,6 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
         return (None,) if self.n_outputs_ == 1 else several, "prediction"
 
     def predict(self, X: Any) -> FloatArray:
-        """The answer of the leaf that each row reaches."""
+        """The prediction of the leaf that each row reaches."""
         scores = self._scores(X)
         return scores[:, 0] if self.n_outputs_ == 1 else scores

@@ -97,10 +97,10 @@ def draw_tree(
 
 
 def _lines(tree: GrownTree, words: TreeWords, box: PlacedNode) -> list[str]:
-    """Three lines: the question or the answer, how many rows, how mixed they are."""
+    """Three lines: the condition or the prediction, how many rows, how mixed they are."""
     is_leaf = not box.children
-    head = words.answer(tree, box.node) if is_leaf else words.question(tree, box.node)
-    second = words.rows(tree, box.node) + ("" if is_leaf else f": {words.answer(tree, box.node)}")
+    head = words.prediction(tree, box.node) if is_leaf else words.split(tree, box.node)
+    second = words.rows(tree, box.node) + ("" if is_leaf else f": {words.prediction(tree, box.node)}")
     third = words.impurity(tree, box.node) + (" …" if box.is_cut else "")
     return [_short(head), _short(second), _short(third)]
 
@@ -121,7 +121,7 @@ def _box(
 ) -> str:
     fill, ink = colour
     x, y = sheet.left(box), sheet.top(box)
-    full = words.answer(tree, box.node) if not box.children else words.question(tree, box.node)
+    full = words.prediction(tree, box.node) if not box.children else words.split(tree, box.node)
     round_corners = 4 if box.children else 14
     stroke = _PATH if on_path else _STROKE
     text = "".join(
@@ -164,7 +164,7 @@ def _edges(
 
 def _colours(tree: GrownTree, words: TreeWords, boxes: list[PlacedNode]) -> list[tuple[str, str]]:
     """Fill and ink of each box, from the first output."""
-    values = tree.answers(np.asarray(tree.native.value))[0][[box.node for box in boxes]]
+    values = tree.by_output(np.asarray(tree.native.value))[0][[box.node for box in boxes]]
     if words.classes is None:
         low, high = values.min(), values.max()
         strength = (values[:, 0] - low) / (high - low) if high > low else np.zeros(len(values))

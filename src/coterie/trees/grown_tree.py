@@ -58,7 +58,7 @@ class GrownTree:
         return _restored, (state, self.n_features, self.n_classes)
 
     def __eq__(self, other: object) -> bool:
-        """Same splits, same answers, bit for bit."""
+        """Same splits, same predictions, bit for bit."""
         if not isinstance(other, GrownTree):
             return NotImplemented
         mine, theirs = self.native.state(), other.native.state()
@@ -138,12 +138,12 @@ class GrownTree:
 
     @property
     def value(self) -> FloatArray:
-        """Answers of shape (n_nodes, n_outputs, most classes): class shares, or a mean or median."""
-        parts = self.answers(self.native.value)
+        """Predictions of shape (n_nodes, n_outputs, most classes): class shares, or a mean or median."""
+        parts = self.by_output(self.native.value)
         most = max(part.shape[1] for part in parts)
         return np.stack([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts], axis=1)
 
-    def answers(self, values: FloatArray) -> list[FloatArray]:
+    def by_output(self, values: FloatArray) -> list[FloatArray]:
         """The columns of each output, split apart; one column each for regression."""
         sizes = np.ones(values.shape[1], dtype=np.int64) if self.n_classes is None else self.n_classes
         return np.split(values, np.cumsum(sizes)[:-1], axis=1)
@@ -155,7 +155,7 @@ class GrownTree:
         return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
 
     def scores(self, encoded: Encoded, n_threads: int) -> FloatArray:
-        """The answers of the leaves that the rows reach, shape (n_rows, columns)."""
+        """The predictions of the leaves that the rows reach, shape (n_rows, columns)."""
         forest = self.as_forest()
         scores = np.zeros(encoded.n_rows * forest.n_outputs)
         forest.add_scores(encoded.values, encoded.n_levels, scores, n_threads)

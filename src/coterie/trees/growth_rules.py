@@ -65,12 +65,20 @@ def _monotone(constraints: Any, train: TrainingData) -> NDArray[np.int8]:
     if train.target.n_outputs > 1:
         raise InvalidParameter(
             "Monotonicity constraints are not supported with multiple outputs: y has "
-            f"{train.target.n_outputs} columns. Fit one model for each, or set monotonic_cst=None."
+            f"{train.target.n_outputs} columns.",
+            parameter="monotonic_cst",
+            received=constraints,
+            allowed="None if y has several columns",
+            hint="Fit one model for each, or set monotonic_cst=None.",
         )
     if len(n_classes) and n_classes[0] > 2:
         raise InvalidParameter(
             f"Monotonicity constraints are not supported with multiclass classification: y has {n_classes[0]} "
-            "classes. Set monotonic_cst=None."
+            "classes.",
+            parameter="monotonic_cst",
+            received=constraints,
+            allowed="None if y has more than two classes",
+            hint="Set monotonic_cst=None.",
         )
     monotone = monotone_of(constraints, train.schema, train.encoded.n_levels > 0)
     # The user speaks of the second class; the engine bounds the share of the first.
@@ -82,14 +90,21 @@ def refuse_impossible_counts(values: FloatArray) -> None:
     if (values < 0).any():
         row = int(np.argwhere(values < 0)[0][0])
         raise InvalidInput(
-            "Some value(s) of y are negative which is not allowed for Poisson regression: "
-            f"row {row} is {values[row]}. Use criterion='squared_error' for such targets."
+            f"Some value(s) of y are negative which is not allowed for Poisson regression: row {row} is {values[row]}.",
+            parameter="y",
+            received=values[row],
+            allowed="numbers >= 0",
+            hint="Use criterion='squared_error' for such targets.",
+            row=row,
         )
     totals = np.atleast_1d(values.sum(axis=0))
     if (totals <= 0).any():
         raise InvalidInput(
             "Sum of y is not positive which is necessary for Poisson regression: all values of output "
-            f"{int(np.argmin(totals))} are zero."
+            f"{int(np.argmin(totals))} are zero.",
+            parameter="y",
+            received=0.0,
+            allowed="at least one number above zero in each output",
         )
 
 

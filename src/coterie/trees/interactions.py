@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import in_short
+from coterie._params import in_short, unexpected
 from coterie.errors import InvalidParameter
 
 __all__ = ["interaction_sets", "with_made_features"]
@@ -30,10 +30,8 @@ def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
             return [[feature] for feature in range(n_features)]
         if interaction_cst == "pairwise":
             return [[a, b] for a in range(n_features) for b in range(a + 1, n_features)] or [[0]]
-        raise InvalidParameter(
-            f"interaction_cst={interaction_cst!r}: expected None, 'pairwise', 'no_interactions', "
-            "or a list of sets of feature numbers."
-        )
+        allowed = "None, 'pairwise', 'no_interactions', or a list of sets of feature numbers"
+        raise unexpected("interaction_cst", interaction_cst, allowed)
     sets = [
         sorted({_feature_number(item, n_features) for item in group}) for group in _groups(interaction_cst)
     ]
@@ -65,16 +63,18 @@ def _groups(interaction_cst: Any) -> list[Any]:
     except TypeError:
         groups = []
     if not groups or any(len(group) == 0 for group in groups):
-        raise InvalidParameter(
-            f"interaction_cst={in_short(interaction_cst)}: expected a list of non-empty sets of feature numbers, "
-            "such as [{0, 1}, {2, 3}]."
-        )
+        allowed = "a list of non-empty sets of feature numbers, such as [{0, 1}, {2, 3}]"
+        raise unexpected("interaction_cst", interaction_cst, allowed)
     return groups
 
 
 def _feature_number(item: Any, n_features: int) -> int:
     if isinstance(item, bool) or not isinstance(item, int | np.integer) or not 0 <= item < n_features:
+        allowed = f"feature numbers from 0 to {n_features - 1}"
         raise InvalidParameter(
-            f"interaction_cst holds {in_short(item)}; expected feature numbers from 0 to {n_features - 1}."
+            f"interaction_cst holds {in_short(item)}; expected {allowed}.",
+            parameter="interaction_cst",
+            received=item,
+            allowed=allowed,
         )
     return int(item)

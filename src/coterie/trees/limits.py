@@ -63,20 +63,33 @@ def monotone_of(constraints: Any, schema: Schema, nominal: AnyArray) -> NDArray[
     if given.shape != (schema.n_features,):
         raise InvalidParameter(
             f"monotonic_cst has shape {given.shape} but the input data X has {schema.n_features} features; "
-            "expected one number for each, or a dict by column name."
+            "expected one number for each, or a dict by column name.",
+            parameter="monotonic_cst",
+            received=given.shape,
+            allowed=f"{schema.n_features} numbers, or a dict by column name",
         )
     allowed = np.isin(given, (-1, 0, 1))
     if not allowed.all():
+        feature = int(np.argmin(allowed))
         raise InvalidParameter(
-            "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
-            f"{in_short(given[~allowed][0])} for feature {int(np.argmin(allowed))}."
+            f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {in_short(given[feature])} for "
+            f"feature {feature}.",
+            parameter="monotonic_cst",
+            received=given[feature],
+            allowed="None or an array-like of -1, 0 or 1",
+            column=f"x{feature}" if schema.names is None else schema.names[feature],
         )
     both = np.flatnonzero((given != 0) & nominal)
     if len(both):
-        label = both[0] if schema.names is None else repr(schema.names[both[0]])
+        feature = int(both[0])
+        label = feature if schema.names is None else repr(schema.names[feature])
         raise InvalidParameter(
-            f"monotonic_cst constrains feature {label}, which is categorical: its categories have no order. "
-            "Set its constraint to 0, or pass the column as numbers."
+            f"monotonic_cst constrains feature {label}, which is categorical: its categories have no order.",
+            parameter="monotonic_cst",
+            received=int(given[feature]),
+            allowed="0 for a categorical column",
+            hint="Set its constraint to 0, or pass the column as numbers.",
+            column=f"x{feature}" if schema.names is None else schema.names[feature],
         )
     return given.astype(np.int8)
 
@@ -84,13 +97,19 @@ def monotone_of(constraints: Any, schema: Schema, nominal: AnyArray) -> NDArray[
 def _by_name(constraints: Mapping[Any, Any], schema: Schema) -> AnyArray:
     if schema.names is None:
         raise InvalidInput(
-            "monotonic_cst is a dict by column name, but X has no column names. Pass a data frame or a dict of "
-            "columns, or give the constraints as an array."
+            "monotonic_cst is a dict by column name, but X has no column names.",
+            parameter="monotonic_cst",
+            received=constraints,
+            allowed="an array with a constraint for each column",
+            hint="Pass a data frame or a dict of columns, or give the constraints as an array.",
         )
     unknown = [name for name in constraints if name not in schema.names]
     if unknown:
+        columns = in_short(list(schema.names))
         raise InvalidParameter(
-            f"monotonic_cst names {unknown[0]!r}, which is not a column of X. The columns are "
-            f"{in_short(list(schema.names))}."
+            f"monotonic_cst names {unknown[0]!r}, which is not a column of X. The columns are {columns}.",
+            parameter="monotonic_cst",
+            received=unknown[0],
+            allowed=f"the columns {columns}",
         )
     return np.array([constraints.get(name, 0) for name in schema.names])

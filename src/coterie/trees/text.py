@@ -14,12 +14,12 @@ def write_tree(tree: GrownTree, words: TreeWords, *, max_depth: int | None = Non
         node, depth = stack.pop()
         indent = "  " * depth
         if tree.native.feature[node] < 0:
-            lines.append(f"{indent}leaf {words.answer(tree, node)} ({words.rows(tree, node)})")
+            lines.append(f"{indent}leaf {words.prediction(tree, node)} ({words.rows(tree, node)})")
         elif max_depth is not None and depth >= max_depth:
             n_leaves = _leaves_below(tree, node)
             lines.append(f"{indent}... {n_leaves} leaves ({words.rows(tree, node)})")
         else:
-            lines.append(indent + words.question(tree, node))
+            lines.append(indent + words.split(tree, node))
             left = int(tree.native.left[node])
             stack += [(left + 1, depth + 1), (left, depth + 1)]
     return "\n".join(lines) + "\n"

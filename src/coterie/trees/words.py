@@ -1,4 +1,4 @@
-"""The words for a tree's nodes: what a split asks, what a leaf answers."""
+"""A tree's nodes in words: the condition of a split, the prediction of a leaf."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +35,8 @@ class TreeWords:
     criterion: str
     decimals: int
 
-    def question(self, tree: GrownTree, node: int) -> str:
-        """What the split asks; yes goes left."""
+    def split(self, tree: GrownTree, node: int) -> str:
+        """The condition of the split; rows for which it holds go left."""
         feature = int(tree.native.feature[node])
         name = self.names[feature]
         threshold = float(tree.native.threshold[node])
@@ -44,15 +44,15 @@ class TreeWords:
             left = self._levels_going_left(tree, node)
             if not left.any() or left.all():
                 return f"{name} is {'not ' if left.all() else ''}missing"
-            question = f"{name} {self._set_of_levels(feature, left)}"
+            condition = f"{name} {self._set_of_levels(feature, left)}"
         elif threshold == np.inf and not tree.native.missing_left[node]:
             return f"{name} is not missing"
         elif feature in self.levels:
             labels = self.levels[feature][0]
-            question = f"{name} <= {one_line(labels[min(int(threshold), len(labels) - 1)])}"
+            condition = f"{name} <= {one_line(labels[min(int(threshold), len(labels) - 1)])}"
         else:
-            question = f"{name} <= {self.number(threshold)}"
-        return question + (" or missing" if self.missing_side(tree, node) == "left" else "")
+            condition = f"{name} <= {self.number(threshold)}"
+        return condition + (" or missing" if self.missing_side(tree, node) == "left" else "")
 
     def missing_side(self, tree: GrownTree, node: int) -> str | None:
         """Where missing values go, if training had some in this feature: "left" or "right"."""
@@ -60,9 +60,9 @@ class TreeWords:
             return None
         return "left" if tree.native.missing_left[node] else "right"
 
-    def answer(self, tree: GrownTree, node: int) -> str:
-        """What the node would answer as a leaf."""
-        values = [part[0] for part in tree.answers(tree.native.value[node : node + 1])]
+    def prediction(self, tree: GrownTree, node: int) -> str:
+        """What the node would predict as a leaf."""
+        values = [part[0] for part in tree.by_output(tree.native.value[node : node + 1])]
         if self.classes is None:
             return ", ".join(self.number(float(part[0])) for part in values)
         best = [int(part.argmax()) for part in values]
@@ -105,7 +105,10 @@ def words_of(estimator: Any, feature_names: Any = None, *, decimals: int = 3) ->
         feature_names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(n_features)])
     elif len(feature_names) != n_features:
         raise InvalidInput(
-            f"feature_names has {len(feature_names)} entries; the tree was fitted on {n_features} features."
+            f"feature_names has {len(feature_names)} entries; the tree was fitted on {n_features} features.",
+            parameter="feature_names",
+            received=list(feature_names),
+            allowed=f"{n_features} names",
         )
     encoder = estimator.encoder_
     levels = {

@@ -1,0 +1,94 @@
+"""A parameter stands once in each place: in the constructor, in the rules, in the docstring, in its type."""
+
+import inspect
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+
+import coterie
+from coterie import GradientBoostingClassifier, RandomForestClassifier
+from coterie._documentation import documented, parameter_texts
+from coterie._params import OneOf
+
+PUBLIC = [getattr(coterie, name) for name in coterie.__all__]
+CLASSES = [each for each in PUBLIC if isinstance(each, type)]
+ESTIMATORS = [each for each in CLASSES if hasattr(each, "PARAMS")]
+
+
+def parameters_of(estimator: type) -> list[str]:
+    return list(inspect.signature(estimator).parameters)
+
+
+@pytest.mark.parametrize("estimator", CLASSES)
+def test_the_docstring_explains_the_parameters_in_the_order_of_the_constructor(estimator: Any) -> None:
+    section = estimator.__doc__.split("Attributes\n")[0].split("----------\n", 1)[1].split("\n\n")[0]
+    explained = [name for entry in parameter_texts(section) for name in entry.split(", ")]
+
+    assert sorted(explained) == sorted(parameters_of(estimator))
+    firsts = [entry.split(", ")[0] for entry in parameter_texts(section)]
+    assert firsts == sorted(firsts, key=parameters_of(estimator).index)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_rules_are_those_of_the_constructor(estimator: Any) -> None:
+    assert sorted(estimator.PARAMS) == sorted(parameters_of(estimator))
+
+
+def literals_of(annotation: Any) -> set[Any]:
+    """The names that a type allows: those of its Literals, also within a union."""
+    if get_origin(annotation) is Literal:
+        return set(get_args(annotation))
+    if get_origin(annotation) in (Union, UnionType):
+        return set().union(*map(literals_of, get_args(annotation)))
+    return set()
+
+
+TYPED = [
+    (estimator, name)
+    for estimator in ESTIMATORS
+    for name, annotation in get_type_hints(estimator.__init__).items()
+    if name != "return" and literals_of(annotation)
+]
+
+
+def test_the_choices_of_trees_are_typed() -> None:
+    typed = {name for estimator, name in TYPED if estimator is coterie.DecisionTreeClassifier}
+
+    assert typed == {"criterion", "splitter", "max_features", "unknown_category"}
+
+
+@pytest.mark.parametrize(("estimator", "parameter"), TYPED)
+def test_a_type_allows_the_names_that_the_rules_allow(estimator: Any, parameter: str) -> None:
+    allowed = {name for rule in estimator.PARAMS[parameter] if isinstance(rule, OneOf) for name in rule.names}
+
+    typed = literals_of(get_type_hints(estimator.__init__)[parameter])
+    assert {name for name in typed if isinstance(name, str)} == allowed
+
+
+def test_a_text_without_a_parameter_and_a_parameter_without_a_text_are_seen() -> None:
+    class Model:
+        def __init__(self, low: int = 0, high: int = 1) -> None: ...
+
+    Model.__doc__ = "A model.\n\n    Examples\n    --------\n"
+    documented("    lost : int\n    low : int\n")(Model)
+
+    section = "    Parameters\n    ----------\n    low : int\n    lost : int\n"
+    assert Model.__doc__ == f"A model.\n\n{section}\n    Examples\n    --------\n"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "opening"),
+    [
+        (GradientBoostingClassifier, "Gradient boosting for classes."),
+        (RandomForestClassifier, "A random forest for classes."),
+    ],
+)
+def test_the_docstring_keeps_its_opening_and_its_examples(estimator: Any, opening: str) -> None:
+    text = estimator.__doc__ or ""
+
+    assert text.startswith(opening)
+    assert "<" not in text.split("Examples\n")[0]
+    assert text.count("Examples\n    --------") == 1
+    assert "oob_decision_function_ : array" in text
+    assert "{" not in text.replace('{"', "")
