@@ -1,6 +1,7 @@
 """Units of time, and tables of few rows whose shape is almost right."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -38,3 +39,8 @@ def test_a_table_with_as_many_rows_as_there_should_be_columns_is_still_refused(n
     model = DecisionTreeRegressor(max_depth=3).fit(X, X[:, 0])
     with pytest.raises(InvalidInput, match=rf"{n_columns} features|{n_columns} columns"):
         model.predict(rng.normal(size=(3, n_columns)))
+
+
+def test_a_target_without_columns_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="without columns"):
+        DecisionTreeRegressor().fit(np.zeros((3, 1)), pd.DataFrame(index=range(3)))

@@ -8,6 +8,7 @@ import pytest
 
 from coterie import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from coterie.errors import InvalidParameter
+from coterie.forests.growth import has_settled
 from coterie.forests.prediction_sets import set_threshold
 
 RNG = np.random.default_rng(0)
@@ -52,3 +53,19 @@ def test_by_default_every_decrease_of_impurity_is_worth_a_split() -> None:
     for forest in (RandomForestRegressor, ExtraTreesRegressor):
         model = forest(3, bootstrap=False, random_state=0).fit(X, tiny)
         np.testing.assert_allclose(model.predict(X), tiny, atol=1e-12)
+
+
+@pytest.mark.parametrize(("last", "settled"), [(0.996, True), (0.994, False)])
+def test_a_forest_is_large_enough_if_the_last_doubling_gained_less_than_half_a_percent(
+    last: float, settled: bool
+) -> None:
+    """Of 100 trees: errors of trees 26 to 50 against those of trees 76 to 100, whatever lies between."""
+    errors = np.full(100, 5.0)
+    errors[25:50], errors[75:] = 1.0, last
+    assert has_settled(errors) == settled
+
+
+def test_trees_are_taken_as_from_a_list() -> None:
+    trees = RandomForestRegressor(5, random_state=0).fit(X, Y).estimators_
+    assert [tree.tree_ for tree in trees[1:5:2]] == [trees[1].tree_, trees[3].tree_]
+    assert trees[5:] == []
