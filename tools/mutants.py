@@ -29,7 +29,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,7 @@ sys.path.insert(0, str(ROOT))
 
 from tools.mutation_places import Place, changed, places  # noqa: E402 (a script finds its neighbours only now)
 
-_NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", "build", "dist", "__pycache__", ".*_cache", ".hypothesis"
-)
+_NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "dist", ".*_cache", ".hypothesis")
 _STARTUP_SECONDS = 60.0  # to import everything on a machine that does other things as well
 
 
@@ -87,35 +85,36 @@ class Project:
         }
         return self.digest(sorted(names))
 
-    def tree(self, number: int) -> Path:
-        """A copy of the repository with the text that it has now."""
+    def copied(self, number: int) -> "Project":
+        """A copy with the text of now, which nobody changes while tests run, and with what Python has compiled."""
         tree = self.work / f"tree-{number}"
         shutil.rmtree(tree, ignore_errors=True)
-        return shutil.copytree(self.root, tree, ignore=_NOT_COPIED)
+        return replace(self, root=shutil.copytree(self.root, tree, ignore=_NOT_COPIED))
 
-    def pytest(self, tree: Path, arguments: Sequence[str], timeout: float | None = None, **more: str) -> int:
-        """Run tests in a tree, which gets what they print as `printed.txt`; -1 if they took too long."""
+    def pytest(self, arguments: Sequence[str], timeout: float | None = None, **more: str) -> tuple[int, str]:
+        """Run tests: the exit code, or -1 if they took too long, and what was printed."""
         hook = self.work / "hook"
         hook.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(__file__).with_name("mutants_hook.py"), hook / "sitecustomize.py")
-        ours = {"PYTHONPATH": str(hook), "MUTANTS_TREE": str(tree), "MUTANTS_PACKAGE": self.package}
-        with open(tree / "printed.txt", "w", encoding="utf-8") as printed:
+        ours = {"PYTHONPATH": str(hook), "MUTANTS_TREE": str(self.root), "MUTANTS_PACKAGE": self.package}
+        with open(self.root / "printed.txt", "w", encoding="utf-8") as printed:
             run = subprocess.Popen(
                 [sys.executable, "-m", "pytest", "-q", "-psitecustomize", "-pno:cacheprovider", *arguments],
-                cwd=tree,
+                cwd=self.root,
                 env={**os.environ, "OMP_WAIT_POLICY": "passive", **ours, **more},
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         try:
-            return run.wait(timeout)
+            code = run.wait(timeout)
         except subprocess.TimeoutExpired:
-            return -1
+            code = -1
         finally:  # what tests have started ends with them
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
             run.wait()
+        return code, (self.root / "printed.txt").read_text(encoding="utf-8", errors="replace")
 
 
 # Step 1: which test runs which line
@@ -123,9 +122,9 @@ class Project:
 
 @dataclass(frozen=True)
 class Reach:
-    """Which tests run which lines of a tree, and how many seconds each test takes."""
+    """Which tests run which lines of a project, and how many seconds each test takes."""
 
-    tree: Path
+    project: Project
     lines: coverage.CoverageData
     seconds: dict[str, float]
 
@@ -135,7 +134,7 @@ class Reach:
         Those of the folder that mirrors the source come first, then the fastest. A line that runs on import
         is reached by every test that runs any line of its file.
         """
-        by_line = self.lines.contexts_by_lineno(str(self.tree / place.path))
+        by_line = self.lines.contexts_by_lineno(str(self.project.root / place.path))
         first, last = place.header
         reached = {test for line in range(first, last + 1) for test in by_line.get(line, [])}
         if "" in reached:
@@ -164,26 +163,27 @@ def reach(project: Project, jobs: int) -> Reach:
     if known.get("shared") != project.shared_digest():
         known = {"shared": project.shared_digest(), "files": {}, "tests": {}}
         lines.unlink(missing_ok=True)
-    tree = project.tree(0)
     files = {file: project.digest([file]) for file in project.test_files()}
     stale = [file for file, digest in files.items() if known["files"].get(file) != digest]
     if stale:
         print(f"Measuring which lines the tests of {len(stale)} files run ...", flush=True)
         current = files.keys() - set(stale)
         kept = {test: outcome for test, outcome in known["tests"].items() if _file_of(test) in current}
-        known |= {"files": files, "tests": kept | _measure(project, tree, stale, lines, jobs)}
+        known |= {"files": files, "tests": kept | _measure(project, stale, lines, jobs)}
         cache.write_text(json.dumps(known), encoding="utf-8")
     data = coverage.CoverageData(basename=str(lines))
     data.read()
-    return Reach(tree, data, {test: seconds for test, (seconds, passed) in known["tests"].items() if passed})
+    return Reach(
+        project, data, {test: seconds for test, (seconds, passed) in known["tests"].items() if passed}
+    )
 
 
-def _measure(project: Project, tree: Path, files: list[str], lines: Path, jobs: int) -> dict[str, Any]:
+def _measure(project: Project, files: list[str], lines: Path, jobs: int) -> dict[str, Any]:
     """Run files of tests and add the lines that they run to those known: [seconds, passed] of each test."""
     several = [f"-n{jobs}", "--dist=loadfile"] if jobs > 1 else []
-    code = project.pytest(tree, [*several, *files], MUTANTS_DATA=str(lines))
+    code, printed = project.pytest([*several, *files], MUTANTS_DATA=str(lines))
     if code not in (0, 1):
-        raise SystemExit((tree / "printed.txt").read_text(encoding="utf-8"))
+        raise SystemExit(f"{printed}\nThe tests of the unchanged sources do not run.")
     outcomes: dict[str, Any] = json.loads(Path(f"{lines}.json").read_text(encoding="utf-8"))
     Path(f"{lines}.json").unlink()
     found = coverage.Coverage(data_file=str(lines), config_file=False, messages=False)
@@ -226,12 +226,12 @@ def sample(found: Sequence[Place], n: int, seed: int) -> list[Place]:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs mutants, each in a tree that no other uses at the time, and remembers what became of them."""
+    """Runs mutants, each in a copy that no other uses at the time."""
 
     project: Project
     reach: Reach
     budget: float
-    trees: queue.SimpleQueue[Path]
+    copies: queue.SimpleQueue[Project]
 
     def result(self, place: Place, known: dict[str, Any]) -> dict[str, Any]:
         """What became of a mutant: from an earlier run, if neither its file nor its tests are others now."""
@@ -245,17 +245,16 @@ class Runner:
         return {**state, "n_tests": len(tests), **(self._run(place, tests) if tests else {"killed": False})}
 
     def _run(self, place: Place, tests: list[str]) -> dict[str, Any]:
-        tree = self.trees.get()
-        file, original = tree / place.path, self.project.root / place.path
+        copy = self.copies.get()
+        file, original = copy.root / place.path, self.project.root / place.path
+        limit = _STARTUP_SECONDS + 3 * sum(map(self.reach.seconds.__getitem__, tests))
         try:
             file.write_bytes(changed(original.read_bytes(), place))
-            (tree / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
-            limit = _STARTUP_SECONDS + 3 * sum(map(self.reach.seconds.__getitem__, tests))
-            code = self.project.pytest(tree, ["-x", "@tests.txt"], limit, PYTHONDONTWRITEBYTECODE="1")
-            printed = (tree / "printed.txt").read_text(encoding="utf-8", errors="replace")
+            (copy.root / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
+            code, printed = copy.pytest(["-x", "@tests.txt"], limit, PYTHONDONTWRITEBYTECODE="1")
         finally:
             shutil.copy2(original, file)
-            self.trees.put(tree)
+            self.copies.put(copy)
         noticed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", printed, re.MULTILINE)
         return {
             "killed": code != 0,
@@ -270,10 +269,11 @@ def run_all(
     store = project.work / "results.json"
     project.work.mkdir(parents=True, exist_ok=True)
     results = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
-    trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
-    runner = Runner(project, reach(project, jobs), budget, trees)
+    copies: queue.SimpleQueue[Project] = queue.SimpleQueue()
+    unchanged = project.copied(0)
+    runner = Runner(unchanged, reach(unchanged, jobs), budget, copies)
     for number in range(jobs):
-        trees.put(project.tree(number + 1))
+        copies.put(unchanged.copied(number + 1))
     found: dict[Place, dict[str, Any]] = {}
     with ThreadPoolExecutor(jobs) as pool:
         waiting = {pool.submit(runner.result, place, results.get(_name(place), {})): place for place in drawn}
