@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from coterie import DecisionTreeRegressor
+from coterie.data.levels import number_levels
 from coterie.data.numeric import days_of
 from coterie.errors import InvalidInput
 
@@ -44,3 +45,24 @@ def test_a_table_with_as_many_rows_as_there_should_be_columns_is_still_refused(n
 def test_a_target_without_columns_is_refused() -> None:
     with pytest.raises(InvalidInput, match="without columns"):
         DecisionTreeRegressor().fit(np.zeros((3, 1)), pd.DataFrame(index=range(3)))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1", "f4", "f8"])
+def test_small_whole_numbers_from_zero_are_their_own_codes(dtype: str) -> None:
+    codes, levels = number_levels(np.array([3, 0, 5, 3], dtype=dtype))
+    assert codes.tolist() == [3, 0, 5, 3]
+    assert levels.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("odd", [-1, 65536, 2**31 - 1])
+@pytest.mark.parametrize("dtype", ["i8", "f8"])
+def test_other_whole_numbers_are_levels_that_occur(odd: int, dtype: str) -> None:
+    codes, levels = number_levels(np.array([0, odd, 7, 0], dtype=dtype))
+    assert levels.tolist() == sorted({0, odd, 7})
+    assert levels[codes].tolist() == [0, odd, 7, 0]
+
+
+def test_codes_may_reach_the_last_number_below_the_limit() -> None:
+    codes, levels = number_levels(np.array([65535, 1]))
+    assert codes.tolist() == [65535, 1]
+    assert len(levels) == 65536
