@@ -25,3 +25,17 @@ def test_a_row_alone_is_the_row_among_others() -> None:
     for row in range(4):
         np.testing.assert_allclose(whole.values[row], model.explain(X[row : row + 1]).values[0])
         assert whole.words(row) == model.explain(X[row : row + 1]).words(0)
+
+
+@pytest.mark.parametrize("row", [0, 2, -1])
+def test_a_row_of_an_explanation_is_an_explanation(row: int) -> None:
+    model = RandomForestRegressor(3, random_state=0).fit(X, X[:, 0])
+    whole = model.explain(X[:4], interactions=True)
+    one = whole[row]
+    assert len(one) == 1
+    np.testing.assert_array_equal(one.values[0], whole.values[row])
+    np.testing.assert_array_equal(one.scores[0], whole.scores[row])
+    np.testing.assert_array_equal(one.interactions[0], whole.interactions[row])
+    assert one.words() == whole.words(range(4)[row])
+    assert [len(own) for own in whole] == [1, 1, 1, 1]
+    assert len(whole[1:3]) == 2
