@@ -181,6 +181,8 @@ def reach(project: Project, jobs: int) -> Reach:
 def _measure(project: Project, files: list[str], lines: Path, jobs: int) -> dict[str, Any]:
     """Run files of tests and add the lines that they run to those known: [seconds, passed] of each test."""
     several = [f"-n{jobs}", "--dist=loadfile"] if jobs > 1 else []
+    for part in lines.parent.glob(f"{lines.name}.*"):  # of a run that was interrupted
+        part.unlink()
     code, printed = project.pytest([*several, *files], MUTANTS_DATA=str(lines))
     if code not in (0, 1):
         raise SystemExit(f"{printed}\nThe tests of the unchanged sources do not run.")
