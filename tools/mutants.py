@@ -96,25 +96,36 @@ class Project:
         hook = self.work / "hook"
         hook.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(__file__).with_name("mutants_hook.py"), hook / "sitecustomize.py")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("MUTANTS_")}
         ours = {"PYTHONPATH": str(hook), "MUTANTS_TREE": str(self.root), "MUTANTS_PACKAGE": self.package}
         with open(self.root / "printed.txt", "w", encoding="utf-8") as printed:
             run = subprocess.Popen(
                 [sys.executable, "-m", "pytest", "-q", "-psitecustomize", "-pno:cacheprovider", *arguments],
                 cwd=self.root,
-                env={**os.environ, "OMP_WAIT_POLICY": "passive", **ours, **more},
+                env={**inherited, "OMP_WAIT_POLICY": "passive", **ours, **more},
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        _running.add(run.pid)
         try:
             code = run.wait(timeout)
         except subprocess.TimeoutExpired:
             code = -1
         finally:  # what tests have started ends with them
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(run.pid, signal.SIGKILL)
+            _end(run.pid)
             run.wait()
         return code, (self.root / "printed.txt").read_text(encoding="utf-8", errors="replace")
+
+
+_running: set[int] = set()
+
+
+def _end(group: int) -> None:
+    """End a process and all that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+    _running.discard(group)
 
 
 # Step 1: which test runs which line
@@ -288,6 +299,8 @@ def run_all(
                 print("." if found[place]["killed"] else "S", end="", flush=True)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for group in list(_running):
+                _end(group)
             raise
     print()
     return found
@@ -336,6 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=2, help="mutants that run at a time")
     parser.add_argument("--budget", type=float, default=120.0, help="seconds of tests for a mutant")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     project = Project(ROOT, "coterie", ROOT / "build" / "mutants")
     drawn = sample(project.places(options.only), options.n, options.seed)
     if options.list:
