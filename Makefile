@@ -26,7 +26,7 @@ BUILD_HERE := $(PIP) install --no-build-isolation --no-deps --editable . --confi
 CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-built test-engine test-python test-slow lint format sanitize stub bench docs clean
+.PHONY: help demo test test-built test-engine test-python test-slow mutants lint format sanitize stub bench docs clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ test-python: $(INSTALLED) $(READY_TO_TEST)  ## Tests of the library and of every
 
 test-slow: $(INSTALLED) $(READY_TO_TEST)  ## The tests that take longer
 	@$(RUN) -m pytest -m slow
+
+# Options of tools/mutants.py: make mutants MUTANTS="--only src/coterie/data --n 30"
+mutants: $(INSTALLED) $(READY_TO_TEST)  ## Change 200 places of src, one at a time: which change does no test notice?
+	@$(RUN) tools/mutants.py $(MUTANTS)
 
 lint: $(READY_TO_TEST)  ## Style and types: ruff, mypy, clang-format
 	@$(RUN) -m ruff check .

@@ -98,7 +98,7 @@ def with_link() -> Any:
         value=lambda y, score: (y - score) ** 2 / 2,
         gradient=lambda y, score: score - y,
         hessian=lambda y, score: np.ones_like(y + score),
-        link=lambda score: score * 2,
+        inverse_link=lambda score: score * 2,
     )
     return coterie.GradientBoostingRegressor(loss=twice, n_estimators=2).fit(numbers(), targets(numbers()))
 

@@ -112,3 +112,14 @@ def test_lists_and_objects_may_say_how_many_items_they_have() -> None:
 def test_the_damage_is_named(content: bytes, message: str) -> None:
     with pytest.raises(ModelFileError, match=message):
         read_ubjson(content)
+
+
+@pytest.mark.parametrize("head", [b"[#U\x05", b"{#U\x05", b"[$U#U\x05"])
+def test_more_items_than_bytes_left_are_refused_before_any_is_read(head: bytes) -> None:
+    with pytest.raises(ModelFileError, match=f"damaged at byte {len(head)}: 5 items in 2 bytes"):
+        read_ubjson(head + b"ZZ")
+
+
+def test_as_many_items_as_bytes_left_may_follow() -> None:
+    assert read_ubjson(b"[#U\x02ZZ") == [None, None]
+    assert read_ubjson(b"[$U#U\x02ZZ").tolist() == [ord("Z"), ord("Z")]
