@@ -24,7 +24,6 @@ __all__ = [
     "ArrayLike",
     "Boolean",
     "EstimatorLike",
-    "Flag",
     "Fraction",
     "Function",
     "Instance",
@@ -35,8 +34,6 @@ __all__ = [
     "Real",
     "Rule",
     "Seed",
-    "SeedLike",
-    "Whole",
     "check_params",
     "in_short",
     "is_auto",
@@ -221,12 +218,6 @@ class MappingLike:
 
     def describe(self) -> str:
         return "a dict"
-
-
-# The names of before, until all families use those above.
-Whole = Integer
-Flag = Boolean
-SeedLike = Seed
 
 
 def store_params(estimator: Any, given: Mapping[str, Any]) -> None:

@@ -14,7 +14,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from coterie import DecisionTreeClassifier, DecisionTreeRegressor, SelectionClassifier, SelectionRegressor
-from coterie.combining.greedy import AnyScore, GreedyOptions, LogLoss, SquaredError, greedy_path, shares
+from coterie.combining.greedy import (
+    GreedyOptions,
+    LogLossOfMean,
+    ScoreOfMean,
+    SquaredErrorOfMean,
+    greedy_path,
+    shares,
+)
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.naive.greedy import naive_path
 
@@ -53,21 +60,21 @@ def test_the_path_is_that_of_a_slow_search(
     if classes:
         library = rng.dirichlet([0.5, 0.5, 0.5], (n_members, 12))
         codes = rng.integers(0, 3, 12)
-        judge: Any = LogLoss(library, codes, weight)
+        loss: Any = LogLossOfMean(library, codes, weight)
 
         def score(mean: Any) -> float:
             said = np.maximum(mean[np.arange(12), codes], np.finfo(float).eps)
             return float(np.average(np.log(said), weights=weight))
     else:
         library, truth = rng.normal(size=(n_members, 12, 2)), rng.normal(size=(12, 2))
-        judge = SquaredError(library, truth, weight)
+        loss = SquaredErrorOfMean(library, truth, weight)
 
         def score(mean: Any) -> float:
             return -float(np.average(((mean - truth) ** 2).mean(axis=1), weights=weight))
 
     members, scores = naive_path(library, score, candidates, 8, n_start, patience)
-    fast = greedy_path(library, judge, candidates, options)
-    slow = greedy_path(library, AnyScore(library, score), candidates, options)
+    fast = greedy_path(library, loss, candidates, options)
+    slow = greedy_path(library, ScoreOfMean(library, score), candidates, options)
 
     assert fast.members == slow.members == members
     np.testing.assert_allclose(fast.scores, scores, rtol=1e-9, atol=1e-12)
@@ -78,9 +85,9 @@ def test_the_path_is_that_of_a_slow_search(
 
 def test_of_members_that_help_alike_the_one_that_is_in_is_added_again() -> None:
     said = np.array([[[-3.0]], [[1.0]]])
-    judge = SquaredError(said, np.array([[0.0]]), np.ones(1))
+    loss = SquaredErrorOfMean(said, np.array([[0.0]]), np.ones(1))
 
-    path = greedy_path(said, judge, [0, 1], GreedyOptions(max_iter=2))
+    path = greedy_path(said, loss, [0, 1], GreedyOptions(max_iter=2))
 
     assert path.members == [1, 1]
     assert path.scores == [-1.0, -1.0]

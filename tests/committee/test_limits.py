@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from coterie import CommitteeRegressor, GradientBoostingRegressor, RandomForestRegressor
 from coterie.committee import _portfolio_run
 from coterie.committee._clock import Clock, Deadline, Forecast
-from coterie.committee._committee_base import CommitteeBase
+from coterie.committee._committee_base import BaseCommittee
 from coterie.committee._committee_data import CommitteeData, FitLimits
 from coterie.committee._portfolio_run import PortfolioRun
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
@@ -59,7 +59,7 @@ class Slow(RegressorMixin, BaseEstimator):
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
     CLOCK.now, Slow.n_fits = 100.0, 0
-    monkeypatch.setattr(CommitteeBase, "_now", staticmethod(lambda: CLOCK.now))
+    monkeypatch.setattr(BaseCommittee, "_now", staticmethod(lambda: CLOCK.now))
     return CLOCK
 
 
@@ -173,7 +173,7 @@ def test_an_interruption_of_the_first_member_is_an_interruption() -> None:
 def test_an_interruption_while_weights_are_chosen_chooses_them_once_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    chosen = CommitteeBase._conclude
+    chosen = BaseCommittee._conclude
     calls = []
 
     def interrupted_once(self: Any, *args: Any) -> None:
@@ -182,7 +182,7 @@ def test_an_interruption_while_weights_are_chosen_chooses_them_once_more(
             raise KeyboardInterrupt
         chosen(self, *args)
 
-    monkeypatch.setattr(CommitteeBase, "_conclude", interrupted_once)
+    monkeypatch.setattr(BaseCommittee, "_conclude", interrupted_once)
     with pytest.warns(UserWarning, match="interrupted"):
         model = committee([("a", Slow())], None)
 
@@ -297,7 +297,7 @@ def test_forests_grow_no_more_trees_when_their_time_is_over() -> None:
 
 def test_a_forest_that_the_limit_ended_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     table = np.random.default_rng(0).normal(size=(60, 2))
-    monkeypatch.setattr(CommitteeBase, "_now", staticmethod(ticks(0.01)))
+    monkeypatch.setattr(BaseCommittee, "_now", staticmethod(ticks(0.01)))
     model = CommitteeRegressor(3.0, portfolio=[("trees", RandomForestRegressor(400))], random_state=0).fit(
         table, table[:, 0]
     )

@@ -123,7 +123,7 @@ def imported_with_init() -> Any:
     ("made", "parameter", "advice"),
     [
         (with_init, "init", "Fit it with init=None"),
-        (with_link, "loss", "Fit with CustomLoss(..., link=None)"),
+        (with_link, "loss", "Of a CustomLoss it is a function of Python"),
         (other_members, "estimator", "Fit it with estimator=None"),
         (other_bags, "estimator", "Leave estimator=None"),
         (imported_with_init, "init", "Train it without init"),

@@ -85,7 +85,7 @@ def round_pairs(
     seed: int,
     gradient_scale: np.float32 | None = None,
 ) -> Pairs:
-    """Whole numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
+    """Integer numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
     n_rows = len(gradient)
     counted = n_rows < COUNTED_BELOW
     row = np.arange(len(gradient), dtype=np.uint32)

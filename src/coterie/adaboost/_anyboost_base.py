@@ -10,14 +10,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
+    Boolean,
     EstimatorLike,
-    Flag,
     Fraction,
+    Integer,
     OneOf,
     Params,
     Real,
-    SeedLike,
-    Whole,
+    Seed,
     in_short,
 )
 from coterie._seeds import spawn_seeds
@@ -30,18 +30,18 @@ from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.checkpoint_lists import KeptLists, check_numbers, kept_lists
+from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
 from coterie.fitting.early_stopping import EarlyStopping
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.eval_set import EvalSet, read_eval_set
-from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import (
     FitSignature,
     PreviousFit,
     check_continues,
     check_same_settings,
-    trace_of,
+    signature_of,
 )
 from coterie.losses import InitScore, Loss
 from coterie.members.base_learner import (
@@ -53,22 +53,22 @@ from coterie.members.base_learner import (
     tags_of_learner,
 )
 
-__all__ = ["ANYBOOST_PARAMS", "AnyBoostBase"]
+__all__ = ["ANYBOOST_PARAMS", "BaseAnyBoost"]
 
 ANYBOOST_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
-    "n_estimators": [Whole(1)],
+    "n_estimators": [Integer(1)],
     "step": [Real(0, None, closed="neither"), OneOf("line_search")],
     "learning_rate": [Fraction(), OneOf("auto")],
     "init": [OneOf("constant", "zero")],
     "subsample": [Fraction()],
-    "early_stopping": [Flag(), OneOf("auto")],
+    "early_stopping": [Boolean(), OneOf("auto")],
     "validation_fraction": [Real(0, 1, closed="neither")],
-    "n_iter_no_change": [Whole(1)],
+    "n_iter_no_change": [Integer(1)],
     "tol": [Real(0)],
-    "warm_start": [Flag()],
-    "random_state": [SeedLike()],
-    "n_jobs": [Whole(), None],
+    "warm_start": [Boolean()],
+    "random_state": [Seed()],
+    "n_jobs": [Integer(), None],
     "checkpoint": [CheckpointLike(), None],
 }
 
@@ -83,7 +83,7 @@ class AnyBoostState:
     steps: FloatArray
 
 
-class AnyBoostBase(Estimator):
+class BaseAnyBoost(Estimator):
     """The rounds of `fit`, and the sum that `predict` starts from."""
 
     PARAMS: ClassVar[Params] = ANYBOOST_PARAMS
@@ -115,12 +115,12 @@ class AnyBoostBase(Estimator):
         with self._fitting(X, y, resume=resume) as run:
             train = prepare_training(self, X, y, sample_weight, task=self._task)
             self._take_target(train)
-            signature = trace_of(self, train, run.seed, has_eval_set=eval_set is not None)
+            signature = signature_of(self, train, run.seed, has_eval_set=eval_set is not None)
             if run.previous is not None:
                 self._check_continued(run.previous, signature)
             own_eval_set = read_eval_set(eval_set, self, train, needs_offset=False)
             learner = self._base_learner().model
-            run.open_checkpoint(lambda: about_data(train, eval_set=own_eval_set), learner=learner)
+            run.open_checkpoint(lambda: data_fingerprint(train, eval_set=own_eval_set), learner=learner)
             run.begin_steps(int(self.n_estimators))
             if self._has_work():
                 descent = self._descent(X, train, own_eval_set, run.seed)
@@ -157,7 +157,7 @@ class AnyBoostBase(Estimator):
         if run.previous is not None:
             state = run.previous.state
             return list(zip(state.members, state.steps, strict=True))
-        kept = kept_lists(run.checkpoint, "members", "steps")
+        kept = lists_in_checkpoint(run.checkpoint, "members", "steps")
         check_numbers(kept["steps"])
         if not all(type(own) is list and len(own) == len(self.baseline_) for own in kept["members"]):
             raise ModelFileError("The checkpoint holds rounds with another number of members.")
@@ -235,8 +235,8 @@ class AnyBoostBase(Estimator):
             why = self._take_rounds(descent, known, run, stopping)
         else:
             lists: dict[str, list[Any]] = {"members": descent.members, "steps": descent.steps}
-            kept = KeptLists(run.checkpoint, lists, len(known))
-            with run.checkpoint.keeps(kept.collect):
+            kept = CheckpointedLists(run.checkpoint, lists, len(known))
+            with run.checkpoint.recording(kept.collect):
                 why = self._take_rounds(descent, known, run, stopping, kept)
         self.__dict__.update(self._so_far(descent, None if stopping is None else stopping.best_round))
         self.stopped_because_ = why
@@ -253,7 +253,7 @@ class AnyBoostBase(Estimator):
         known: list[Any],
         run: FitRun,
         stopping: EarlyStopping | None,
-        kept: KeptLists | None = None,
+        kept: CheckpointedLists | None = None,
     ) -> str:
         """The loop; says why it ended."""
         for number, own_seed in enumerate(spawn_seeds(run.seed, int(self.n_estimators)).tolist()):

@@ -9,14 +9,14 @@ import numpy as np
 
 from coterie._params import (
     ArrayLike,
+    Boolean,
     EstimatorLike,
-    Flag,
+    Integer,
     MappingLike,
     OneOf,
     Params,
     Real,
-    SeedLike,
-    Whole,
+    Seed,
     in_short,
 )
 from coterie._seeds import spawn_seeds
@@ -42,7 +42,7 @@ from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.checkpoint_lists import KeptLists
+from coterie.fitting.checkpoint_lists import CheckpointedLists
 from coterie.fitting.eval_set import EvalSet
 from coterie.members.weight_parameter import weight_parameter
 
@@ -59,20 +59,20 @@ __all__ = [
 
 ADABOOST_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
-    "n_estimators": [Whole(1)],
+    "n_estimators": [Integer(1)],
     "learning_rate": [Real(0, None, closed="neither")],
     "algorithm": [OneOf(*ALGORITHMS)],
     "method": [OneOf("reweight", "resample")],
     "on_weak": [OneOf("flip", "stop")],
     "corrective": [OneOf("exponential", "margin"), None],
     "nu": [Real(0, 1, closed="right"), None],
-    "max_bins": [Whole(2, 255)],
+    "max_bins": [Integer(2, 255)],
     "categorical_features": [ArrayLike(), OneOf("auto"), None],
     "unknown_category": [OneOf("missing", "error")],
     "class_weight": [MappingLike(), OneOf("balanced"), None],
-    "warm_start": [Flag()],
-    "random_state": [SeedLike()],
-    "n_jobs": [Whole(), None],
+    "warm_start": [Boolean()],
+    "random_state": [Seed()],
+    "n_jobs": [Integer(), None],
     "checkpoint": [CheckpointLike(), None],
 }
 _OF_STUMPS = {"max_bins": 255, "categorical_features": "auto", "unknown_category": "missing"}
@@ -263,7 +263,7 @@ def boost(
     seed: int,
     examiner: Examiner | None,
     watch: Callable[[Log], bool],
-    kept: KeptLists | None = None,
+    kept: CheckpointedLists | None = None,
 ) -> None:
     """The loop: goes on from the members that the log knows, and writes the others into it.
 

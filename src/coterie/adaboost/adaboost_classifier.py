@@ -27,12 +27,12 @@ from coterie.adaboost._training import (
 )
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidParameter, ModelFileError
-from coterie.fitting.checkpoint_lists import KeptLists, check_numbers, kept_lists
-from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
+from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.eval_set import EvalSet, read_eval_set
-from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, trace_of
+from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, signature_of
 
 __all__ = ["AdaBoostClassifier"]
 
@@ -179,7 +179,7 @@ class AdaBoostClassifier(BaseAdaBoost):
         """
         with self._fitting(X, y, resume=resume) as run:
             train = self._prepare(X, y, sample_weight)
-            signature = trace_of(self, train, run.seed, has_eval_set=eval_set is not None)
+            signature = signature_of(self, train, run.seed, has_eval_set=eval_set is not None)
             settings = SettingsOf(self)
             log = Log() if run.previous is None else self._continued_log(run.previous, signature, settings)
             own_eval_set = read_eval_set(
@@ -190,7 +190,7 @@ class AdaBoostClassifier(BaseAdaBoost):
                 encode=prepare_prediction if self._by_stumps else checked_rows,
             )
             checkpoint = run.open_checkpoint(
-                lambda: about_data(train, eval_set=own_eval_set), learner=self.estimator
+                lambda: data_fingerprint(train, eval_set=own_eval_set), learner=self.estimator
             )
             if checkpoint is not None:
                 log = self._kept_log(checkpoint, has_examiner=own_eval_set is not None)
@@ -230,8 +230,12 @@ class AdaBoostClassifier(BaseAdaBoost):
         kept = None
         if run.checkpoint is not None:
             lists = self._lists_of(log, has_examiner=eval_set is not None)
-            kept = KeptLists(run.checkpoint, lists, len(log.members))
-        with nullcontext() if kept is None or run.checkpoint is None else run.checkpoint.keeps(kept.collect):
+            kept = CheckpointedLists(run.checkpoint, lists, len(log.members))
+        with (
+            nullcontext()
+            if kept is None or run.checkpoint is None
+            else run.checkpoint.recording(kept.collect)
+        ):
             boost(self, rounds, log, run.seed, examiner, self._on_round(run), kept)
         row_weights[rows] = rounds.row_weights()
         return row_weights
@@ -249,10 +253,12 @@ class AdaBoostClassifier(BaseAdaBoost):
     def _lists_of(self, log: Log, *, has_examiner: bool) -> dict[str, list[Any]]:
         return log.lists(has_votes=self.corrective is None, has_examiner=has_examiner)
 
-    def _kept_log(self, journal: Journal, *, has_examiner: bool) -> Log:
-        """What the parts of a journal know; stumps have our classes and encoder again, and no copies of them."""
+    def _kept_log(self, checkpoint: CheckpointWriter, *, has_examiner: bool) -> Log:
+        """What the parts of a checkpoint know; stumps have our classes and encoder again, and no copies of them."""
         log = Log()
-        for name, held in kept_lists(journal, *self._lists_of(log, has_examiner=has_examiner)).items():
+        for name, held in lists_in_checkpoint(
+            checkpoint, *self._lists_of(log, has_examiner=has_examiner)
+        ).items():
             setattr(log, name, held)
         for place, votes in enumerate(log.vote_rows, start=1):
             if not isinstance(votes, np.ndarray) or votes.dtype != np.float64 or votes.shape != (place,):

@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
     EstimatorLike,
+    Integer,
     OneOf,
     Params,
     Real,
-    Whole,
+    Seed,
     in_short,
 )
-from coterie._params import SeedLike as SeedRule
 from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import FloatArray, SeedLike
@@ -25,9 +25,9 @@ from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
+from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
 from coterie.fitting.estimator import Estimator
-from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.fit_run import FitRun
 from coterie.losses.base import power_of_two_above
 from coterie.members.base_learner import (
@@ -126,12 +126,12 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
 
     PARAMS: ClassVar[Params] = {
         "estimator": [EstimatorLike(), None],
-        "n_estimators": [Whole(1)],
+        "n_estimators": [Integer(1)],
         "learning_rate": [Real(0, None, closed="neither")],
         "loss": [OneOf(*_LOSSES)],
         "method": [OneOf("reweight", "resample")],
-        "random_state": [SeedRule()],
-        "n_jobs": [Whole(), None],
+        "random_state": [Seed()],
+        "n_jobs": [Integer(), None],
         "checkpoint": [CheckpointLike(), None],
     }
     FITTED: ClassVar[Fitted] = ADABOOST_REGRESSOR_FITTED
@@ -164,7 +164,9 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         """
         with self._fitting(X, y, resume=resume) as run:
             train = prepare_training(self, X, y, sample_weight, task="regression")
-            checkpoint = run.open_checkpoint(lambda: about_data(train), learner=self._base_learner().model)
+            checkpoint = run.open_checkpoint(
+                lambda: data_fingerprint(train), learner=self._base_learner().model
+            )
             run.begin_steps(int(self.n_estimators))
             target, weight = train.target.values, train.weight
             if weight is not None and not weight.all():
@@ -175,9 +177,9 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             if checkpoint is None:
                 self._take_rounds(X, target, weight, run, members)
             else:
-                known = kept_lists(checkpoint, "members")["members"]
-                kept = KeptLists(checkpoint, {"members": members}, len(known))
-                with checkpoint.keeps(kept.collect):
+                known = lists_in_checkpoint(checkpoint, "members")["members"]
+                kept = CheckpointedLists(checkpoint, {"members": members}, len(known))
+                with checkpoint.recording(kept.collect):
                     self._take_rounds(X, target, weight, run, members, known, kept)
         return self
 
@@ -189,7 +191,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         run: FitRun,
         members: list[Any],
         known: Sequence[Any] = (),
-        kept: KeptLists | None = None,
+        kept: CheckpointedLists | None = None,
     ) -> None:
         """The loop, which adds to `members`; those that are known need not be fitted again."""
         learner = self._base_learner()

@@ -11,7 +11,7 @@ from coterie._documentation import documented
 from coterie._params import MappingLike, OneOf, Params, in_short
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
-from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, AnyBoostBase
+from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, BaseAnyBoost
 from coterie.adaboost._anyboost_docs import anyboost_texts
 from coterie.adaboost._fitted import ANYBOOST_CLASSIFIER_FITTED
 from coterie.data.prepare import TrainingData
@@ -32,7 +32,7 @@ __all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
 
 @storable_estimator(verify=verify_columns)
 @documented(anyboost_texts)
-class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
+class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
     """Functional gradient descent for numbers, with any loss and any learner.
 
     In each round a copy of the learner is fitted to the negative slopes of the loss at the scores so far, and the model
@@ -118,7 +118,7 @@ class AnyBoostRegressor(RegressorMixin, AnyBoostBase):
 
 @storable_estimator(verify=verify_columns)
 @documented(anyboost_texts)
-class AnyBoostClassifier(ClassifierMixin, AnyBoostBase):
+class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
     """Functional gradient descent for classes, with any loss and any learner.
 
     In each round copies of the learner are fitted to the negative slopes of the loss at the scores so far, and the

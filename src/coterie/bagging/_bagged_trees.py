@@ -17,12 +17,12 @@ from coterie._storage import storable
 from coterie._typing import FloatArray
 from coterie._value_types import instance
 from coterie.bagging._bags import Bags
-from coterie.bagging._plan import Lesson
+from coterie.bagging._plan import BaggingData
 from coterie.data.table import Table
 from coterie.errors import CoterieError
-from coterie.fitting.checkpoint_writer import Journal
-from coterie.forests.base import ForestBase
-from coterie.forests.checkpoint_trees import KeptTrees
+from coterie.fitting.checkpoint_writer import CheckpointWriter
+from coterie.forests.base import BaseForest
+from coterie.forests.checkpoint_trees import CheckpointedTrees
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.growth import STEP, has_settled
 from coterie.forests.out_of_bag import OutOfBag
@@ -62,7 +62,7 @@ class KnownOob:
         return self.known.errors
 
 
-def grow_together(ensemble: Any, learner: Any, lesson: Lesson, plan: BagPlan) -> bool:
+def grow_together(ensemble: Any, learner: Any, data: BaggingData, plan: BagPlan) -> bool:
     """Whether a forest can do the work: plain trees on numbers, whose bags are drawn from all columns."""
     if type(learner) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return False
@@ -70,14 +70,14 @@ def grow_together(ensemble: Any, learner: Any, lesson: Lesson, plan: BagPlan) ->
         check_params(learner)
     except CoterieError:  # is said by the first member
         return False
-    table = lesson.outline.table
+    table = data.outline.table
     return (
         plan.kind in ("all", "bootstrap", "subsample", "partition")
-        and not lesson.params
+        and not data.params
         and table is not None
         and _holds_numbers(table)
         and (learner.categorical_features is None or is_auto(learner.categorical_features))
-        and lesson.target.n_outputs == 1
+        and data.target.n_outputs == 1
         and getattr(learner, "class_weight", None) is None
         and getattr(ensemble, "voting", "auto") != "hard"
         and learner.criterion != "absolute_error"
@@ -98,16 +98,16 @@ def _holds_numbers(table: Table) -> bool:
 def forest_on_bags(
     ensemble: Any,
     learner: Any,
-    lesson: Lesson,
+    data: BaggingData,
     bags: Bags,
     *,
-    known: ForestBase | None,
+    known: BaseForest | None,
     follow: bool,
     at_once: int,
-    journal: Journal | None = None,
-) -> ForestBase:
+    checkpoint: CheckpointWriter | None = None,
+) -> BaseForest:
     """A forest with a tree for each bag; `known` is the forest of the members that are fitted already."""
-    make: Callable[..., ForestBase] = _FORESTS[type(learner), learner.splitter]
+    make: Callable[..., BaseForest] = _FORESTS[type(learner), learner.splitter]
     forest = make(
         keep_rows=False, n_jobs=ensemble.n_jobs, **{name: getattr(learner, name) for name in _SHARED}
     )
@@ -117,13 +117,13 @@ def forest_on_bags(
     def grow_some(training: _engine.ForestTraining, n_trees: int) -> None:
         first = n_known + len(training)
         numbers = range(first, first + n_trees)
-        counts = np.zeros((n_trees, lesson.n_rows), dtype=np.uint16)
+        counts = np.zeros((n_trees, data.n_rows), dtype=np.uint16)
         for own, number in zip(counts, numbers, strict=True):
             bag = bags.draw(number, ensemble._seeds)
             own[bag.rows] = np.minimum(bag.counts, np.iinfo(np.uint16).max)
         training.grow_given(counts.reshape(-1))
 
-    def grow(training: _engine.ForestTraining, kept: KeptTrees | None = None) -> None:
+    def grow(training: _engine.ForestTraining, kept: CheckpointedTrees | None = None) -> None:
         most = len(ensemble._seeds)
         while (first := n_known + len(training)) < most and not _is_enough(ensemble, training, first):
             step = STEP - first % STEP if is_auto(ensemble.n_estimators) else most
@@ -134,19 +134,19 @@ def forest_on_bags(
                 kept.grow(wanted, partial(grow_some, training))
 
     def grow_and_keep(training: _engine.ForestTraining) -> None:
-        if journal is None:
+        if checkpoint is None:
             grow(training)
             return
-        kept = KeptTrees(journal, training, forest._n_threads(), follow=follow)
-        with journal.keeps(kept.collect):
+        kept = CheckpointedTrees(checkpoint, training, forest._n_threads(), follow=follow)
+        with checkpoint.recording(kept.collect):
             grow(training, kept)
 
     plan = BagPlan("all", bags.plan.n_draws, bags.plan.weight)
     forest._fit_to_bags(
         known,
-        lesson.X,
-        lesson.labels,
-        lesson.weight,
+        data.X,
+        data.labels,
+        data.weight,
         ensemble._trace.seed,
         plan,
         follow=follow,
@@ -159,7 +159,7 @@ def _is_enough(ensemble: Any, training: _engine.ForestTraining, n_trees: int) ->
     return is_auto(ensemble.n_estimators) and n_trees % STEP == 0 and has_settled(training.oob_errors)
 
 
-def answers_of_trees(forest: ForestBase, X: Any) -> Iterator[FloatArray]:
+def answers_of_trees(forest: BaseForest, X: Any) -> Iterator[FloatArray]:
     """What one tree after the other says of rows, arrays of shape (n_rows, n_columns)."""
     answers = np.concatenate([some for _, some in forest._answers_of(X)])
     return iter(answers.swapaxes(0, 1))

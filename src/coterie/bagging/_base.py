@@ -22,7 +22,7 @@ from coterie.bagging._out_of_bag import OobSums
 from coterie.bagging._plan import (
     BAGGING_PARAMS,
     BagFitSignature,
-    Lesson,
+    BaggingData,
     bags_for,
     check_continues,
     check_together,
@@ -35,13 +35,13 @@ from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain import Explanation
-from coterie.fitting.checkpoint_lists import KeptLists, kept_lists
-from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
+from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import PreviousFit
-from coterie.forests.base import ForestBase
+from coterie.forests.base import BaseForest
 from coterie.forests.growth import MOST, STEP, has_settled
 from coterie.forests.out_of_bag import OutOfBag, oob_score
 from coterie.forests.tree_members import Members
@@ -61,7 +61,7 @@ from coterie.members.single_learner import params_of_learner, router_of, take_in
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import TreeSum, labels_by_target
 
-__all__ = ["BaggingBase"]
+__all__ = ["BaseBagging"]
 
 _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
 _ROWS_AT_ONCE = 2**23  # rows of all these bags
@@ -89,10 +89,10 @@ class BaggingState:
     dropped: Mapping[str, str] = field(default_factory=dict)
     bags: Bags | None = None
     out_of_bag: OobSums | KnownOob | None = None
-    trees: ForestBase | None = None
+    trees: BaseForest | None = None
 
 
-class BaggingBase(Estimator):
+class BaseBagging(Estimator):
     """The path of a fit, and the predictions of the members."""
 
     _has_members = True
@@ -110,7 +110,7 @@ class BaggingBase(Estimator):
     _question: ResponseMethod
     _schema: Schema | None
     _oob: OobSums | KnownOob | None
-    _trees: ForestBase | None  # whose trees are the members, if they grew together
+    _trees: BaseForest | None  # whose trees are the members, if they grew together
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
         with self._fitting(X, y, resume=resume) as run:
@@ -147,7 +147,7 @@ class BaggingBase(Estimator):
         self,
         run: FitRun,
         state: BaggingState | None,
-        data: Lesson,
+        data: BaggingData,
         columns: ColumnDraws | None,
         *,
         follow: bool,
@@ -162,7 +162,7 @@ class BaggingBase(Estimator):
             self._oob = OobSums(self._truth(data.target), data.row_weight, self._n_columns())
         self._grow(learner, data, columns, run.checkpoint)
 
-    def _score_out_of_bag(self, data: Lesson) -> None:
+    def _score_out_of_bag(self, data: BaggingData) -> None:
         if self._oob is None:
             return
         score = oob_score(self, data.X, data.labels, data.weight, self._oob.known, members="members")
@@ -185,7 +185,7 @@ class BaggingBase(Estimator):
         )
         return PreviousFit(self._trace, self._schema, getattr(self, "classes_", None), state)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> Lesson:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> BaggingData:
         """Read and check what was given."""
         outline = table_shape(X)
         X = row_indexable(X)
@@ -198,7 +198,7 @@ class BaggingBase(Estimator):
         )
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         contents = contents_of(X, outline, target)
-        return Lesson(
+        return BaggingData(
             X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
         )
 
@@ -219,34 +219,38 @@ class BaggingBase(Estimator):
                 stacklevel=5,
             )
 
-    def _grow(self, learner: Any, lesson: Lesson, draws: ColumnDraws | None, journal: Journal | None) -> None:
-        """Fit members, and keep a journal if there is one; members that it knows are not fitted again."""
-        if journal is None:
-            self._fit_enough(learner, lesson, draws)
+    def _grow(
+        self, learner: Any, data: BaggingData, draws: ColumnDraws | None, checkpoint: CheckpointWriter | None
+    ) -> None:
+        """Fit members, and keep a checkpoint if there is one; members that it knows are not fitted again."""
+        if checkpoint is None:
+            self._fit_enough(learner, data, draws)
             return
         assert isinstance(self.estimators_, list)
-        held = kept_lists(journal, "numbers", "members")
+        held = lists_in_checkpoint(checkpoint, "numbers", "members")
         known = dict(zip(held["numbers"], held["members"], strict=True))
-        kept = KeptLists(journal, {"numbers": self._numbers, "members": self.estimators_}, len(known))
-        with journal.keeps(kept.collect):
-            self._fit_enough(learner, lesson, draws, known, kept)
+        kept = CheckpointedLists(
+            checkpoint, {"numbers": self._numbers, "members": self.estimators_}, len(known)
+        )
+        with checkpoint.recording(kept.collect):
+            self._fit_enough(learner, data, draws, known, kept)
 
     def _fit_enough(
         self,
         learner: Any,
-        lesson: Lesson,
+        data: BaggingData,
         draws: ColumnDraws | None,
         known: Mapping[int, Any] = MappingProxyType({}),
-        kept: KeptLists | None = None,
+        kept: CheckpointedLists | None = None,
     ) -> None:
         """Fit members until there are enough, or until more would not help."""
         errors: dict[str, Exception] = {}
         first, most = self._n_tried, len(self._seeds)
         while self._n_tried < most and not self._is_enough():
             step = STEP - self._n_tried % STEP if is_auto(self.n_estimators) else most
-            at_once = self._at_once(lesson.n_rows) if kept is None else self._workers()
+            at_once = self._at_once(data.n_rows) if kept is None else self._workers()
             numbers = range(self._n_tried, min(self._n_tried + min(step, at_once), most))
-            errors |= self._fit_members(numbers, learner, lesson, draws, known)
+            errors |= self._fit_members(numbers, learner, data, draws, known)
             self._n_tried = numbers.stop
             if kept is not None:
                 kept.look()
@@ -256,10 +260,10 @@ class BaggingBase(Estimator):
 
     def _grow_together(
         self,
-        known: ForestBase | None,
+        known: BaseForest | None,
         learner: Any,
-        lesson: Lesson,
-        journal: Journal | None,
+        data: BaggingData,
+        checkpoint: CheckpointWriter | None,
         *,
         follow: bool,
     ) -> None:
@@ -267,18 +271,18 @@ class BaggingBase(Estimator):
         trees = forest_on_bags(
             self,
             learner,
-            lesson,
+            data,
             self._bags,
             known=known,
             follow=follow,
-            at_once=self._at_once(lesson.n_rows),
-            journal=journal,
+            at_once=self._at_once(data.n_rows),
+            checkpoint=checkpoint,
         )
         self._trees, self.estimators_ = trees, Members(trees)
         self._oob = KnownOob(trees._oob) if trees._oob is not None else None
         n_members = len(self.estimators_)
         self._numbers, self._columns = list(range(n_members)), [None] * n_members
-        self.estimators_features_ = [np.arange(lesson.outline.n_columns or 0)] * n_members
+        self.estimators_features_ = [np.arange(data.outline.n_columns or 0)] * n_members
         self.n_estimators_ = self._n_tried = n_members
 
     def _is_enough(self) -> bool:
@@ -298,14 +302,14 @@ class BaggingBase(Estimator):
         self,
         numbers: range,
         learner: Any,
-        lesson: Lesson,
+        data: BaggingData,
         draws: ColumnDraws | None,
         known: Mapping[int, Any],
     ) -> dict[str, Exception]:
         bags = [self._bags.draw(number, self._seeds) for number in numbers]
         columns = [None if draws is None else draws.draw(number, self._seeds) for number in numbers]
         tasks = [
-            self._fit_task(number, learner, lesson, bag, own)
+            self._fit_task(number, learner, data, bag, own)
             for number, bag, own in zip(numbers, bags, columns, strict=True)
         ]
         ask = _Asker(self._question)
@@ -313,10 +317,10 @@ class BaggingBase(Estimator):
         total = None if is_auto(self.n_estimators) else self.n_estimators
         progress = MemberProgress(type(self).__name__, total, self.verbose, len(self.estimators_))
         fitted = iter(
-            fit_all(new, lesson.X, n_jobs=self.n_jobs, on_error=self.on_error, predict=ask, progress=progress)
+            fit_all(new, data.X, n_jobs=self.n_jobs, on_error=self.on_error, predict=ask, progress=progress)
         )
         outcomes = [
-            _known_outcome(task, known[number], lesson.X, ask) if number in known else next(fitted)
+            _known_outcome(task, known[number], data.X, ask) if number in known else next(fitted)
             for number, task in zip(numbers, tasks, strict=True)
         ]
         errors = {}
@@ -329,7 +333,7 @@ class BaggingBase(Estimator):
             self.estimators_.append(outcome.model)
             self._numbers.append(number)
             self._columns.append(own)
-            n_columns = lesson.outline.n_columns or 0
+            n_columns = data.outline.n_columns or 0
             self.estimators_features_.append(np.arange(n_columns) if own is None else np.array(own.places))
             if self._oob is not None and task.predict_rows is not None:
                 self._oob.add(task.predict_rows, outcome.predictions)
@@ -338,24 +342,24 @@ class BaggingBase(Estimator):
         return errors
 
     def _fit_task(
-        self, number: int, learner: Any, lesson: Lesson, bag: Bag, columns: Columns | None
+        self, number: int, learner: Any, data: BaggingData, bag: Bag, columns: Columns | None
     ) -> FitTask:
-        rows, params = bag.rows, dict(lesson.params)
+        rows, params = bag.rows, dict(data.params)
         if not self._bags.takes_weight:
             rows = bag.repeated()
-        elif lesson.weight is not None or (bag.counts > 1).any():
-            weight = np.zeros(lesson.n_rows)
+        elif data.weight is not None or (bag.counts > 1).any():
+            weight = np.zeros(data.n_rows)
             weight[rows] = bag.weight
             params |= weight_params(learner, weight)
         asked = None
         if self._oob is not None:
-            out = lesson.row_weight > 0
+            out = data.row_weight > 0
             out[bag.rows] = False
             asked = np.flatnonzero(out)
             asked = asked if len(asked) else None  # a learner may refuse a table without rows
         return FitTask(
             Member(_name(number), learner, columns),
-            lesson.labels,
+            data.labels,
             rows=rows,
             predict_rows=asked,
             params=params,
@@ -484,7 +488,7 @@ class BaggingBase(Estimator):
         """The matrix that trees that grew together see of a table."""
         return self._grown_together().tree_features(X)
 
-    def _grown_together(self) -> ForestBase:
+    def _grown_together(self) -> BaseForest:
         check_is_fitted(self, "estimators_")
         if self._trees is None:
             raise InvalidInput(

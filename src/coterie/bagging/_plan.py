@@ -8,13 +8,13 @@ import numpy as np
 
 from coterie._params import (
     ArrayLike,
+    Boolean,
     EstimatorLike,
-    Flag,
     Function,
+    Integer,
     OneOf,
     Params,
-    SeedLike,
-    Whole,
+    Seed,
     in_short,
     is_auto,
 )
@@ -36,7 +36,7 @@ from coterie.trees.limits import Share
 __all__ = [
     "BAGGING_PARAMS",
     "BagFitSignature",
-    "Lesson",
+    "BaggingData",
     "bags_for",
     "check_continues",
     "check_together",
@@ -46,17 +46,17 @@ __all__ = [
 
 BAGGING_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
-    "n_estimators": [Whole(1), OneOf("auto")],
-    "max_samples": [Whole(1), Share(with_one=True), None],
-    "max_features": [Whole(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
-    "bootstrap": [Flag(), OneOf("partition"), ArrayLike()],
-    "bootstrap_features": [Flag()],
-    "oob_score": [Flag(), OneOf("auto"), ScorerName(), Function()],
+    "n_estimators": [Integer(1), OneOf("auto")],
+    "max_samples": [Integer(1), Share(with_one=True), None],
+    "max_features": [Integer(1), Share(with_one=True), OneOf("sqrt", "log2"), None],
+    "bootstrap": [Boolean(), OneOf("partition"), ArrayLike()],
+    "bootstrap_features": [Boolean()],
+    "oob_score": [Boolean(), OneOf("auto"), ScorerName(), Function()],
     "on_error": [OneOf("raise", "drop")],
-    "warm_start": [Flag()],
-    "n_jobs": [Whole(), None],
-    "random_state": [SeedLike()],
-    "verbose": [Whole(0), Flag()],
+    "warm_start": [Boolean()],
+    "n_jobs": [Integer(), None],
+    "random_state": [Seed()],
+    "verbose": [Integer(0), Boolean()],
     "checkpoint": [CheckpointLike(), None],
 }
 
@@ -64,7 +64,7 @@ _BEGIN_ANEW = "To begin anew, set warm_start=False."
 
 
 @dataclass(frozen=True)
-class Lesson:
+class BaggingData:
     """What `fit` was given, read and checked.
 
     Attributes
@@ -127,11 +127,11 @@ class BagFitSignature:
 
     @classmethod
     def of(
-        cls, seed: int, lesson: Lesson, plan: BagPlan, columns: ColumnDraws | None, *, follow: bool
+        cls, seed: int, data: BaggingData, plan: BagPlan, columns: ColumnDraws | None, *, follow: bool
     ) -> "BagFitSignature":
-        digest = hashlib.blake2b(lesson.contents.tobytes(), digest_size=16)
-        digest.update(lesson.row_weight.tobytes())
-        digest.update(repr((lesson.outline.names, lesson.outline.n_columns)).encode())
+        digest = hashlib.blake2b(data.contents.tobytes(), digest_size=16)
+        digest.update(data.row_weight.tobytes())
+        digest.update(repr((data.outline.names, data.outline.n_columns)).encode())
         return cls(seed, digest.hexdigest(), plan, columns, follow)
 
 
@@ -144,25 +144,25 @@ def takes_weight(learner: Any) -> bool:
     return True
 
 
-def bags_for(estimator: Any, lesson: Lesson, learner: Any) -> Bags:
+def bags_for(estimator: Any, data: BaggingData, learner: Any) -> Bags:
     """The bags that `bootstrap` and `max_samples` ask for."""
-    weight, bootstrap, codes = lesson.row_weight, estimator.bootstrap, lesson.codes
+    weight, bootstrap, codes = data.row_weight, estimator.bootstrap, data.codes
     if not ArrayLike().accepts(bootstrap):
         plan = plan_bags(
             bootstrap,
             estimator.max_samples,
             copies_of(weight),
-            lesson.target.values,
+            data.target.values,
             total=float(weight.sum()),
         )
-        return Bags.of(plan, lesson.contents, codes, weight, takes_weight=takes_weight(learner))
+        return Bags.of(plan, data.contents, codes, weight, takes_weight=takes_weight(learner))
     if estimator.max_samples is not None:
         raise InvalidParameter(
             f"max_samples={in_short(estimator.max_samples)}: expected None where bootstrap lists the rows of each bag."
         )
     given = as_given_bags(bootstrap, weight, estimator.n_estimators)
     plan = BagPlan("given", max(map(len, given)), float(weight.sum()))
-    return Bags.of(plan, lesson.contents, codes, weight, takes_weight=takes_weight(learner), given=given)
+    return Bags.of(plan, data.contents, codes, weight, takes_weight=takes_weight(learner), given=given)
 
 
 def check_together(estimator: Any, plan: BagPlan) -> None:

@@ -7,10 +7,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from coterie._documentation import documented
-from coterie._params import ArrayLike, Flag, OneOf, Params
+from coterie._params import ArrayLike, Boolean, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
-from coterie.bagging._base import BaggingBase
+from coterie.bagging._base import BaseBagging
 from coterie.bagging._fitted import BAGGING_CLASSIFIER_FITTED, BAGGING_REGRESSOR_FITTED
 from coterie.bagging._parameter_docs import bagging_texts
 from coterie.bagging._plan import BAGGING_PARAMS
@@ -35,7 +35,7 @@ def _has_scores(ensemble: Any) -> bool:
 
 @storable_estimator(verify=verify_members)
 @documented(bagging_texts)
-class BaggingClassifier(ClassifierMixin, BaggingBase):
+class BaggingClassifier(ClassifierMixin, BaseBagging):
     """Bagging of a classifier.
 
     Each member is a copy of the learner that is fitted to a bag: rows drawn with replacement, or as `bootstrap` and
@@ -65,7 +65,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
     FITTED: ClassVar[Fitted] = BAGGING_CLASSIFIER_FITTED
     PARAMS: ClassVar[Params] = {
         **BAGGING_PARAMS,
-        "bootstrap": [Flag(), OneOf("balanced", "partition"), ArrayLike()],
+        "bootstrap": [Boolean(), OneOf("balanced", "partition"), ArrayLike()],
         "voting": [OneOf("auto", "soft", "hard")],
     }
     _task: ClassVar[Task] = "classification"
@@ -181,7 +181,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):
 
 @storable_estimator(verify=verify_members)
 @documented(bagging_texts)
-class BaggingRegressor(RegressorMixin, BaggingBase):
+class BaggingRegressor(RegressorMixin, BaseBagging):
     """Bagging of a regressor.
 
     Each member is a copy of the learner that is fitted to a bag: rows drawn with replacement, or as `bootstrap` and

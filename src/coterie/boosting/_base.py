@@ -9,16 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
     ArrayLike,
+    Boolean,
     EstimatorLike,
-    Flag,
     Fraction,
     Function,
+    Integer,
     MappingLike,
     OneOf,
     Params,
     Real,
-    SeedLike,
-    Whole,
+    Seed,
     is_auto,
 )
 from coterie._storage import Fitted
@@ -47,7 +47,7 @@ from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.eval_set import read_eval_set
-from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.first_rounds import check_n_trees
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.scoring import RoundScorer, ScorerName
@@ -56,20 +56,20 @@ from coterie.fitting.warm_start import (
     PreviousFit,
     check_continues,
     check_same_settings,
-    trace_of,
+    signature_of,
 )
 from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
 
 BOOSTING_PARAMS: Params = {
-    "n_estimators": [Whole(1), OneOf("auto")],
+    "n_estimators": [Integer(1), OneOf("auto")],
     "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],
-    "n_bags": [Whole(1), OneOf("auto")],
+    "n_bags": [Integer(1), OneOf("auto")],
     "growth": [OneOf("auto", "leaf", "level", "oblivious", "mixed")],
-    "max_leaf_nodes": [Whole(2), OneOf("auto"), None],
-    "max_depth": [Whole(1), None],
-    "min_samples_leaf": [Whole(1), OneOf("auto")],
+    "max_leaf_nodes": [Integer(2), OneOf("auto"), None],
+    "max_depth": [Integer(1), None],
+    "min_samples_leaf": [Integer(1), OneOf("auto")],
     "min_child_weight": [Real(0)],
     "l2_regularization": [Real(0), OneOf("auto")],
     "l1_regularization": [Real(0)],
@@ -78,7 +78,7 @@ BOOSTING_PARAMS: Params = {
     "max_step": [Real(0, None, closed="neither"), None],
     "path_smoothing": [Real(0)],
     "split_noise": [Real(0)],
-    "linear_leaves": [Flag(), OneOf("auto")],
+    "linear_leaves": [Boolean(), OneOf("auto")],
     "linear_l2": [Real(0)],
     "max_features": [Fraction(), OneOf("auto")],
     "max_features_per_level": [Fraction()],
@@ -87,23 +87,23 @@ BOOSTING_PARAMS: Params = {
     "sampling_method": [OneOf("auto", "uniform", "gradient_based", "bayesian")],
     "dropout_rate": [Real(0, 1)],
     "dropout_skip": [Real(0, 1)],
-    "max_bins": [Whole(2, 255)],
+    "max_bins": [Integer(2, 255)],
     "monotonic_cst": [ArrayLike(), MappingLike(), None],
     "interaction_cst": [ArrayLike(), OneOf("pairwise", "no_interactions"), None],
     "categorical_features": [ArrayLike(), OneOf("auto"), None],
     "unknown_category": [OneOf("missing", "error")],
     "target_statistics": [OneOf("auto", "none", "columns", "pairs")],
     "init": [EstimatorLike(), OneOf("zero"), None],
-    "early_stopping": [Flag(), OneOf("auto")],
+    "early_stopping": [Boolean(), OneOf("auto")],
     "holdout": [OneOf("random", "last_rows")],
     "validation_fraction": [Real(0, 1, closed="neither")],
     "scoring": [ScorerName(), Function(), None],
-    "n_iter_no_change": [Whole(1), OneOf("auto")],
+    "n_iter_no_change": [Integer(1), OneOf("auto")],
     "tol": [Real(0)],
-    "refit": [Flag()],
-    "warm_start": [Flag()],
-    "random_state": [SeedLike()],
-    "n_jobs": [Whole(), None],
+    "refit": [Boolean()],
+    "warm_start": [Boolean()],
+    "random_state": [Seed()],
+    "n_jobs": [Integer(), None],
     "checkpoint": [CheckpointLike(), None],
 }
 
@@ -191,7 +191,7 @@ class BaseGradientBoosting(Estimator):
     def _begin(self, run: FitRun, data: BoostingData, plan: Plan) -> FitSignature:
         """Check that the fit continues the last one, if it is to, and open the checkpoint, if there is one."""
         others = {"offset": data.offset, "groups": data.groups}
-        signature = trace_of(self, data.train, run.seed, **others, has_eval_set=data.eval_set is not None)
+        signature = signature_of(self, data.train, run.seed, **others, has_eval_set=data.eval_set is not None)
         if run.previous is not None:
             run.previous.state.check(self.n_estimators)
             check_same_settings(run.previous.signature, signature, "Or set warm_start=False to begin anew.")
@@ -202,7 +202,7 @@ class BaseGradientBoosting(Estimator):
                 classes=getattr(self, "classes_", None),
                 hint=_CONTINUE_OTHERWISE,
             )
-        run.open_checkpoint(lambda: about_data(data.train, **others, eval_set=data.eval_set))
+        run.open_checkpoint(lambda: data_fingerprint(data.train, **others, eval_set=data.eval_set))
         run.begin_steps(plan.max_rounds)
         return signature
 

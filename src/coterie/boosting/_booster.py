@@ -6,7 +6,7 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.boosting._holdouts import Part
-from coterie.boosting._replay import KnownRounds
+from coterie.boosting._replay import ReplayedRounds
 from coterie.data.encoding import Encoded
 from coterie.losses import BoundLoss
 
@@ -38,7 +38,7 @@ class Booster:
         seed: int,
         sampling: tuple[Any, float],
         linear_leaves: bool = False,
-        known: KnownRounds | None = None,
+        known: ReplayedRounds | None = None,
     ) -> None:
         self.loss = loss
         self.encoded = encoded

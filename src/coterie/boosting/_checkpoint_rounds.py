@@ -1,4 +1,4 @@
-"""Rounds of boosters as the parts of a journal hold them, and as boosters take them up again."""
+"""Rounds of boosters as the parts of a checkpoint hold them, and as boosters take them up again."""
 
 from typing import Any
 
@@ -7,32 +7,34 @@ import numpy as np
 import coterie._engine as _engine
 from coterie.boosting._trainer import Trainer
 from coterie.errors import InvalidInput, ModelFileError
-from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 from coterie.fitting.fingerprint import digest_of
 
-__all__ = ["KeptRounds", "kept_rounds"]
+__all__ = ["CheckpointedRounds", "rounds_in_checkpoint"]
 
 
-class KeptRounds:
+class CheckpointedRounds:
     """Gathers the rounds that a trainer has grown since the last part.
 
     Parameters
     ----------
     stage : 0 for the trainer that leaves rows out, 1 for the one that is grown on all rows after it
-    known : rounds of each booster that the journal has already
+    known : rounds of each booster that the checkpoint has already
     """
 
-    def __init__(self, trainer: Trainer, stage: int, journal: Journal, known: list[list[list[Any]]]) -> None:
+    def __init__(
+        self, trainer: Trainer, stage: int, checkpoint: CheckpointWriter, known: list[list[list[Any]]]
+    ) -> None:
         self._boosters = trainer.boosters
         self._stage = stage
-        self._journal = journal
+        self._journal = checkpoint
         self._seen = [len(rounds) for rounds in known] or [0] * len(trainer.boosters)
         self._new: list[list[list[Any]]] = [[] for _ in trainer.boosters]
         self._start = digest_of(
             [booster.loss.init_scores(np.arange(booster.encoded.n_rows)) for booster in trainer.boosters]
         )
-        for content in journal.known:
-            with taken_up():
+        for content in checkpoint.known:
+            with reading_checkpoint():
                 begins_here = bool(content["stage"] != stage or content["start"] == self._start)
             if not begins_here:
                 raise InvalidInput(
@@ -68,16 +70,18 @@ class KeptRounds:
             self._seen[place] = max(self._seen[place], len(booster.rounds))
 
 
-def kept_rounds(
-    journal: Journal | None, stage: int, n_boosters: int, n_outputs: int
+def rounds_in_checkpoint(
+    checkpoint: CheckpointWriter | None, stage: int, n_boosters: int, n_outputs: int
 ) -> list[list[list[Any]]]:
     """The rounds of each booster, in the order of the trainer, that a checkpoint holds; empty if there are none."""
-    if journal is None:
+    if checkpoint is None:
         return []
-    with taken_up():
-        if not all(type(content["stage"]) is int and 0 <= content["stage"] <= 1 for content in journal.known):
+    with reading_checkpoint():
+        if not all(
+            type(content["stage"]) is int and 0 <= content["stage"] <= 1 for content in checkpoint.known
+        ):
             raise ModelFileError("The checkpoint holds rounds of a stage that there is not.")
-        held = [content for content in journal.known if content["stage"] == stage]
+        held = [content for content in checkpoint.known if content["stage"] == stage]
         return _rounds_in(held, n_boosters, n_outputs) if held else []
 
 

@@ -22,7 +22,7 @@ def first_rounds(model: Model, n_rounds: int) -> Model:
     check_is_fitted(model, "forest_")
     n_rounds = check_n_trees(n_rounds, model.n_estimators_)
     if n_rounds < model.n_estimators_:
-        check_staged(model)
+        check_staged(model.dropout_rate)
     short = copy.copy(model)
     for name in _OF_ALL_ROUNDS:
         short.__dict__.pop(name, None)

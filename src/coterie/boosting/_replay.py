@@ -15,12 +15,12 @@ from coterie._typing import FloatArray
 from coterie.data.encoding import Encoded
 from coterie.losses.base import Float32Array
 
-__all__ = ["KnownRounds"]
+__all__ = ["ReplayedRounds"]
 
 _ROUNDS_AT_ONCE = 16  # the table is read once for so many
 
 
-class KnownRounds:
+class ReplayedRounds:
     """The trees of one booster.
 
     Parameters

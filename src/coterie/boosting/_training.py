@@ -15,20 +15,20 @@ import numpy as np
 from coterie import _engine
 from coterie._typing import FloatArray, RowArray
 from coterie.boosting._booster import Booster, add_scores, units_of
-from coterie.boosting._checkpoint_rounds import KeptRounds, kept_rounds
+from coterie.boosting._checkpoint_rounds import CheckpointedRounds, rounds_in_checkpoint
 from coterie.boosting._data import BoostingData
 from coterie.boosting._dropout import DroppingBooster
 from coterie.boosting._evaluators import EvalSetEvaluator, Evaluator, HeldOutEvaluator
 from coterie.boosting._holdouts import Part, all_rows, divide_rows
 from coterie.boosting._init_estimator import InitEstimator
-from coterie.boosting._replay import KnownRounds
+from coterie.boosting._replay import ReplayedRounds
 from coterie.boosting._row_sampling import sampling_of
 from coterie.boosting._trainer import BoosterGroup, Trainer
 from coterie.boosting._tree_options import grow_options
 from coterie.boosting.plan import Plan, Policy
 from coterie.data.encoding import Encoded, take_rows
 from coterie.data.parts import rows_of
-from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.scoring import RoundScorer
 from coterie.losses import BoundLoss, InitScore
 
@@ -60,7 +60,7 @@ class BoostingFit:
     n_threads: int
     init: InitEstimator | None = None
     scorer: Callable[[Any, Any, FloatArray | None], RoundScorer] | None = None
-    checkpoint: Journal | None = None
+    checkpoint: CheckpointWriter | None = None
 
 
 @dataclass
@@ -108,7 +108,7 @@ def train(
         groups=data.groups,
         has_eval_set=data.eval_set is not None,
     )
-    known = known or kept_rounds(fit.checkpoint, 0, len(parts), max(1, fit.n_outputs))
+    known = known or rounds_in_checkpoint(fit.checkpoint, 0, len(parts), max(1, fit.n_outputs))
     trainer, init = _make_trainer(fit, parts, known)
     if fit.n_outputs and (plan.stops_early or data.eval_set is not None):
         _attach_evaluators(trainer, fit, init)
@@ -163,7 +163,7 @@ def _make_boosters(
         policy = plan.policies[number % len(plan.policies)]
         options = grow_options(plan, policy, loss, data, lines_by_default=fit.loss.linear_leaves)
         seen = (
-            KnownRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
+            ReplayedRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
             if known
             else None
         )
@@ -286,8 +286,8 @@ def _grow(
     if fit.checkpoint is None:
         trainer.grow(n_rounds, after_round)
         return
-    kept = KeptRounds(trainer, stage, fit.checkpoint, known)
-    with fit.checkpoint.keeps(kept.collect):
+    kept = CheckpointedRounds(trainer, stage, fit.checkpoint, known)
+    with fit.checkpoint.recording(kept.collect):
         trainer.grow(n_rounds, after_round, kept.look)
 
 
@@ -318,7 +318,7 @@ def _forest_of(trainer: Trainer, weights: FloatArray) -> Any:
 def _refitted(fit: BoostingFit, found: Trainer, trained: TrainedBoosting) -> TrainedBoosting:
     """The same boosters once more, with no row held out, as many rounds as were found."""
     n_boosters = len(found.boosters)
-    known = kept_rounds(fit.checkpoint, 1, n_boosters, max(1, fit.n_outputs))
+    known = rounds_in_checkpoint(fit.checkpoint, 1, n_boosters, max(1, fit.n_outputs))
     trainer, init = _make_trainer(fit, [all_rows(fit.data.train)] * n_boosters, known)
     for group, before in zip(trainer.groups, found.groups, strict=True):
         group.grow_to(len(before.boosters[0].rounds))

@@ -15,7 +15,7 @@ from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod
 
-__all__ = ["FinalLesson", "final_score", "fitted_final", "score_of"]
+__all__ = ["FinalFitData", "final_score", "fitted_final", "score_of"]
 
 
 @storable(
@@ -33,7 +33,7 @@ __all__ = ["FinalLesson", "final_score", "fitted_final", "score_of"]
     },
 )
 @dataclass(frozen=True)
-class FinalLesson:
+class FinalFitData:
     """What a final estimator learns from.
 
     Attributes
@@ -60,53 +60,49 @@ class FinalLesson:
         return FitTask(member, self.truth, rows=rows, predict_rows=asked, params=self.params, seed=self.seed)
 
 
-def fitted_final(final: Any, lesson: FinalLesson) -> Any:
+def fitted_final(final: Any, data: FinalFitData) -> Any:
     """A copy of the final estimator, fitted to the rows whose predictions are known."""
-    rows = None if lesson.known.all() else np.flatnonzero(lesson.known)
-    return fit_all([lesson.task(final, rows)], lesson.table, n_jobs=lesson.n_jobs, on_error="raise")[0].model
+    rows = None if data.known.all() else np.flatnonzero(data.known)
+    return fit_all([data.task(final, rows)], data.table, n_jobs=data.n_jobs, on_error="raise")[0].model
 
 
-def final_score(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> Score:
+def final_score(final: Any, data: FinalFitData, folds: Sequence[Fold]) -> Score:
     """The score of final estimators that were each fitted without the rows of a fold.
 
     The folds are those of the members. Where these leave nothing to learn from (one hold-out, members fitted before),
     the known rows are divided anew into five.
     """
-    for own in (folds, _new_folds(lesson)):
-        said, rows = _said(final, lesson, own)
+    for own in (folds, _new_folds(data)):
+        said, rows = _said(final, data, own)
         if rows.any():
-            return score_of(lesson, said, rows)
+            return score_of(data, said, rows)
     return Score(float("nan"), float("nan"))
 
 
-def score_of(lesson: FinalLesson, said: FloatArray, rows: BoolArray) -> Score:
-    """Accuracy of codes or R2 of numbers, by what the lesson is about."""
-    if lesson.n_classes:
-        return score_of_codes(
-            lesson.truth, said[:, 0] if len(lesson.n_classes) == 1 else said, lesson.weight, rows
-        )
-    return score_of_numbers(lesson.truth, said, lesson.weight, rows)
+def score_of(data: FinalFitData, said: FloatArray, rows: BoolArray) -> Score:
+    """Accuracy of codes or R2 of numbers, by what the data is about."""
+    if data.n_classes:
+        return score_of_codes(data.truth, said[:, 0] if len(data.n_classes) == 1 else said, data.weight, rows)
+    return score_of_numbers(data.truth, said, data.weight, rows)
 
 
-def _said(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> tuple[FloatArray, BoolArray]:
+def _said(final: Any, data: FinalFitData, folds: Sequence[Fold]) -> tuple[FloatArray, BoolArray]:
     """Predictions of rows by final estimators that did not see them, and which rows these are."""
     tasks = []
     for fold in folds:
-        learn, test = (side[lesson.known[side]] for side in (fold.train, fold.test))
+        learn, test = (side[data.known[side]] for side in (fold.train, fold.test))
         if len(learn) and len(test):
-            tasks.append(lesson.task(final, learn, test))
-    question = ResponseMethod(
-        "predict", tuple(np.arange(k) for k in lesson.n_classes), bool(lesson.n_classes)
-    )
+            tasks.append(data.task(final, learn, test))
+    question = ResponseMethod("predict", tuple(np.arange(k) for k in data.n_classes), bool(data.n_classes))
 
     def ask(member: Member, model: Any, X: Any) -> FloatArray:
         return question.predict_with(member.name, model, X)
 
-    n_rows = len(lesson.truth)
+    n_rows = len(data.truth)
     times, total = np.zeros(n_rows), None
     # An error here only means that a fold cannot be scored, for example because it has rows of one class alone.
     for task, outcome in zip(
-        tasks, fit_all(tasks, lesson.table, n_jobs=None, on_error="drop", predict=ask), strict=True
+        tasks, fit_all(tasks, data.table, n_jobs=None, on_error="drop", predict=ask), strict=True
     ):
         if outcome.error is None and task.predict_rows is not None:
             total = np.zeros((n_rows, outcome.predictions.shape[1])) if total is None else total
@@ -119,9 +115,9 @@ def _said(final: Any, lesson: FinalLesson, folds: Sequence[Fold]) -> tuple[Float
     return question.finalize(total), rows
 
 
-def _new_folds(lesson: FinalLesson) -> list[Fold]:
-    known = np.flatnonzero(lesson.known)
-    truth, groups = lesson.truth[known], None if lesson.groups is None else np.asarray(lesson.groups)[known]
+def _new_folds(data: FinalFitData) -> list[Fold]:
+    known = np.flatnonzero(data.known)
+    truth, groups = data.truth[known], None if data.groups is None else np.asarray(data.groups)[known]
     if len(known) < 2:
         return []
     splitter: Any = KFold(min(5, len(known)))
@@ -130,7 +126,7 @@ def _new_folds(lesson: FinalLesson) -> list[Fold]:
         if n_groups < 2:
             return []
         splitter = GroupKFold(min(5, n_groups))
-    elif len(lesson.n_classes) == 1 and np.bincount(truth).max() >= 5:
+    elif len(data.n_classes) == 1 and np.bincount(truth).max() >= 5:
         splitter = StratifiedKFold(5, shuffle=True, random_state=0)
         if np.bincount(truth)[np.bincount(truth) > 0].min() < 5:
             splitter = KFold(5, shuffle=True, random_state=0)

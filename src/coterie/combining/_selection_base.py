@@ -8,13 +8,14 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Function, OneOf, Params, Real, Whole
+from coterie._params import Function, Integer, OneOf, Params, Real
 from coterie._seeds import root_seed, spawn_seeds
+from coterie._sklearn import parallel_block
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
 from coterie._value_types import ANY, COUNT, FLOATS, NONE, TEXT, dict_of, list_of
 from coterie.combining._some_members import with_named_members
-from coterie.combining.greedy import AnyScore, GreedyOptions, Judge, Path, greedy_path, shares
+from coterie.combining.greedy import GreedyOptions, Path, ScoreOfMean, SelectionLoss, greedy_path, shares
 from coterie.data.parts import TableShape, row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
@@ -39,18 +40,18 @@ from coterie.members.response import ResponseMethod
 from coterie.trees.limits import Share
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["SELECTION_FITTED", "SELECTION_PARAMS", "SelectionBase"]
+__all__ = ["SELECTION_FITTED", "SELECTION_PARAMS", "BaseSelection"]
 
 SELECTION_PARAMS: Params = {
     **MEMBER_PARAMS,
     "scoring": [ScorerName(), Function(), None],
-    "cv": [Whole(2), Splitter(), OneOf("prefit"), None],
-    "max_iter": [Whole(1, 10_000)],
-    "n_start": [Whole(1)],
-    "n_iter_no_change": [Whole(1), None],
+    "cv": [Integer(2), Splitter(), OneOf("prefit"), None],
+    "max_iter": [Integer(1, 10_000)],
+    "n_start": [Integer(1)],
+    "n_iter_no_change": [Integer(1), None],
     "tol": [Real(0, None)],
-    "n_bags": [Whole(1, 1_000)],
-    "max_candidates": [Whole(1), Share(with_one=True)],
+    "n_bags": [Integer(1, 1_000)],
+    "max_candidates": [Integer(1), Share(with_one=True)],
     "members": [OneOf("refit", "folds")],
 }
 SELECTION_FITTED: Fitted = {
@@ -65,7 +66,7 @@ SELECTION_FITTED: Fitted = {
 }
 
 
-class SelectionBase(NamedMembers):
+class BaseSelection(NamedMembers):
     """The way of `fit`, and the weighted mean of what the chosen members say."""
 
     PARAMS: ClassVar[Params] = SELECTION_PARAMS
@@ -159,24 +160,24 @@ class SelectionBase(NamedMembers):
         """A path for each bag of candidates; without bags, one from all of them."""
         library = np.stack([own[rows] for own in crossed.answers])
         own_weight = np.ones(int(rows.sum())) if weight is None else weight[rows]
-        judge = self._judge(library, target.values[rows], own_weight)
+        loss = self._selection_loss(library, target.values[rows], own_weight)
         options = GreedyOptions(self.max_iter, self.n_start, self.n_iter_no_change, float(self.tol))
         everyone = list(range(len(library)))
         if self.n_bags == 1:
-            return [greedy_path(library, judge, everyone, options)]
+            return [greedy_path(library, loss, everyone, options)]
         size = self.max_candidates
-        size = min(len(library), size) if Whole().accepts(size) else max(1, round(size * len(library)))
+        size = min(len(library), size) if Integer().accepts(size) else max(1, round(size * len(library)))
         bags = [
             np.sort(np.random.Generator(np.random.PCG64(int(own))).permutation(everyone)[:size]).tolist()
             for own in spawn_seeds(self._seed, self.n_bags)
         ]
-        return [greedy_path(library, judge, bag, options) for bag in bags]
+        return [greedy_path(library, loss, bag, options) for bag in bags]
 
-    def _judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
+    def _selection_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         if self.scoring is None:
-            return self._default_judge(library, truth, weight)
+            return self._default_loss(library, truth, weight)
         scorer, users = PredictionScorer(self), self._users_target(truth)
-        return AnyScore(library, lambda means: scorer.score(means, users, weight))
+        return ScoreOfMean(library, lambda means: scorer.score(means, users, weight))
 
     def _take_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
         """Scores of members, and of the selection on rows that it was not made by."""
@@ -281,10 +282,8 @@ class SelectionBase(NamedMembers):
         return router
 
     def _sk_visual_block_(self) -> Any:
-        from sklearn.utils._repr_html.estimator import _VisualBlock
-
         names, learners = zip(*self._pairs, strict=True)
-        return _VisualBlock("parallel", learners, names=names)
+        return parallel_block(learners, names)
 
     def _question(self, member: Member, target: Target) -> ResponseMethod:
         raise AssertionError("selection of classes and of numbers each say what they ask")
@@ -298,7 +297,7 @@ class SelectionBase(NamedMembers):
     def _take_target(self, target: Target) -> None:
         raise AssertionError("selection of classes and of numbers each say what they keep")
 
-    def _default_judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
+    def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         raise AssertionError("selection of classes and of numbers each say what is good")
 
     def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:

@@ -1,19 +1,21 @@
 """What stacking and blending share: members answer out of fold, and a final estimator learns from their answers."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import process_routing
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.base import TransformerMixin
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, process_routing
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
     ArrayLike,
+    Boolean,
     EstimatorLike,
-    Flag,
     Function,
     Instance,
     OneOf,
@@ -21,13 +23,14 @@ from coterie._params import (
     check_params,
 )
 from coterie._seeds import spawn_seeds
+from coterie._sklearn import check_feature_names_in
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie._value_types import ANY, COUNT, MODEL, TEXT, instance, list_of
-from coterie.combining._final_estimator import FinalLesson, final_score, fitted_final, score_of
+from coterie.combining._final_estimator import FinalFitData, final_score, fitted_final, score_of
 from coterie.combining._leak_guard import guard_against_leaks
 from coterie.combining._meta_features import features_of, joined
-from coterie.combining._stacking_tags import StackFace
+from coterie.combining._stacking_tags import add_final_to_router, set_stack_tags, stack_block
 from coterie.data.parts import Columns, TableShape, chosen_columns, row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
@@ -36,22 +39,22 @@ from coterie.fitting.fitted_state import forget
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
-from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, target_of
+from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers, target_of
 from coterie.members.oof_score import Score, predicted_codes
 from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, prefit_members
 from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["STACKING_FITTED", "STACKING_PARAMS", "Lesson", "StackingBase"]
+__all__ = ["STACKING_FITTED", "STACKING_PARAMS", "BaseStacking", "StackingData"]
 
 STACKING_PARAMS: Params = {
     **MEMBER_PARAMS,
     "final_estimator": [EstimatorLike(), None],
-    "passthrough": [Flag(), ArrayLike(), Instance(slice), Function()],
+    "passthrough": [Boolean(), ArrayLike(), Instance(slice), Function()],
     "members": [OneOf("refit", "folds")],
-    "oof_score": [Flag()],
-    "leak_guard": [Flag()],
+    "oof_score": [Boolean()],
+    "leak_guard": [Boolean()],
 }
 STACKING_FITTED: Fitted = {
     **MEMBERS_FITTED,
@@ -60,14 +63,14 @@ STACKING_FITTED: Fitted = {
     "leak_guard_": ANY,
     "_features": ANY,
     "_folds_used": list_of(instance(Fold)),
-    "_lesson": instance(FinalLesson),
+    "_lesson": instance(FinalFitData),
     "_passed": ANY,
     "_widths": list_of(COUNT),
 }
 
 
 @dataclass(frozen=True)
-class Lesson:
+class StackingData:
     """What `fit` was given, read and checked; `labels` is y as members see it."""
 
     X: Any
@@ -84,12 +87,15 @@ class Lesson:
         return () if classes is None else tuple(classes) if isinstance(classes, list) else (classes,)
 
 
-class StackingBase(StackFace):
+class BaseStacking(TransformerMixin, NamedMembers):
     """The way of `fit`, and what the final estimator is shown."""
 
     PARAMS: ClassVar[Params] = STACKING_PARAMS
     FITTED: ClassVar[Fitted] = STACKING_FITTED
     _task: ClassVar[Task]
+
+    final_estimator: Any
+    passthrough: Any
 
     final_estimator_: Any
     stack_method_: list[str]
@@ -99,34 +105,34 @@ class StackingBase(StackFace):
     _features: FloatArray
     _widths: list[int]
     _folds_used: list[Fold]
-    _lesson: FinalLesson
+    _lesson: FinalFitData
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         with self._fitting(X, y):
             self._check_members()
             final = self._final()
-            lesson = self._read(X, y, sample_weight, groups, others)
-            members = self._members(lesson.X, lesson.outline)
-            given = self._given(members, lesson.weight, groups, others, final)
+            data = self._read(X, y, sample_weight, groups, others)
+            members = self._members(data.X, data.outline)
+            given = self._given(members, data.weight, groups, others, final)
             seeds: list[int | None] = [None] * 3
             if self.random_state is not None:
                 seeds = [int(seed) for seed in spawn_seeds(self.random_state, 3)]
-            folds = self._folds(lesson, given, seeds[2])
-            passed = self._passed_columns(lesson)
+            folds = self._folds(data, given, seeds[2])
+            passed = self._passed_columns(data)
             guard = None
             if self.leak_guard:
-                guard = self._guard(lesson, folds)
-            crossed = self._crossed(lesson, members, given, folds, seeds[0])
-            self._take_target(lesson.target)
-            self._take_outline(lesson.outline)
-            self._take_crossed(crossed, lesson)
+                guard = self._guard(data, folds)
+            crossed = self._crossed(data, members, given, folds, seeds[0])
+            self._take_target(data.target)
+            self._take_outline(data.outline)
+            self._take_crossed(crossed, data)
             self._passed = passed
-            self._learn_final(final, lesson, given.of_final, seeds[1])
+            self._learn_final(final, data, given.of_final, seeds[1])
             if guard is not None:
                 self.leak_guard_ = guard
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Lesson:
+    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> StackingData:
         outline = table_shape(X)
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         target = read_target(
@@ -136,17 +142,17 @@ class StackingBase(StackFace):
             n_rows=outline.n_rows,
             multi_output=self._has_outputs(),
         )
-        return Lesson(row_indexable(X), outline, target, _labels(target), weight, groups, others)
+        return StackingData(row_indexable(X), outline, target, _labels(target), weight, groups, others)
 
     def _crossed(
         self,
-        lesson: Lesson,
+        data: StackingData,
         members: list[Member],
         given: GivenAtFit,
         folds: list[Fold] | None,
         seed: int | None,
     ) -> CrossFit:
-        classes = lesson.classes
+        classes = data.classes
         questions = [
             ResponseMethod.of(
                 member.estimator, method_of(member.name, member.estimator, self._wanted_method()), classes
@@ -154,12 +160,12 @@ class StackingBase(StackFace):
             for member in members
         ]
         if folds is None:
-            return prefit_members(members, questions, lesson.X, lesson.outline.n_rows, self.n_jobs)
-        codes = lesson.target.values
+            return prefit_members(members, questions, data.X, data.outline.n_rows, self.n_jobs)
+        codes = data.target.values
         plan = CrossFitPlan(
             members,
             questions,
-            [target_of(member, codes, lesson.labels) if classes else codes for member in members],
+            [target_of(member, codes, data.labels) if classes else codes for member in members],
             [given.of_members[member.name] for member in members],
             refit=self.members == "refit",
             keeps_folds=self.members == "folds",
@@ -169,9 +175,9 @@ class StackingBase(StackFace):
             verbose=int(self.verbose),
             owner=type(self).__name__,
         )
-        return cross_fit(plan, lesson.X, folds, lesson.outline.n_rows)
+        return cross_fit(plan, data.X, folds, data.outline.n_rows)
 
-    def _take_crossed(self, crossed: CrossFit, lesson: Lesson) -> None:
+    def _take_crossed(self, crossed: CrossFit, data: StackingData) -> None:
         """Keep the members, and what they say out of fold."""
         models = crossed.models
         if crossed.fold_models:
@@ -201,33 +207,33 @@ class StackingBase(StackFace):
         self._features = np.hstack(features)
         self._folds_used = crossed.folds
         scores = [
-            self._member_score(own, question, lesson, crossed.coverage)
+            self._member_score(own, question, data, crossed.coverage)
             for own, question in zip(crossed.answers, crossed.questions, strict=True)
         ]
         self.member_scores_ = Bunch(**{name: score.value for name, score in zip(names, scores, strict=True)})
 
     def _member_score(
-        self, answers: FloatArray, question: ResponseMethod, lesson: Lesson, coverage: RowArray
+        self, answers: FloatArray, question: ResponseMethod, data: StackingData, coverage: RowArray
     ) -> Score:
-        n_classes = tuple(map(len, lesson.classes))
+        n_classes = tuple(map(len, data.classes))
         known = coverage > 0
         said = answers if not n_classes else predicted_codes(np.nan_to_num(answers), question, n_classes)
         said = said[:, None] if said.ndim == 1 else said
-        truth = lesson.target.values
-        blank = FinalLesson(None, truth, n_classes, known, lesson.weight, None, {}, None, None)
+        truth = data.target.values
+        blank = FinalFitData(None, truth, n_classes, known, data.weight, None, {}, None, None)
         return score_of(blank, np.nan_to_num(said), known)
 
-    def _learn_final(self, final: Any, lesson: Lesson, params: dict[str, Any], seed: int | None) -> None:
+    def _learn_final(self, final: Any, data: StackingData, params: dict[str, Any], seed: int | None) -> None:
         """Fit the final estimator to what members say, and score it on rows that it does not see."""
-        table = joined(self._features, self._meta_names(), self._passed_of(lesson.X))
+        table = joined(self._features, self._meta_names(), self._passed_of(data.X))
         known = self.oof_coverage_ > 0
-        task = FinalLesson(
+        task = FinalFitData(
             table,
-            lesson.target.values,
-            tuple(map(len, lesson.classes)),
+            data.target.values,
+            tuple(map(len, data.classes)),
             known,
-            lesson.weight,
-            lesson.groups,
+            data.weight,
+            data.groups,
             params,
             self.n_jobs,
             seed,
@@ -265,24 +271,22 @@ class StackingBase(StackFace):
         final = other._final()
         target = Target(self._task, kept.truth, self._classes_of_target())
         outline = replace(self._outline)
-        lesson = Lesson(row_indexable(X), outline, target, kept.truth, kept.weight, kept.groups, {})
-        other._learn_final(final, lesson, weight_params(final, kept.weight), kept.seed)
+        data = StackingData(row_indexable(X), outline, target, kept.truth, kept.weight, kept.groups, {})
+        other._learn_final(final, data, weight_params(final, kept.weight), kept.seed)
         return other
 
-    def _guard(self, lesson: Lesson, folds: list[Fold] | None) -> Bunch:
+    def _guard(self, data: StackingData, folds: list[Fold] | None) -> Bunch:
         if folds is None:
             raise InvalidParameter(
                 "leak_guard=True fits a trial without some rows, and cv='prefit' fits no member. Set leak_guard=False."
             )
-        return guard_against_leaks(
-            self, lesson.X, lesson.labels, lesson.weight, lesson.groups, lesson.others, folds
-        )
+        return guard_against_leaks(self, data.X, data.labels, data.weight, data.groups, data.others, folds)
 
-    def _passed_columns(self, lesson: Lesson) -> Columns | None:
+    def _passed_columns(self, data: StackingData) -> Columns | None:
         """The columns that the final estimator sees too; None for none, or all."""
         if isinstance(self.passthrough, bool | np.bool_):
             return None
-        return chosen_columns(self.passthrough, lesson.X, lesson.outline, "passthrough")
+        return chosen_columns(self.passthrough, data.X, data.outline, "passthrough")
 
     def _passed_of(self, X: Any) -> Any:
         if self._passed is not None:
@@ -342,7 +346,7 @@ class StackingBase(StackFace):
         """Names of the columns of `transform`: the ensemble's class and the member, then the names of columns of X."""
         check_is_fitted(self, "final_estimator_")
         passes = self._passed is not None or self._passes_all()
-        own = _check_feature_names_in(self, input_features, generate_names=passes)
+        own = check_feature_names_in(self, input_features, generate_names=passes)
         names: list[Any] = list(self._meta_names())
         if self._passed is not None:
             names += [own[place] for place in self._passed.places]
@@ -356,7 +360,57 @@ class StackingBase(StackFace):
             predict_params = process_routing(self, "predict", **predict_params).final_estimator_.predict
         return self.final_estimator_.predict(table, **predict_params)
 
-    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
+    def _final(self) -> Any:
+        """The final estimator that `fit` is to fit a copy of, after checking that it is of the right kind."""
+        final = self._final_or_default()
+        if not self._fits(final):
+            kind = "classifier" if self._task == "classification" else "regressor"
+            raise InvalidParameter(
+                f"'final_estimator' parameter should be a {kind}. Got {type(final).__name__}.",
+                parameter="final_estimator",
+                received=final,
+                allowed=f"a {kind}",
+            )
+        return final
+
+    def _final_or_default(self) -> Any:
+        return self._default_final() if self.final_estimator is None else self.final_estimator
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: `fit` of members and of the final estimator, and `split` of the splitter."""
+        router = self._router()
+        fitted = self.__dict__.get("final_estimator_")
+        given = self.final_estimator is not None
+        add_final_to_router(router, self._final_or_default() if given or fitted is None else fitted)
+        self._route_splitter(router)
+        return router
+
+    def _sk_visual_block_(self) -> Any:
+        return stack_block(self._pairs, self._final_or_default())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        final = self._final_or_default()
+        set_stack_tags(tags, passthrough=self.passthrough, final=final, with_final=self._with_final)
+        return tags
+
+    def _with_final(self, holds: Callable[[Any], bool]) -> bool:
+        """Whether something holds for the tags of every member and of the final estimator."""
+        return self._all_members(holds) and bool(holds(get_tags(self._final_or_default())))
+
+    def _route_splitter(self, router: MetadataRouter) -> None:
+        """Blending has no splitter."""
+
+    def _wanted_method(self) -> str:
+        return "predict"
+
+    def _default_final(self) -> Any:
+        raise AssertionError("stacks of classes and of numbers each have their own")
+
+    def _fits(self, final: Any) -> bool:
+        raise AssertionError("stacks of classes and of numbers each have their own")
+
+    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
         raise AssertionError("stacking and blending each say how rows are held out")
 
     def _trial(self, folds: list[Fold]) -> Any:

@@ -13,11 +13,11 @@ from coterie._params import OneOf, Params
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie._value_types import LABELS, list_of
-from coterie.combining._stacking_base import STACKING_FITTED, STACKING_PARAMS, StackingBase
+from coterie.combining._stacking_base import STACKING_FITTED, STACKING_PARAMS, BaseStacking
 from coterie.data.target import Target
 from coterie.members.response import ResponseMethod
 
-__all__ = ["STACK_OF_CLASSES_PARAMS", "StackOfClasses", "StackOfNumbers"]
+__all__ = ["STACK_OF_CLASSES_PARAMS", "BaseStackingClassifier", "BaseStackingRegressor"]
 
 STACK_OF_CLASSES_PARAMS: Params = {
     **STACKING_PARAMS,
@@ -40,7 +40,7 @@ def _final_can(method: str) -> Any:
     return available_if(has)
 
 
-class StackOfClasses(ClassifierMixin, StackingBase):
+class BaseStackingClassifier(ClassifierMixin, BaseStacking):
     """A stack whose final estimator names classes."""
 
     FITTED: ClassVar[Fitted] = {**STACKING_FITTED, "classes_": LABELS | list_of(LABELS)}
@@ -108,7 +108,7 @@ class StackOfClasses(ClassifierMixin, StackingBase):
         return tags
 
 
-class StackOfNumbers(RegressorMixin, StackingBase):
+class BaseStackingRegressor(RegressorMixin, BaseStacking):
     """A stack whose final estimator says numbers."""
 
     _task: ClassVar[Task] = "regression"

@@ -9,9 +9,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import ArrayLike, OneOf, Params, Whole, check_params, in_short
+from coterie._params import ArrayLike, Integer, OneOf, Params, check_params, in_short
+from coterie._sklearn import check_feature_names_in, parallel_block
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
 from coterie._value_types import FLOATS, NONE, array, instance
@@ -46,12 +47,12 @@ from coterie.members.out_of_fold import (
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["VOTING_FITTED", "VOTING_PARAMS", "VotingBase"]
+__all__ = ["VOTING_FITTED", "VOTING_PARAMS", "BaseVoting"]
 
 VOTING_PARAMS: Params = {
     **MEMBER_PARAMS,
     "weights": [ArrayLike(), OneOf("learned"), None],
-    "cv": [Whole(2), Splitter(), OneOf("prefit"), None],
+    "cv": [Integer(2), Splitter(), OneOf("prefit"), None],
 }
 VOTING_FITTED: Fitted = {
     **MEMBERS_FITTED,
@@ -70,7 +71,7 @@ def _is_mean(ensemble: Any) -> bool:
     return ensemble.voting in ("soft", "hard", "mean")
 
 
-class VotingBase(TransformerMixin, NamedMembers):
+class BaseVoting(TransformerMixin, NamedMembers):
     """The way of `fit`, and what members say of rows."""
 
     PARAMS: ClassVar[Params] = VOTING_PARAMS
@@ -304,7 +305,7 @@ class VotingBase(TransformerMixin, NamedMembers):
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Names of the columns of `transform`: the ensemble's class, the member and, if it has several, the column."""
         check_is_fitted(self, "estimators_")
-        _check_feature_names_in(self, input_features, generate_names=False)
+        check_feature_names_in(self, input_features, generate_names=False)
         prefix, n_columns = type(self).__name__.lower(), self._n_columns_out()
         names = [f"{prefix}_{member.name}" for member, _ in self._asked]
         if n_columns > 1:
@@ -319,10 +320,8 @@ class VotingBase(TransformerMixin, NamedMembers):
         return router
 
     def _sk_visual_block_(self) -> Any:
-        from sklearn.utils._repr_html.estimator import _VisualBlock
-
         names, learners = zip(*self._pairs, strict=True)
-        return _VisualBlock("parallel", learners, names=names)
+        return parallel_block(learners, names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

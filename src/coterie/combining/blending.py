@@ -13,8 +13,12 @@ from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._leak_guard import folds_within
 from coterie.combining._parameter_docs import stacking_texts
-from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
-from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
+from coterie.combining._stacking_base import STACKING_PARAMS, StackingData
+from coterie.combining._stacking_targets import (
+    STACK_OF_CLASSES_PARAMS,
+    BaseStackingClassifier,
+    BaseStackingRegressor,
+)
 from coterie.data.groups import read_groups
 from coterie.data.holdout import holdout_rows, last_rows
 from coterie.errors import InvalidInput, InvalidParameter
@@ -31,7 +35,7 @@ _HOLDOUT: Params = {
 
 @storable_estimator(verify=verify_members)
 @documented(stacking_texts)
-class BlendingClassifier(StackOfClasses):
+class BlendingClassifier(BaseStackingClassifier):
     """A blend of members under a final classifier: stacking with one hold-out.
 
     Members are fitted to most rows, and the final estimator learns from what they say of the others. Each member is
@@ -87,8 +91,8 @@ class BlendingClassifier(StackOfClasses):
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
-    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold]:
-        return _folds_of_blend(self, lesson, given, seed)
+    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
+        return _folds_of_blend(self, data, given, seed)
 
     def _trial(self, folds: list[Fold]) -> Any:
         return _trial_of_blend(self, folds)
@@ -103,7 +107,7 @@ class BlendingClassifier(StackOfClasses):
 
 @storable_estimator(verify=verify_members)
 @documented(stacking_texts)
-class BlendingRegressor(StackOfNumbers):
+class BlendingRegressor(BaseStackingRegressor):
     """A blend of members under a final regressor: stacking with one hold-out.
 
     Members are fitted to most rows, and the final estimator learns from what they say of the others. Each member is
@@ -159,8 +163,8 @@ class BlendingRegressor(StackOfNumbers):
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
-    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold]:
-        return _folds_of_blend(self, lesson, given, seed)
+    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
+        return _folds_of_blend(self, data, given, seed)
 
     def _trial(self, folds: list[Fold]) -> Any:
         return _trial_of_blend(self, folds)
@@ -173,29 +177,29 @@ class BlendingRegressor(StackOfNumbers):
         return not Splitter().accepts(self.cv)
 
 
-def _folds_of_blend(blend: Any, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold]:
+def _folds_of_blend(blend: Any, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
     """The rows to learn from and those held out: drawn, listed, or divided by a splitter."""
-    n_rows = lesson.outline.n_rows
+    n_rows = data.outline.n_rows
     if isinstance(blend.cv, float | np.floating):
-        return [_drawn(blend, lesson, seed)]
+        return [_drawn(blend, data, seed)]
     if blend.order != "random":
         raise InvalidParameter(
             f"order={blend.order!r} goes with a share of rows to hold out, not with cv={in_short(blend.cv)}."
         )
     if Splitter().accepts(blend.cv):
-        splitter = splitter_of(blend.cv, lesson.labels, classifier=is_classifier(blend))
-        return folds_of(splitter, lesson.X, lesson.labels, n_rows, type(blend).__name__, **given.of_split)
+        splitter = splitter_of(blend.cv, data.labels, classifier=is_classifier(blend))
+        return folds_of(splitter, data.X, data.labels, n_rows, type(blend).__name__, **given.of_split)
     return [_listed(blend, n_rows)]
 
 
-def _drawn(blend: Any, lesson: Lesson, seed: int | None) -> Fold:
-    n_rows, share = lesson.outline.n_rows, float(blend.cv)
+def _drawn(blend: Any, data: StackingData, seed: int | None) -> Fold:
+    n_rows, share = data.outline.n_rows, float(blend.cv)
     if n_rows < 2:
         raise InvalidInput(f"Cannot hold rows out of a table of n_samples={n_rows}: at least 2 are needed.")
-    groups = None if lesson.groups is None else read_groups(lesson.groups, n_rows)
+    groups = None if data.groups is None else read_groups(data.groups, n_rows)
     if blend.order == "random":
-        one_label = is_classifier(blend) and lesson.target.n_outputs == 1
-        codes = lesson.target.values if one_label else None
+        one_label = is_classifier(blend) and data.target.n_outputs == 1
+        codes = data.target.values if one_label else None
         return Fold(*holdout_rows(n_rows, share, root_seed(None) if seed is None else seed, codes, groups))
     if groups is not None:
         raise InvalidInput(

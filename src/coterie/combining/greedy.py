@@ -14,20 +14,29 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
 
-__all__ = ["AnyScore", "GreedyOptions", "Judge", "LogLoss", "Path", "SquaredError", "greedy_path", "shares"]
+__all__ = [
+    "GreedyOptions",
+    "LogLossOfMean",
+    "Path",
+    "ScoreOfMean",
+    "SelectionLoss",
+    "SquaredErrorOfMean",
+    "greedy_path",
+    "shares",
+]
 
 _LEAST = float(np.finfo(np.float64).eps)
 _ROUNDING = 1e-12  # what the order of additions may change in a score
 
 
-class Judge(Protocol):
+class SelectionLoss(Protocol):
     """Scores means of answers."""
 
     def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
         """The score, for each member, of the mean of its answers and of `count` others whose mean is given."""
 
 
-class SquaredError:
+class SquaredErrorOfMean:
     """Minus the mean squared error."""
 
     def __init__(self, library: FloatArray, truth: FloatArray, weight: FloatArray) -> None:
@@ -42,7 +51,7 @@ class SquaredError:
         return np.array(means)
 
 
-class LogLoss:
+class LogLossOfMean:
     """Minus the mean log loss of probabilities; none counts as less than the smallest step of a float."""
 
     def __init__(self, library: FloatArray, codes: AnyArray, weight: FloatArray) -> None:
@@ -54,7 +63,7 @@ class LogLoss:
         return np.asarray(np.log(np.maximum(means, _LEAST)) @ self._weight)
 
 
-class AnyScore:
+class ScoreOfMean:
     """Any function of the mean answers."""
 
     def __init__(self, library: FloatArray, score: Callable[[FloatArray], float]) -> None:
@@ -99,7 +108,9 @@ class Path:
         return int(np.argmax(_are_best(np.array(self.scores)))) + 1
 
 
-def greedy_path(library: FloatArray, judge: Judge, candidates: Sequence[int], options: GreedyOptions) -> Path:
+def greedy_path(
+    library: FloatArray, loss: SelectionLoss, candidates: Sequence[int], options: GreedyOptions
+) -> Path:
     """Add candidates, with replacement, to the mean of answers.
 
     On a tie the one that is already in comes first, then the first in the list: fewer members are needed.
@@ -109,29 +120,29 @@ def greedy_path(library: FloatArray, judge: Judge, candidates: Sequence[int], op
     Two members err in opposite directions, and the third errs less than either.
 
     >>> said = np.array([[[2.0]], [[-2.0]], [[1.0]]])
-    >>> judge = SquaredError(said, np.array([[0.0]]), np.ones(1))
-    >>> path = greedy_path(said, judge, [0, 1, 2], GreedyOptions(max_iter=3))
+    >>> loss = SquaredErrorOfMean(said, np.array([[0.0]]), np.ones(1))
+    >>> path = greedy_path(said, loss, [0, 1, 2], GreedyOptions(max_iter=3))
     >>> path.members, [round(score, 2) + 0.0 for score in path.scores], path.best
     ([2, 1, 2], [-1.0, -0.25, 0.0], 3)
     """
     mean = np.zeros(library.shape[1:])
-    alone = judge.scores(mean, 0, candidates)
+    alone = loss.scores(mean, 0, candidates)
     first = np.argsort(-alone, kind="stable")[: options.n_start]
     path = Path([], [])
     for place in first[: options.max_iter]:
-        mean = _added(path, candidates[int(place)], judge, mean, library)
+        mean = _added(path, candidates[int(place)], loss, mean, library)
     while len(path.members) < options.max_iter and not _has_stopped(path.scores, options):
-        scores = judge.scores(mean, len(path.members), candidates)
+        scores = loss.scores(mean, len(path.members), candidates)
         ties = [candidates[int(place)] for place in np.flatnonzero(_are_best(scores))]
         known = [member for member in ties if member in path.members]
-        mean = _added(path, (known or ties)[0], judge, mean, library)
+        mean = _added(path, (known or ties)[0], loss, mean, library)
     return path
 
 
-def _added(path: Path, member: int, judge: Judge, mean: FloatArray, library: FloatArray) -> FloatArray:
+def _added(path: Path, member: int, loss: SelectionLoss, mean: FloatArray, library: FloatArray) -> FloatArray:
     """Write an addition down; the mean with it."""
     count = len(path.members)
-    path.scores.append(float(judge.scores(mean, count, [member])[0]))
+    path.scores.append(float(loss.scores(mean, count, [member])[0]))
     path.members.append(int(member))
     return _with(mean, count, library[member])
 

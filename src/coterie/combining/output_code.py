@@ -12,19 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
     ArrayLike,
+    Boolean,
     EstimatorLike,
-    Flag,
+    Integer,
     OneOf,
     Params,
     Real,
-    SeedLike,
-    Whole,
+    Seed,
     in_short,
 )
 from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted, storable, storable_estimator, stored_as
-from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie._typing import SeedLike as Seed
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
 from coterie.combining._decoding import LOSSES, coupled, distances, logits
@@ -131,9 +130,9 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         "code": [OneOf("dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"), ArrayLike()],
         "code_size": [Real(0, None, closed="neither")],
         "decoding": [OneOf("auto", *LOSSES, "probabilistic")],
-        "n_jobs": [Whole(), None],
-        "random_state": [SeedLike()],
-        "verbose": [Whole(0), Flag()],
+        "n_jobs": [Integer(), None],
+        "random_state": [Seed()],
+        "verbose": [Integer(0), Boolean()],
     }
     FITTED: ClassVar[Fitted] = {
         "classes_": LABELS,
@@ -159,7 +158,7 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         code_size: float = 1.5,
         decoding: str = "auto",
         n_jobs: int | None = None,
-        random_state: Seed = None,
+        random_state: SeedLike = None,
         verbose: int = 0,
     ) -> None:
         self._store(locals())

@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, Real, Rule, Whole, in_short, unexpected
+from coterie._params import Integer, OneOf, Real, Rule, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.combining._pruning_order import (
     losses_along,
@@ -129,7 +129,7 @@ def _check_choices(to: Any, tolerance: Any, order: Any) -> None:
             allowed="one of to and tolerance",
         )
     rules: dict[str, tuple[Any, list[Rule]]] = {
-        "to": (to, [Whole(1), Share(with_one=True)]),
+        "to": (to, [Integer(1), Share(with_one=True)]),
         "tolerance": (tolerance, [Real(0, None)]),
         "order": (order, [OneOf("reduced_error", "margin_distance")]),
     }
@@ -143,7 +143,7 @@ def _how_many(losses: FloatArray, to: Any, tolerance: float | None, what: str) -
     n_members = len(losses)
     if tolerance is not None:
         return int(np.argmax(losses <= (1 + tolerance) * losses[-1])) + 1
-    if not Whole().accepts(to):
+    if not Integer().accepts(to):
         return max(1, round(float(to) * n_members))
     if to > n_members:
         raise InvalidParameter(

@@ -9,8 +9,8 @@ from coterie._documentation import documented
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie._value_types import COUNT, LABELS
-from coterie.combining._selection_base import SELECTION_FITTED, SelectionBase
-from coterie.combining.greedy import Judge, LogLoss, SquaredError
+from coterie.combining._selection_base import SELECTION_FITTED, BaseSelection
+from coterie.combining.greedy import LogLossOfMean, SelectionLoss, SquaredErrorOfMean
 from coterie.data.target import Target
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.members.fit_members import Member
@@ -78,7 +78,7 @@ def _texts(estimator: type) -> str:
 
 @storable_estimator(verify=verify_members)
 @documented(_texts)
-class SelectionClassifier(ClassifierMixin, SelectionBase):
+class SelectionClassifier(ClassifierMixin, BaseSelection):
     """Selection of classifiers from a library.
 
     All candidates are asked about rows that they were not fitted to. Then the selection begins with the best of them
@@ -175,8 +175,8 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
 
-    def _default_judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
-        return LogLoss(library, truth, weight)
+    def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
+        return LogLossOfMean(library, truth, weight)
 
     def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
         return score_of_codes(truth, said.argmax(axis=1), weight, rows)
@@ -190,7 +190,7 @@ class SelectionClassifier(ClassifierMixin, SelectionBase):
 
 @storable_estimator(verify=verify_members)
 @documented(_texts)
-class SelectionRegressor(RegressorMixin, SelectionBase):
+class SelectionRegressor(RegressorMixin, BaseSelection):
     """Selection of regressors from a library.
 
     All candidates are asked about rows that they were not fitted to. Then the selection begins with the best of them
@@ -275,8 +275,8 @@ class SelectionRegressor(RegressorMixin, SelectionBase):
     def _take_target(self, target: Target) -> None:
         self._n_outputs = target.n_outputs
 
-    def _default_judge(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> Judge:
-        return SquaredError(library, truth.reshape(len(truth), -1), weight)
+    def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
+        return SquaredErrorOfMean(library, truth.reshape(len(truth), -1), weight)
 
     def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
         return score_of_numbers(truth, self._shown(said), weight, rows)

@@ -6,25 +6,29 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._documentation import documented
-from coterie._params import OneOf, Params, Whole
+from coterie._params import Integer, OneOf, Params
 from coterie._storage import storable_estimator
 from coterie._typing import SeedLike
 from coterie.combining._leak_guard import folds_within
 from coterie.combining._parameter_docs import stacking_texts
-from coterie.combining._stacking_base import STACKING_PARAMS, Lesson
-from coterie.combining._stacking_targets import STACK_OF_CLASSES_PARAMS, StackOfClasses, StackOfNumbers
+from coterie.combining._stacking_base import STACKING_PARAMS, StackingData
+from coterie.combining._stacking_targets import (
+    STACK_OF_CLASSES_PARAMS,
+    BaseStackingClassifier,
+    BaseStackingRegressor,
+)
 from coterie.errors import InvalidParameter
 from coterie.members.named_members import GivenAtFit, verify_members
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
 
-_CV: Params = {"cv": [Whole(2), Splitter(), OneOf("prefit"), None]}
+_CV: Params = {"cv": [Integer(2), Splitter(), OneOf("prefit"), None]}
 
 
 @storable_estimator(verify=verify_members)
 @documented(stacking_texts)
-class StackingClassifier(StackOfClasses):
+class StackingClassifier(BaseStackingClassifier):
     """A stack of members under a final classifier.
 
     Members of any kind say what they think of rows that they were not fitted to, and the final estimator learns from
@@ -84,8 +88,8 @@ class StackingClassifier(StackOfClasses):
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
-    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        return _folds_by_cv(self, lesson, given, classifier=True)
+    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
+        return _folds_by_cv(self, data, given, classifier=True)
 
     def _trial(self, folds: list[Fold]) -> Any:
         return _trial_by_cv(self, folds)
@@ -97,7 +101,7 @@ class StackingClassifier(StackOfClasses):
 
 @storable_estimator(verify=verify_members)
 @documented(stacking_texts)
-class StackingRegressor(StackOfNumbers):
+class StackingRegressor(BaseStackingRegressor):
     """A stack of members under a final regressor.
 
     Members of any kind say what they think of rows that they were not fitted to, and the final estimator learns from
@@ -155,8 +159,8 @@ class StackingRegressor(StackOfNumbers):
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
-    def _folds(self, lesson: Lesson, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        return _folds_by_cv(self, lesson, given, classifier=False)
+    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
+        return _folds_by_cv(self, data, given, classifier=False)
 
     def _trial(self, folds: list[Fold]) -> Any:
         return _trial_by_cv(self, folds)
@@ -166,15 +170,15 @@ class StackingRegressor(StackOfNumbers):
             route_cv(self, router)
 
 
-def _folds_by_cv(stack: Any, lesson: Lesson, given: GivenAtFit, *, classifier: bool) -> list[Fold] | None:
+def _folds_by_cv(stack: Any, data: StackingData, given: GivenAtFit, *, classifier: bool) -> list[Fold] | None:
     """The folds that `cv` makes; None for members that were fitted before."""
     if isinstance(stack.cv, str):
         if stack.members == "folds":
             raise InvalidParameter("members='folds' are models of folds, and cv='prefit' makes none.")
         return None
-    splitter = splitter_of(stack.cv, lesson.labels, classifier=classifier)
+    splitter = splitter_of(stack.cv, data.labels, classifier=classifier)
     return folds_of(
-        splitter, lesson.X, lesson.labels, lesson.outline.n_rows, type(stack).__name__, **given.of_split
+        splitter, data.X, data.labels, data.outline.n_rows, type(stack).__name__, **given.of_split
     )
 
 

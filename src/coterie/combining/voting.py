@@ -9,13 +9,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._documentation import documented
-from coterie._params import Flag, OneOf, Params
+from coterie._params import Boolean, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie._value_types import COUNT, LABELS, instance
 from coterie.combining._combine import as_probabilities, majority
 from coterie.combining._simplex import least_log_loss, least_squares
-from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, VotingBase
+from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, BaseVoting
 from coterie.data.target import Target
 from coterie.errors import InvalidParameter
 from coterie.members.fit_members import Member
@@ -35,7 +35,7 @@ def _gives_probabilities(ensemble: Any) -> bool:
 
 @storable_estimator(verify=verify_members)
 @documented(voting_texts)
-class VotingClassifier(ClassifierMixin, VotingBase):
+class VotingClassifier(ClassifierMixin, BaseVoting):
     """Voting of classifiers.
 
     Members of any kind are fitted to the same rows, and each has a vote or a say in the probabilities. Weights can be
@@ -64,7 +64,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
     PARAMS: ClassVar[Params] = {
         **VOTING_PARAMS,
         "voting": [OneOf("hard", "soft", "median", "rank")],
-        "flatten_transform": [Flag()],
+        "flatten_transform": [Boolean()],
     }
     _task: ClassVar[Task] = "classification"
 
@@ -192,7 +192,7 @@ class VotingClassifier(ClassifierMixin, VotingBase):
 
 @storable_estimator(verify=verify_members)
 @documented(voting_texts)
-class VotingRegressor(RegressorMixin, VotingBase):
+class VotingRegressor(RegressorMixin, BaseVoting):
     """Voting of regressors: the mean of what members of any kind say.
 
     Weights can be given, or learned from what members say of rows that they were not fitted to: the mean that is

@@ -12,7 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Flag, Function, OneOf, Params, Real, SeedLike, Whole
+from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._clock import Clock
@@ -30,7 +30,7 @@ from coterie.data.table import Table, read_table
 from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.checkpoint_writer import taken_up
+from coterie.fitting.checkpoint_writer import reading_checkpoint
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.printed_progress import printed_progress
@@ -43,27 +43,27 @@ from coterie.members.out_of_fold import Fold, Splitter
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["COMMITTEE_PARAMS", "CommitteeBase"]
+__all__ = ["COMMITTEE_PARAMS", "BaseCommittee"]
 
 _MOST_HELD_OUT = 200_000  # rows that members predict out of fold, if time is limited
 
 COMMITTEE_PARAMS: Params = {
     "time_limit": [Real(0, None, closed="neither"), None],
     "scoring": [ScorerName(), Function(), None],
-    "cv": [Whole(2), Splitter(), None],
+    "cv": [Integer(2), Splitter(), None],
     "portfolio": [PortfolioLike()],
-    "max_members": [Whole(1), None],
+    "max_members": [Integer(1), None],
     "memory_limit": [Real(0, None, closed="neither"), None],
-    "max_iter": [Whole(1, 10_000)],
+    "max_iter": [Integer(1, 10_000)],
     "on_error": [OneOf("drop", "raise")],
-    "n_jobs": [Whole(), None],
-    "random_state": [SeedLike()],
-    "verbose": [Whole(0), Flag()],
+    "n_jobs": [Integer(), None],
+    "random_state": [Seed()],
+    "verbose": [Integer(0), Boolean()],
     "checkpoint": [CheckpointLike(), None],
 }
 
 
-class CommitteeBase(Estimator):
+class BaseCommittee(Estimator):
     """The path of a fit, and the weighted mean of the members' predictions."""
 
     PARAMS: ClassVar[Params] = COMMITTEE_PARAMS
@@ -88,7 +88,7 @@ class CommitteeBase(Estimator):
             given = read_input(table, y, sample_weight, groups, self._task, type(self).__name__)
             checkpoint = run.open_checkpoint(lambda: self._about_data(table, given), every=1)
             if checkpoint is not None:
-                with taken_up():
+                with reading_checkpoint():
                     spent = max((float(part["elapsed"]) for part in checkpoint.known), default=0.0)
                 clock = Clock(self._now, clock.begun - spent, self.time_limit)
             data = self._data(X, given, table.n_columns, run.seed)
@@ -102,7 +102,7 @@ class CommitteeBase(Estimator):
 
             with (
                 printed_progress(self.verbose, type(self).__name__, "member"),
-                nullcontext() if checkpoint is None else checkpoint.keeps(portfolio.collect),
+                nullcontext() if checkpoint is None else checkpoint.recording(portfolio.collect),
             ):
                 portfolio.train(entries)
 
@@ -135,7 +135,7 @@ class CommitteeBase(Estimator):
         folds = drawn_folds(self.cv, X, given.target.values, given.groups, self._task, seed, owner)
         if self.time_limit is not None:
             folds = thinned(folds, _MOST_HELD_OUT, seed)
-        random_folds = self.cv is None or Whole(2).accepts(self.cv)
+        random_folds = self.cv is None or Integer(2).accepts(self.cv)
         return CommitteeData.of(X, given, folds, n_columns, random_folds=random_folds)
 
     def _limits(self) -> FitLimits:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from coterie._params import Whole
+from coterie._params import Integer
 from coterie._typing import AnyArray, Task
 from coterie.errors import InvalidInput
 from coterie.members.out_of_fold import Fold, folds_of, splitter_of
@@ -23,7 +23,7 @@ def drawn_folds(
     classes or numbers.
     """
     n_rows = len(y)
-    if cv is not None and not Whole(2).accepts(cv):
+    if cv is not None and not Integer(2).accepts(cv):
         splitter = splitter_of(cv, y, classifier=task == "classification")
         given = {} if groups is None else {"groups": groups}
         return folds_of(splitter, X, y, n_rows, owner, **given)

@@ -24,7 +24,7 @@ from coterie.committee.numeric_pipeline import NumericPipelineClassifier, Numeri
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidParameter, InvalidType, ModelFileError
-from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 from coterie.fitting.monitor import FitEvent, emit, monitored
 from coterie.members.fit_members import FitTask, Member, dropped_members, fit_all
 from coterie.members.out_of_fold import Fold
@@ -47,7 +47,7 @@ class PortfolioRun:
     members : those that are complete, in the order in which they were fitted
     errors : why entries failed, by name
     reserve : seconds that the choice of weights will take
-    journal : where members are kept as they are complete, or None
+    checkpoint : where members are kept as they are complete, or None
     """
 
     data: CommitteeData
@@ -55,7 +55,7 @@ class PortfolioRun:
     clock: Clock
     seed: int | None
     metric: Metric
-    journal: Journal | None = None
+    checkpoint: CheckpointWriter | None = None
     members: list[FittedMember] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class PortfolioRun:
     reserve: float = 0.0
     _forecast: Forecast = field(default_factory=Forecast)
     _megabytes_kept: float = 0.0
-    _written: set[str] = field(default_factory=set)  # members that are in the journal, or cannot be
+    _written: set[str] = field(default_factory=set)  # members that are in the checkpoint, or cannot be
 
     def train(self, entries: Sequence[Entry]) -> None:
         """Fit members in their order, as long as the limits, Ctrl-C and monitors allow."""
@@ -89,11 +89,11 @@ class PortfolioRun:
 
     def _train(self, entries: Sequence[Entry]) -> None:
         seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
-        with taken_up():
+        with reading_checkpoint():
             known = self._known_members()
         for place, entry in enumerate(entries):
             if entry.name in known:
-                with taken_up():
+                with reading_checkpoint():
                     self._resume_member(entry, known[entry.name])
             elif entry.name in self.skipped:
                 continue
@@ -106,8 +106,8 @@ class PortfolioRun:
                 if not self.members or self.members[-1].entry is not entry:
                     continue
             stop = self._report_member(len(entries))
-            if self.journal is not None and entry.name not in known:
-                self.journal.look(len(self.members) - len(self._written))
+            if self.checkpoint is not None and entry.name not in known:
+                self.checkpoint.look(len(self.members) - len(self._written))
             if stop:
                 self._skip_others(entries, "a monitor asked to stop")
                 return
@@ -143,8 +143,8 @@ class PortfolioRun:
         )
 
     def _known_members(self) -> dict[str, dict[str, Any]]:
-        """Members that the journal knows, by name; what was skipped before the last of them stays so."""
-        parts = [] if self.journal is None else self.journal.known
+        """Members that the checkpoint knows, by name; what was skipped before the last of them stays so."""
+        parts = [] if self.checkpoint is None else self.checkpoint.known
         members = {held["name"]: held for part in parts for held in part["members"]}
         if parts:
             self.skipped |= parts[-1]["skipped"]
@@ -178,11 +178,11 @@ class PortfolioRun:
         )
 
     def collect(self) -> tuple[int, Any, Any]:
-        """What a part of the journal shall hold; it is not new after that.
+        """What a part of the checkpoint shall hold; it is not new after that.
 
         A member that no file can hold, or that could not be read safely, is left out, and fitted again if need be.
         """
-        assert self.journal is not None
+        assert self.checkpoint is not None
         new = [member for member in self.members if member.name not in self._written]
         self._written |= {member.name for member in new}
         members = [
@@ -197,7 +197,7 @@ class PortfolioRun:
                 "forecast": member.forecast,
             }
             for member in new
-            if self.journal.can_keep(member.models)
+            if self.checkpoint.can_keep(member.models)
         ]
         content = {
             "members": members,

@@ -10,7 +10,7 @@ from coterie._params import OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.committee._committee_base import COMMITTEE_PARAMS, CommitteeBase
+from coterie.committee._committee_base import COMMITTEE_PARAMS, BaseCommittee
 from coterie.committee._committee_docs import committee_texts
 from coterie.committee._conformal import calibration_rows, held_out
 from coterie.committee._fitted import (
@@ -48,7 +48,7 @@ _LEAST_SHARE = 0.01  # of a class that a student is told of
 
 @storable_estimator(verify=verify_committee)
 @documented(committee_texts)
-class CommitteeClassifier(ClassifierMixin, CommitteeBase):
+class CommitteeClassifier(ClassifierMixin, BaseCommittee):
     """The best committee of classifiers for a table within a time limit.
 
     Members of many kinds are fitted to the folds of the table, one after the other: gradient boosting in several
@@ -207,7 +207,7 @@ class CommitteeClassifier(ClassifierMixin, CommitteeBase):
 
 @storable_estimator(verify=verify_committee)
 @documented(committee_texts)
-class CommitteeRegressor(RegressorMixin, CommitteeBase):
+class CommitteeRegressor(RegressorMixin, BaseCommittee):
     """The best committee of regressors for a table within a time limit.
 
     Members of many kinds are fitted to the folds of the table, one after the other: gradient boosting in several

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from coterie._params import Flag, Function, OneOf, Rule, SeedLike, Whole, resolve_n_jobs, unexpected
+from coterie._params import Boolean, Function, Integer, OneOf, Rule, Seed, resolve_n_jobs, unexpected
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._fold_scores import FoldMean, fold_mean
@@ -133,9 +133,9 @@ def compare(
         models=(models, [PortfolioLike()]),
         task=(task, [OneOf("auto", "classification", "regression")]),
         scoring=(scoring, [ScorerName(), Function(), None]),
-        cv=(cv, [Whole(2), Splitter(), None]),
-        random_state=(random_state, [SeedLike()]),
-        verbose=(verbose, [Whole(0), Flag()]),
+        cv=(cv, [Integer(2), Splitter(), None]),
+        random_state=(random_state, [Seed()]),
+        verbose=(verbose, [Integer(0), Boolean()]),
     )
     check_alpha(alpha)
     resolve_n_jobs(n_jobs)

@@ -14,7 +14,7 @@ import numpy as np
 from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, NONE, array
-from coterie.combining.greedy import AnyScore, Judge, LogLoss, SquaredError
+from coterie.combining.greedy import LogLossOfMean, ScoreOfMean, SelectionLoss, SquaredErrorOfMean
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import PredictionScorer
 from coterie.members.oof_score import Score
@@ -49,7 +49,7 @@ class Metric(Protocol):
     def most_rows(self) -> int:
         """Rows that weights are chosen by, at most."""
 
-    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
         """What a greedy choice from predictions of shape (n_members, n_rows, n_columns) asks after each step."""
 
     def value(self, predictions: FloatArray, rows: RowTargets) -> float: ...
@@ -101,8 +101,8 @@ class LogLossMetric(_MeanLoss):
 
     name = "neg_log_loss"
 
-    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
-        return LogLoss(library, rows.truth, rows.weight)
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
+        return LogLossOfMean(library, rows.truth, rows.weight)
 
     def losses(self, predictions: FloatArray, truth: AnyArray) -> FloatArray:
         of_true_class = predictions[np.arange(len(truth)), truth]
@@ -114,9 +114,9 @@ class SquaredErrorMetric(_MeanLoss):
 
     name = "neg_mean_squared_error"
 
-    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
         unit = _unit(rows.truth)
-        return SquaredError(library / unit, rows.truth[:, None] / unit, rows.weight)
+        return SquaredErrorOfMean(library / unit, rows.truth[:, None] / unit, rows.weight)
 
     def losses(self, predictions: FloatArray, truth: AnyArray) -> FloatArray:
         with np.errstate(over="ignore"):
@@ -148,8 +148,8 @@ class ScorerMetric:
     def name(self) -> str:
         return self._scorer.name
 
-    def evaluator(self, library: FloatArray, rows: RowTargets) -> Judge:
-        return AnyScore(library, lambda predictions: self.value(predictions, rows))
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
+        return ScoreOfMean(library, lambda predictions: self.value(predictions, rows))
 
     def value(self, predictions: FloatArray, rows: RowTargets) -> float:
         return self._scorer.score(predictions, self._labels(rows.truth), rows.weight)

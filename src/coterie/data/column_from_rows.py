@@ -10,8 +10,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 
+from coterie._sklearn import safe_indexing
 from coterie._typing import AnyArray
 from coterie.data.frames import eager_frame, is_frame
 
@@ -30,7 +30,7 @@ def with_column_from_rows(X: Any, place: int, rows: AnyArray) -> Any:
     """
     if isinstance(X, Mapping):
         return {
-            name: _safe_indexing(column, rows) if number == place else column
+            name: safe_indexing(column, rows) if number == place else column
             for number, (name, column) in enumerate(X.items())
         }
     if sparse.issparse(X):

@@ -11,9 +11,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 
 from coterie._params import in_short
+from coterie._sklearn import safe_indexing
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray
 from coterie._value_types import COUNT, NONE, TEXT, tuple_of
@@ -91,8 +91,8 @@ def row_indexable(X: Any) -> Any:
 def rows_of(X: Any, rows: AnyArray) -> Any:
     """Some rows of a table as the user gave it."""
     if isinstance(X, Mapping):
-        return {name: _safe_indexing(column, rows) for name, column in X.items()}
-    return _safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
+        return {name: safe_indexing(column, rows) for name, column in X.items()}
+    return safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
 
 
 def _verify_columns(columns: Any) -> None:
@@ -132,7 +132,7 @@ class Columns:
                 allowed=f"{self.n_columns} columns",
                 hint="Pass the columns that fit saw, in the same order.",
             )
-        return _safe_indexing(X, list(self.places), axis=1)
+        return safe_indexing(X, list(self.places), axis=1)
 
 
 def _named(X: Mapping[Any, Any], name: str) -> Any:

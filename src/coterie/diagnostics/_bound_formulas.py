@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie._params import Real, Whole, in_short, unexpected
+from coterie._params import Integer, Real, in_short, unexpected
 from coterie._typing import FloatArray
 from coterie.errors import InvalidParameter
 
@@ -236,8 +236,8 @@ def generalization_error(
         _between("margin_error", margin_error, 0, 1), _between("theta", theta, -1, 1)
     )
     for name, value in (("n_rows", n_rows), ("n_learners", n_learners)):
-        if not Whole(1).accepts(value):
-            raise unexpected(name, value, Whole(1).describe())
+        if not Integer(1).accepts(value):
+            raise unexpected(name, value, Integer(1).describe())
     check_risk(delta)
     draws = np.unique(np.geomspace(1, 1e9, 1000).round())
     log_learners = math.log(n_learners)  # of a whole number of any size

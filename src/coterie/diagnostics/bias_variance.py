@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Function, OneOf, Real, Whole, in_short, resolve_n_jobs, unexpected
+from coterie._params import Function, Integer, OneOf, Real, in_short, resolve_n_jobs, unexpected
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import row_indexable, rows_of
@@ -144,7 +144,7 @@ def bias_variance(
     """
     task = task_of(estimator)
     check_choice("method", method, OneOf("auto", *_METHODS[task]))
-    check_choice("n_repeats", n_repeats, Whole(2))
+    check_choice("n_repeats", n_repeats, Integer(2))
     check_choice("test_size", test_size, Real(0, 1, closed="neither"))
     check_choice("draw", draw, Function(), None)
     resolve_n_jobs(n_jobs)

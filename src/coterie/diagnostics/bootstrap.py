@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from coterie._params import OneOf, Real, Whole, resolve_n_jobs
+from coterie._params import Integer, OneOf, Real, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import row_indexable, rows_of
@@ -129,7 +129,7 @@ def bootstrap(
     Efron and Tibshirani, Improvements on cross-validation: the .632+ bootstrap method (1997).
     """
     task = task_of(estimator)
-    check_choice("n_repeats", n_repeats, Whole(2))
+    check_choice("n_repeats", n_repeats, Integer(2))
     resolve_n_jobs(n_jobs)
     labels = labels_of(X, y, task, "bootstrap")
     losses = losses_for(loss, task, estimator, labels, response_method)

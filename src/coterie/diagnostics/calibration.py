@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, Real, Whole, in_short, unexpected
+from coterie._params import Integer, OneOf, Real, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
@@ -140,7 +140,7 @@ def calibration(
     ----------
     Murphy (1973); Stephenson, Coelho and Jolliffe (2008), for what is left within bins.
     """
-    check_choice("n_bins", n_bins, Whole(1), None)
+    check_choice("n_bins", n_bins, Integer(1), None)
     check_choice("strategy", strategy, OneOf("uniform", "quantile"))
     check_choice("confidence", confidence, Real(0, 1, closed="neither"))
     shares, classes = _probabilities(model, X)

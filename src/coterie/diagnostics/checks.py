@@ -10,8 +10,8 @@ def check_choice(name: str, value: object, *rules: Rule | None) -> None:
 
     Examples
     --------
-    >>> from coterie._params import Whole
-    >>> check_choice("n_bins", 0, Whole(1), None)
+    >>> from coterie._params import Integer
+    >>> check_choice("n_bins", 0, Integer(1), None)
     Traceback (most recent call last):
     coterie.errors.InvalidParameter: n_bins=0: expected a whole number >= 1 or None.
     """

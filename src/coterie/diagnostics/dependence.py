@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Flag, OneOf, Whole, in_short, resolve_n_jobs, unexpected
+from coterie._params import Boolean, Integer, OneOf, in_short, resolve_n_jobs, unexpected
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
@@ -140,8 +140,8 @@ def dependence(
     Friedman (2001); Goldstein and others (2015); Apley and Zhu (2020).
     """
     check_choice("kind", kind, OneOf("average", "individual", "ale"))
-    check_choice("grid_resolution", grid_resolution, Whole(2))
-    check_choice("centred", centred, Flag())
+    check_choice("grid_resolution", grid_resolution, Integer(2))
+    check_choice("centred", centred, Boolean())
     resolve_n_jobs(n_jobs)
     predict, meaning = response_of(model, response_method, target)
     X, table, places = _columns(X, features, "features")
@@ -208,7 +208,7 @@ def interaction_strength(
     ----------
     Friedman and Popescu, Predictive learning via rule ensembles (2008).
     """
-    check_choice("max_rows", max_rows, Whole(2))
+    check_choice("max_rows", max_rows, Integer(2))
     resolve_n_jobs(n_jobs)
     predict, _ = response_of(model, response_method, target)
     X, table, places = _columns(X, features, "features")

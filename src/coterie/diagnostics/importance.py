@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, Whole, in_short, resolve_n_jobs
+from coterie._params import Integer, OneOf, in_short, resolve_n_jobs
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
@@ -118,7 +118,7 @@ def importance(
     ['much', 'little', 'nothing']
     """
     check_choice("method", method, OneOf(*_METHODS))
-    check_choice("n_repeats", n_repeats, Whole(1))
+    check_choice("n_repeats", n_repeats, Integer(1))
     resolve_n_jobs(n_jobs)
     check_is_fitted(model)
     if method == "permutation":

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from coterie._params import Whole, unexpected
+from coterie._params import Integer, unexpected
 from coterie._typing import FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
@@ -43,7 +43,7 @@ def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -
     >>> independent_voters(25, 0.35, correlation=[0, 0.1, 0.5, 1]).round(2)
     array([0.06, 0.2 , 0.33, 0.35])
     """
-    check_choice("n", n, Whole(1))
+    check_choice("n", n, Integer(1))
     shares = []
     for name, value in (("error", error), ("correlation", correlation)):
         array = np.asarray(value, dtype=np.float64)

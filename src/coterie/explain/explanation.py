@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie._optional import need
-from coterie._params import Whole, in_short, unexpected
+from coterie._params import Integer, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 
 __all__ = ["Explanation"]
@@ -154,7 +154,7 @@ class RowExplanation:
 
     @classmethod
     def of(cls, whole: Explanation, row: int, output: int | None, max_columns: int) -> "RowExplanation":
-        rows, outputs = Whole(-len(whole), len(whole) - 1), Whole(0, len(whole.outputs) - 1)
+        rows, outputs = Integer(-len(whole), len(whole) - 1), Integer(0, len(whole.outputs) - 1)
         if not rows.accepts(row):
             raise unexpected("row", row, rows.describe())
         values, base_value, prediction = whole.values[row], whole.base_values[row], whole.predictions[row]

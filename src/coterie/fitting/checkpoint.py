@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from coterie._params import Real, Whole, in_short
+from coterie._params import Integer, Real, in_short
 from coterie.errors import InvalidParameter
 
 __all__ = [
@@ -71,7 +71,7 @@ class CheckpointLike:
         every, seconds = value.every, value.seconds
         return (
             _is_path(value.folder)
-            and (every is None or Whole(1).accepts(every))
+            and (every is None or Integer(1).accepts(every))
             and (seconds is None or Real(0).accepts(seconds))
             and isinstance(value.trusted, list | tuple)
             and all(isinstance(name, str) for name in value.trusted)

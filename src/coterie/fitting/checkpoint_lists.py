@@ -1,23 +1,23 @@
-"""Lists that grow by an entry a round, as the parts of a journal hold them."""
+"""Lists that grow by an entry a round, as the parts of a checkpoint hold them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from coterie.errors import ModelFileError
-from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 
-__all__ = ["KeptLists", "check_numbers", "kept_lists"]
+__all__ = ["CheckpointedLists", "check_numbers", "lists_in_checkpoint"]
 
 
-class KeptLists:
+class CheckpointedLists:
     """Gathers what lists have grown by since the last part.
 
-    The first `n_known` entries are in the journal already. An entry counts once every list has it: a fit may be
+    The first `n_known` entries are in the checkpoint already. An entry counts once every list has it: a fit may be
     interrupted between two of them.
     """
 
-    def __init__(self, journal: Journal, lists: Mapping[str, list[Any]], n_known: int) -> None:
-        self._journal = journal
+    def __init__(self, checkpoint: CheckpointWriter, lists: Mapping[str, list[Any]], n_known: int) -> None:
+        self._journal = checkpoint
         self._lists = lists
         self._kept = n_known
 
@@ -37,16 +37,16 @@ class KeptLists:
 
 
 def check_numbers(*lists: list[Any]) -> None:
-    """Refuse lists of a journal that hold anything but numbers."""
+    """Refuse lists of a checkpoint that hold anything but numbers."""
     if not all(isinstance(value, float) for held in lists for value in held):
         raise ModelFileError("The checkpoint holds something else where a number is expected.")
 
 
-def kept_lists(journal: Journal | None, *names: str) -> dict[str, list[Any]]:
-    """The lists that the parts of a journal hold, from their first entries."""
+def lists_in_checkpoint(checkpoint: CheckpointWriter | None, *names: str) -> dict[str, list[Any]]:
+    """The lists that the parts of a checkpoint hold, from their first entries."""
     lists: dict[str, list[Any]] = {name: [] for name in names}
-    for content in [] if journal is None else journal.known:
-        with taken_up():
+    for content in [] if checkpoint is None else checkpoint.known:
+        with reading_checkpoint():
             same = set(content) == set(names) and len({len(held) for held in content.values()}) == 1
             if not same or not all(type(held) is list for held in content.values()):
                 raise ModelFileError("The checkpoint holds other lists than those of such a fit.")

@@ -1,7 +1,7 @@
-"""A journal: what a fit has done so far, in a folder, so that a fit that was killed can go on from there.
+"""A checkpoint: what a fit has done so far, in a folder, so that a fit that was killed can go on from there.
 
 Words
-  part     a file with the rounds, trees or members that are new since the part before; all of them make the journal
+  part     a file with the rounds, trees or members that are new since the part before; all of them make the checkpoint
   state    a file with what is known after a part and cannot be added up from parts. The last two are kept
   run      the name that the files of one fit share
   about    what the fit is about, see `_fingerprint`. The first part knows it, and another fit cannot go on from here
@@ -10,7 +10,7 @@ A fit that goes on does what was done again, from what the parts hold, and then 
 drawn follows from the seed, which the first part knows too, it ends with the bits of a fit that was never killed.
 
 Each part is written once, so a fit of n rounds writes n rounds, however often it writes. A part that cannot be read
-ends the journal: what was done after it is done again.
+ends the checkpoint: what was done after it is done again.
 """
 
 import secrets
@@ -21,19 +21,19 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from coterie._params import Flag, in_short
+from coterie._params import Boolean, in_short
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFileError
 from coterie.fitting.checkpoint import Checkpoint, Folder, FoundPart, checkpoint_of, folder_at
 from coterie.fitting.fingerprint import differences, digest_of
 
-__all__ = ["Journal", "check_resume", "opened_journal", "taken_up"]
+__all__ = ["CheckpointWriter", "check_resume", "open_checkpoint", "reading_checkpoint"]
 
 _STATES = 2
 
 
 def check_resume(estimator: Any, resume: Any) -> None:
     """Refuse what cannot be resumed, before anything is read."""
-    if not Flag().accepts(resume):
+    if not Boolean().accepts(resume):
         raise InvalidParameter(f"fit(resume={in_short(resume)}): expected True or False.")
     if resume and estimator.checkpoint is None:
         raise InvalidParameter(
@@ -47,7 +47,7 @@ def check_resume(estimator: Any, resume: Any) -> None:
         )
 
 
-def opened_journal(
+def open_checkpoint(
     estimator: Any,
     about: Mapping[str, str],
     seed: int,
@@ -55,25 +55,25 @@ def opened_journal(
     resume: bool,
     learner: Any = None,
     every: int | None = None,
-) -> "Journal":
-    """The journal of a fit whose `checkpoint` is not None, with what is known if the fit goes on.
+) -> "CheckpointWriter":
+    """The checkpoint of a fit whose `checkpoint` is not None, with what is known if the fit goes on.
 
     `learner` is what members are copies of, to find out now whether they can be stored. `every` is how often to write
     if the user gave a path only.
     """
-    checkpoint = checkpoint_of(estimator.checkpoint, every)
-    folder = folder_at(checkpoint.path)
+    settings = checkpoint_of(estimator.checkpoint, every)
+    folder = folder_at(settings.path)
     if learner is not None:
         folder.check(learner)
-    trusted = [*checkpoint.trusted, *_types_in(estimator)]
-    journal = Journal(checkpoint, folder, dict(about), seed, trusted)
+    trusted = [*settings.trusted, *_types_in(estimator)]
+    writer = CheckpointWriter(settings, folder, dict(about), seed, trusted)
     if resume:
-        journal.read()
-    return journal
+        writer.read()
+    return writer
 
 
 @contextmanager
-def taken_up() -> Iterator[None]:
+def reading_checkpoint() -> Iterator[None]:
     """What a part holds is input: whatever is wrong with it, the error says that it is the checkpoint."""
     try:
         yield
@@ -83,7 +83,7 @@ def taken_up() -> Iterator[None]:
         raise ModelFileError(f"The checkpoint does not hold what such a fit keeps: {error}.") from error
 
 
-class Journal:
+class CheckpointWriter:
     """Writes what is new when it is time; knows what was written by the fit that this one goes on from.
 
     Attributes
@@ -113,7 +113,7 @@ class Journal:
     # Reading
 
     def read(self) -> None:
-        """Learn what the folder holds, if it is the journal of this fit."""
+        """Learn what the folder holds, if it is the checkpoint of this fit."""
         runs = sorted({part.run for part in self._old})
         if len(runs) > 1:
             raise InvalidInput(
@@ -181,10 +181,10 @@ class Journal:
 
     # Writing
 
-    def keeps(self, collect: Callable[[], tuple[int, Any, Any]]) -> Self:
+    def recording(self, collect: Callable[[], tuple[int, Any, Any]]) -> Self:
         """Say how to find out what is new: how much it is, what a part shall hold, and what is to stand beside it.
 
-        The journal is then open, as the context of the loop that it keeps: what is new at the end is written.
+        The checkpoint is then open, as the context of the loop that it keeps: what is new at the end is written.
         """
         self._collect = collect
         self._written_at = time.monotonic()

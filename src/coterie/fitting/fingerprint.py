@@ -18,14 +18,14 @@ from coterie.data.prepare import TrainingData
 from coterie.data.table import read_table
 from coterie.fitting.eval_set import EvalSet
 
-__all__ = ["about_data", "about_fit", "differences", "digest_of"]
+__all__ = ["data_fingerprint", "differences", "digest_of", "fit_fingerprint"]
 
 # They change how a fit is done, and not what comes out.
 _NO_MATTER = {"checkpoint", "n_jobs", "verbose", "warm_start"}
 _LONGEST = 200
 
 
-def about_fit(estimator: Any) -> dict[str, str]:
+def fit_fingerprint(estimator: Any) -> dict[str, str]:
     """The class, its parameters, and the versions that the last bits may depend on."""
     params = estimator.get_params(deep=False)
     about = {f"{package}'s version": version(package) for package in ("coterie", "numpy", "scikit-learn")}
@@ -38,7 +38,7 @@ def about_fit(estimator: Any) -> dict[str, str]:
     return about
 
 
-def about_data(train: TrainingData, **others: Any) -> dict[str, str]:
+def data_fingerprint(train: TrainingData, **others: Any) -> dict[str, str]:
     """The table, the target, weights, and whatever else the rows came with."""
     encoded = train.encoded
     about = {

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from coterie._seeds import root_seed
-from coterie.fitting.checkpoint_writer import Journal, opened_journal
-from coterie.fitting.fingerprint import about_fit
+from coterie.fitting.checkpoint_writer import CheckpointWriter, open_checkpoint
+from coterie.fitting.fingerprint import fit_fingerprint
 from coterie.fitting.monitor import FitEvent, Step, emit, is_monitored
 from coterie.fitting.sklearn_callbacks import StepCallbacks
 
@@ -31,7 +31,7 @@ class FitRun:
         self.owner = type(estimator).__name__
         self.previous = previous
         self.n_threads = n_threads
-        self.checkpoint: Journal | None = None
+        self.checkpoint: CheckpointWriter | None = None
         self._estimator, self._X, self._y = estimator, X, y
         self._resume = resume
         self._callbacks: StepCallbacks | None = None
@@ -44,20 +44,24 @@ class FitRun:
         return root_seed(getattr(self._estimator, "random_state", None))
 
     def open_checkpoint(
-        self, about_data: Callable[[], Mapping[str, str]], *, learner: Any = None, every: int | None = None
-    ) -> Journal | None:
+        self,
+        data_fingerprint: Callable[[], Mapping[str, str]],
+        *,
+        learner: Any = None,
+        every: int | None = None,
+    ) -> CheckpointWriter | None:
         """Open the folder of `checkpoint=`, if there is one, and learn what an interrupted fit has written.
 
         Parameters
         ----------
-        about_data : digests of all that the fit learns from, by name; called only if there is a checkpoint
+        data_fingerprint : digests of all that the fit learns from, by name; called only if there is a checkpoint
         learner : what members are copies of, to find out now whether they can be stored
         every : how often to write if the user gave a path only
         """
         if self._estimator.checkpoint is None:
             return None
-        about = about_fit(self._estimator) | dict(about_data())
-        self.checkpoint = opened_journal(
+        about = fit_fingerprint(self._estimator) | dict(data_fingerprint())
+        self.checkpoint = open_checkpoint(
             self._estimator, about, self.seed, resume=self._resume, learner=learner, every=every
         )
         self.seed = self.checkpoint.seed

@@ -23,7 +23,7 @@ __all__ = [
     "PreviousFit",
     "check_continues",
     "check_same_settings",
-    "trace_of",
+    "signature_of",
 ]
 
 # With another value the known trees would not be the first trees of the longer fit, or would answer something else.
@@ -72,7 +72,7 @@ class FitSignature:
     digests: dict[str, str]
 
 
-def trace_of(
+def signature_of(
     estimator: Any,
     train: TrainingData,
     seed: int,

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import OneOf, Whole, in_short
+from coterie._params import Integer, OneOf, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests._importance_test import importance_test
 from coterie.forests._proximity import outlier_measure, proximities
 from coterie.forests._some_trees import some_trees
-from coterie.forests.base import ForestBase
+from coterie.forests.base import BaseForest
 from coterie.forests.jackknife import infinitesimal_jackknife
 from coterie.forests.tree_members import Members
 from coterie.members.member_predictions import MemberPredictions, numbered
@@ -24,7 +24,7 @@ from coterie.trees.tree_sum import labels_by_target
 __all__ = ["Forest"]
 
 
-class Forest(ForestBase):
+class Forest(BaseForest):
     """What may be asked of a forest besides its answers."""
 
     @property
@@ -36,7 +36,7 @@ class Forest(ForestBase):
     @property
     def estimators_samples_(self) -> list[RowArray]:
         """The rows that each tree drew, as often as it drew them."""
-        kept = self._remembered("estimators_samples_")
+        kept = self._training_rows("estimators_samples_")
         return [np.repeat(kept.rows, own) for own in kept.counts()]
 
     @property
@@ -87,9 +87,9 @@ class Forest(ForestBase):
         ----------
         Breiman, Random forests (2001).
         """
-        if not Whole(1).accepts(n_repeats):
-            raise InvalidParameter(f"n_repeats={in_short(n_repeats)}: expected {Whole(1).describe()}.")
-        kept = self._remembered("oob_importances", needs_bag=True)
+        if not Integer(1).accepts(n_repeats):
+            raise InvalidParameter(f"n_repeats={in_short(n_repeats)}: expected {Integer(1).describe()}.")
+        kept = self._training_rows("oob_importances", needs_bag=True)
         if len(self.forest_) < 2:
             raise InvalidInput("oob_importances needs two trees at least, and this forest has one.")
         with np.errstate(over="ignore"):
@@ -118,7 +118,7 @@ class Forest(ForestBase):
         rule = OneOf("shared", "out_of_bag", "gap")
         if not rule.accepts(method):
             raise InvalidParameter(f"method={in_short(method)}: expected {rule.describe()}.")
-        kept = self._remembered("proximities", needs_bag=method != "shared")
+        kept = self._training_rows("proximities", needs_bag=method != "shared")
         found = proximities(
             kept.leaves().T,
             None if X is None else self._leaves_of(X),
@@ -139,14 +139,14 @@ class Forest(ForestBase):
 
         Breiman calls a row with more than 10 a likely outlier. Rows without weight are NaN.
         """
-        kept = self._remembered("outlier_measure")
+        kept = self._training_rows("outlier_measure")
         one_class = self._task == "regression" or self.n_outputs_ > 1
         codes = np.zeros(len(kept.rows), np.int64) if one_class else kept.targets[:, 0].astype(np.int64)
         return kept.in_table(outlier_measure(kept.leaves().T, codes))
 
     def _variances(self, X: Any) -> FloatArray:
         """The infinitesimal jackknife of each column of the mean answer, shape (n_rows, n_columns)."""
-        kept = self._remembered("predict_variance", needs_bag=True)
+        kept = self._training_rows("predict_variance", needs_bag=True)
         replace = self._bag.kind in ("bootstrap", "balanced")
         if len(self.forest_) < 2:
             raise InvalidInput("predict_variance needs two trees at least, and this forest has one.")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, Tags
 
-from coterie._params import ArrayLike, Flag, MappingLike, OneOf, Params
+from coterie._params import ArrayLike, Boolean, MappingLike, OneOf, Params
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.data.encoding import Encoded
@@ -23,17 +23,17 @@ from coterie.forests.plan import FOREST_PARAMS
 from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
 from coterie.members.votes import Votes, check_vote_choices
 
-__all__ = ["ForestOfClasses"]
+__all__ = ["BaseForestClassifier"]
 
 
-class ForestOfClasses(ClassifierMixin, Forest):
+class BaseForestClassifier(ClassifierMixin, Forest):
     """What both classifiers share."""
 
     _task = "classification"
     PARAMS: ClassVar[Params] = {
         **FOREST_PARAMS,
         "criterion": [OneOf("gini", "entropy", "log_loss")],
-        "bootstrap": [Flag(), OneOf("balanced", "partition")],
+        "bootstrap": [Boolean(), OneOf("balanced", "partition")],
         "class_weight": [OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), None],
     }
     FITTED: ClassVar[Fitted] = FOREST_CLASSIFIER_FITTED
@@ -99,7 +99,7 @@ class ForestOfClasses(ClassifierMixin, Forest):
         (2019) for "threshold".
         """
         self._refuse_several("predict_set")
-        kept = self._remembered("predict_set", needs_bag=True)
+        kept = self._training_rows("predict_set", needs_bag=True)
         known = self._known_oob("What predict_set needs")
         threshold = set_threshold(
             known.means[kept.rows],
@@ -139,7 +139,7 @@ class ForestOfClasses(ClassifierMixin, Forest):
         Breiman and Cutler, Random forests (2003).
         """
         self._refuse_several("prototypes")
-        kept = self._remembered("prototypes")
+        kept = self._training_rows("prototypes")
         encoded = prepare_prediction(self, X)
         if encoded.n_rows != kept.n_table_rows:
             raise InvalidInput(
@@ -183,7 +183,7 @@ class ForestOfClasses(ClassifierMixin, Forest):
         leaves = self.apply(X)
         left_out = None
         if oob:
-            kept = self._remembered("oob=True", needs_bag=True)
+            kept = self._training_rows("oob=True", needs_bag=True)
             left_out = rows_left_out(kept, len(self.forest_), len(leaves))
         [classes] = self._all_classes()
         return forest_votes(self.forest_, leaves, classes, soft=votes == "soft", left_out=left_out)

@@ -47,7 +47,7 @@ class LeafTargets:
 
     References
     ----------
-    Meinshausen, Quantile regression forests, Journal of Machine Learning Research 7 (2006).
+    Meinshausen, Quantile regression forests, CheckpointWriter of Machine Learning Research 7 (2006).
     """
 
     def __init__(self, y: FloatArray, weight: FloatArray | None = None) -> None:

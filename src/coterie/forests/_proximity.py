@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coterie._params import OneOf, Whole, in_short
+from coterie._params import Integer, OneOf, in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
 
@@ -348,8 +348,8 @@ def _check_counts(counts: Any, leaves: Leaves, method: str) -> AnyArray | None:
 
 
 def _check_top(name: str, top: Any) -> None:
-    if not Whole(1).accepts(top):
-        raise InvalidParameter(f"{name}={in_short(top)}: expected {Whole(1).describe()}.")
+    if not Integer(1).accepts(top):
+        raise InvalidParameter(f"{name}={in_short(top)}: expected {Integer(1).describe()}.")
 
 
 def _codes(y_codes: Any, n_rows: int) -> AnyArray:

@@ -13,16 +13,16 @@ from coterie.errors import InvalidInput
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests._analysis import Forest
 from coterie.forests._leaf_quantiles import LeafTargets
-from coterie.forests._training_rows import RememberedRows
+from coterie.forests._training_rows import TrainingRows
 from coterie.forests.jackknife import check_alpha, jackknife_plus
 from coterie.forests.plan import FOREST_PARAMS
 
-__all__ = ["ForestOfNumbers"]
+__all__ = ["BaseForestRegressor"]
 
 _MOST_CALIBRATION_ROWS = 2_000
 
 
-class ForestOfNumbers(RegressorMixin, Forest):
+class BaseForestRegressor(RegressorMixin, Forest):
     """What both regressors share."""
 
     _task = "regression"
@@ -98,7 +98,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
     def oob_quantiles(self, q: Any) -> FloatArray:
         """What `predict_quantiles` says of each training row by the trees that did not draw it; NaN without any."""
         held = self._held("oob_quantiles")
-        kept = self._remembered("oob_quantiles", needs_bag=True)
+        kept = self._training_rows("oob_quantiles", needs_bag=True)
         found = held.quantiles(
             np.ascontiguousarray(kept.leaves().T),
             np.atleast_1d(q),
@@ -128,7 +128,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
         """
         check_alpha(alpha)
         self._refuse_several("predict_interval")
-        kept = self._remembered("predict_interval", needs_bag=True)
+        kept = self._training_rows("predict_interval", needs_bag=True)
         known = self._known_oob("What predict_interval needs")
         order = kept.by_target
         usable = known.coverage[kept.rows[order]] > 0
@@ -167,7 +167,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
         self._refuse_several(what)
         held: LeafTargets | None = self.__dict__.get("_leaf_targets")
         if held is None:
-            held = self._leaf_targets = _targets_of_leaves(self._remembered(what))
+            held = self._leaf_targets = _targets_of_leaves(self._training_rows(what))
         return held
 
     def _refuse_several(self, what: str) -> None:
@@ -190,7 +190,7 @@ class ForestOfNumbers(RegressorMixin, Forest):
         return target
 
 
-def _targets_of_leaves(kept: RememberedRows) -> LeafTargets:
+def _targets_of_leaves(kept: TrainingRows) -> LeafTargets:
     held = LeafTargets(kept.targets[:, 0], kept.weight_of_a_draw)
     held.add(kept.leaves(), kept.counts(), n_threads=kept.n_threads)
     return held

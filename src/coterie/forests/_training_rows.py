@@ -14,11 +14,11 @@ import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.forests.plan import copies_of
 
-__all__ = ["RememberedRows"]
+__all__ = ["TrainingRows"]
 
 
 @dataclass(frozen=True)
-class RememberedRows:
+class TrainingRows:
     """The rows of a forest.
 
     Parameters

@@ -7,7 +7,7 @@ import numpy as np
 import coterie._engine as _engine
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.errors import InvalidInput
-from coterie.forests._training_rows import RememberedRows
+from coterie.forests._training_rows import TrainingRows
 from coterie.members.votes import CastVotes, Votes, one_hot, votes_in_order
 
 __all__ = ["forest_votes", "rows_left_out"]
@@ -42,7 +42,7 @@ def forest_votes(
     return votes_in_order(classes, leaves.shape[1], members)
 
 
-def rows_left_out(kept: RememberedRows, n_trees: int, n_rows: int) -> BoolArray:
+def rows_left_out(kept: TrainingRows, n_trees: int, n_rows: int) -> BoolArray:
     """Which rows each tree did not draw, shape (n_trees, n_rows); rows without weight were never out of a bag."""
     if n_rows != kept.n_table_rows:
         raise InvalidInput(

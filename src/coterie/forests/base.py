@@ -21,15 +21,15 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain.shap import ShapInputs
 from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
-from coterie.fitting.checkpoint_writer import Journal
+from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import Estimator
-from coterie.fitting.fingerprint import about_data
+from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.first_rounds import check_n_trees
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, trace_of
+from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, signature_of
 from coterie.forests._fitted import FOREST_FITTED
-from coterie.forests._training_rows import RememberedRows
-from coterie.forests.checkpoint_trees import KeptTrees
+from coterie.forests._training_rows import TrainingRows
+from coterie.forests.checkpoint_trees import CheckpointedTrees
 from coterie.forests.growth import grow_trees
 from coterie.forests.out_of_bag import OutOfBag, oob_score
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
@@ -45,7 +45,7 @@ from coterie.trees.growth_rules import (
 from coterie.trees.limits import max_features_of
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 
-__all__ = ["ForestBase"]
+__all__ = ["BaseForest"]
 
 _BLOCK_VALUES = 2_000_000  # answers of single trees held at a time
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
@@ -72,7 +72,7 @@ class ForestState:
     oob_importance_sum: FloatArray
 
 
-class ForestBase(MultiOutputMixin, Estimator):
+class BaseForest(MultiOutputMixin, Estimator):
     """The path of a fit, from a table to trees, and the mean prediction of the trees."""
 
     PARAMS: ClassVar[Params] = FOREST_PARAMS
@@ -94,11 +94,11 @@ class ForestBase(MultiOutputMixin, Estimator):
             rows = RowWeights.of(train)
             bag = bag_of(self, train, rows)
             check_together(self, bag, train)
-            signature = trace_of(self, train, run.seed)
+            signature = signature_of(self, train, run.seed)
             state = None if run.previous is None else self._check_continued(run.previous, signature, bag)
             if state is not None and not self._wants_more_than(len(state.forest)):
                 return self
-            checkpoint = run.open_checkpoint(lambda: about_data(train))
+            checkpoint = run.open_checkpoint(lambda: data_fingerprint(train))
             follow = bag.leaves_rows_out and (
                 self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators)
             )
@@ -152,7 +152,7 @@ class ForestBase(MultiOutputMixin, Estimator):
         run: FitRun,
         training: _engine.ForestTraining,
         state: ForestState | None,
-        checkpoint: Journal | None,
+        checkpoint: CheckpointWriter | None,
         *,
         follow: bool,
     ) -> None:
@@ -161,8 +161,8 @@ class ForestBase(MultiOutputMixin, Estimator):
         if checkpoint is None:
             grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose))
             return
-        kept = KeptTrees(checkpoint, training, run.n_threads, follow=follow)
-        with checkpoint.keeps(kept.collect):
+        kept = CheckpointedTrees(checkpoint, training, run.n_threads, follow=follow)
+        with checkpoint.recording(kept.collect):
             grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose), kept=kept)
 
     def _score_out_of_bag(self, X: Any, train: TrainingData, rows: RowWeights) -> None:
@@ -174,7 +174,7 @@ class ForestBase(MultiOutputMixin, Estimator):
 
     def _fit_to_bags(
         self,
-        known: "ForestBase | None",
+        known: "BaseForest | None",
         X: Any,
         y: Any,
         sample_weight: Any,
@@ -376,7 +376,7 @@ class ForestBase(MultiOutputMixin, Estimator):
             )
         return self._oob
 
-    def _remembered(self, what: str, *, needs_bag: bool = False) -> RememberedRows:
+    def _training_rows(self, what: str, *, needs_bag: bool = False) -> TrainingRows:
         """The training rows, or an error that says how to have them."""
         check_is_fitted(self, "forest_")
         if self._memories is None:
@@ -384,7 +384,7 @@ class ForestBase(MultiOutputMixin, Estimator):
                 f"{what} needs the training rows, which this {type(self).__name__} did not keep (keep_rows=False, or "
                 "not all of them in a warm start). Set keep_rows=True and fit it again."
             )
-        kept = RememberedRows(self.forest_, self._memories, self._unit, self._n_threads())
+        kept = TrainingRows(self.forest_, self._memories, self._unit, self._n_threads())
         if needs_bag and not self._bag.leaves_rows_out:
             raise InvalidInput(
                 f"{what} needs rows out of bag, and every tree of this {type(self).__name__} saw every row. Fit it "

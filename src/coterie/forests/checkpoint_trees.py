@@ -1,4 +1,4 @@
-"""Trees of a forest as the parts of a journal hold them, and how many to grow before looking again."""
+"""Trees of a forest as the parts of a checkpoint hold them, and how many to grow before looking again."""
 
 import time
 from collections.abc import Callable
@@ -8,26 +8,26 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie.errors import ModelFileError
-from coterie.fitting.checkpoint_writer import Journal, taken_up
+from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 
-__all__ = ["KeptTrees"]
+__all__ = ["CheckpointedTrees"]
 
 
-class KeptTrees:
+class CheckpointedTrees:
     """Gathers the trees that a forest has grown since the last part; begins by giving it those that are known.
 
     What is known out of bag is a sum over trees for each row: it stands beside the parts, and the last one counts.
     """
 
     def __init__(
-        self, journal: Journal, training: _engine.ForestTraining, n_threads: int, *, follow: bool
+        self, checkpoint: CheckpointWriter, training: _engine.ForestTraining, n_threads: int, *, follow: bool
     ) -> None:
-        self._journal = journal
+        self._journal = checkpoint
         self._training = training
         self._follow = follow
         self._n_threads = n_threads
         self._seconds_per_tree: float | None = None
-        with taken_up():
+        with reading_checkpoint():
             self._give_known()
         self._kept = len(training)
 

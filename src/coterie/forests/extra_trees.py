@@ -5,10 +5,10 @@ from typing import Any
 from coterie._documentation import documented
 from coterie._storage import storable_estimator
 from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
-from coterie.forests._classifier_base import ForestOfClasses
+from coterie.forests._classifier_base import BaseForestClassifier
 from coterie.forests._fitted import verify_forest
 from coterie.forests._parameter_docs import forest_texts
-from coterie.forests._regressor_base import ForestOfNumbers
+from coterie.forests._regressor_base import BaseForestRegressor
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 
@@ -20,7 +20,7 @@ __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
         bootstrap="False: thresholds at random make trees differ enough.",
     )
 )
-class ExtraTreesClassifier(ForestOfClasses):
+class ExtraTreesClassifier(BaseForestClassifier):
     """Extremely randomised trees for classes.
 
     Each split draws one threshold for each of a few features, and keeps the best of those. Single trees are worse than
@@ -83,7 +83,7 @@ class ExtraTreesClassifier(ForestOfClasses):
         bootstrap="False: thresholds at random make\n        trees differ enough.",
     )
 )
-class ExtraTreesRegressor(ForestOfNumbers):
+class ExtraTreesRegressor(BaseForestRegressor):
     """Extremely randomised trees for numbers.
 
     Each split draws one threshold for each feature, and keeps the best of those. Single trees are worse than those of a

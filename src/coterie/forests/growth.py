@@ -6,7 +6,7 @@ import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.fitting.monitor import FitEvent, emit, is_monitored
 from coterie.fitting.printed_progress import printed_progress
-from coterie.forests.checkpoint_trees import KeptTrees
+from coterie.forests.checkpoint_trees import CheckpointedTrees
 
 __all__ = ["grow_trees", "has_settled"]
 
@@ -21,7 +21,7 @@ def grow_trees(
     *,
     owner: str,
     verbose: int = 0,
-    kept: KeptTrees | None = None,
+    kept: CheckpointedTrees | None = None,
 ) -> None:
     """Grow so many trees, or, for None, until the out-of-bag error has settled; `kept` writes them to a checkpoint.
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer, r2_score
-from sklearn.metrics._scorer import _BaseScorer
 
 import coterie._engine as _engine
 from coterie._params import in_short, is_auto
+from coterie._sklearn import is_scorer
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie._value_types import FLOAT_VECTOR, INTEGERS, array
@@ -117,12 +117,11 @@ def _chosen_score(
     """By the name of a scorer, by a scorer, or by a function of true and predicted targets."""
     wanted = estimator.oob_score
     scorer = get_scorer(wanted) if isinstance(wanted, str) else wanted
-    is_scorer = isinstance(scorer, _BaseScorer)
     weights = {"sample_weight": weight[covered]} if weight is not None and takes_weight(scorer) else {}
     rows = rows_of(X, np.flatnonzero(covered))
     view = PredictionView(estimator, known.means[covered], rows, parameter="oob_score")
     try:
-        if is_scorer:
+        if is_scorer(scorer):
             return float(scorer(view, rows, y[covered], **weights))
         return float(scorer(y[covered], view.predict(rows), **weights))
     except CoterieError:

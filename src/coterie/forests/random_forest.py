@@ -5,10 +5,10 @@ from typing import Any
 from coterie._documentation import documented
 from coterie._storage import storable_estimator
 from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
-from coterie.forests._classifier_base import ForestOfClasses
+from coterie.forests._classifier_base import BaseForestClassifier
 from coterie.forests._fitted import verify_forest
 from coterie.forests._parameter_docs import forest_texts
-from coterie.forests._regressor_base import ForestOfNumbers
+from coterie.forests._regressor_base import BaseForestRegressor
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
@@ -20,7 +20,7 @@ __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
         bootstrap="True, so that trees differ and rows are left out.",
     )
 )
-class RandomForestClassifier(ForestOfClasses):
+class RandomForestClassifier(BaseForestClassifier):
     """A random forest for classes.
 
     Each tree grows on rows drawn with replacement, and each of its splits chooses from a few features drawn at random.
@@ -86,7 +86,7 @@ class RandomForestClassifier(ForestOfClasses):
         bootstrap="True, so that trees differ\n        and rows are left out.",
     )
 )
-class RandomForestRegressor(ForestOfNumbers):
+class RandomForestRegressor(BaseForestRegressor):
     """A random forest for numbers.
 
     Each tree grows on rows drawn with replacement, and each of its splits chooses from a few features drawn at random.

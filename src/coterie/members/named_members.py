@@ -8,7 +8,6 @@ from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
@@ -19,6 +18,7 @@ from coterie._params import (
     Seed,
     unexpected,
 )
+from coterie._sklearn import BaseComposition
 from coterie._storage import Fitted, expect
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, MODEL, NUMBER, TEXT, dict_of, instance, list_of, pair_of
@@ -116,7 +116,7 @@ class GivenAtFit:
         self.of_final: dict[str, Any] = {}
 
 
-class NamedMembers(MetaEstimatorMixin, _BaseComposition, Estimator):
+class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
     """Parameters of members by name, tags that follow from theirs, and the routing of metadata."""
 
     PARAMS: ClassVar[Params] = MEMBER_PARAMS

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coterie._params import Flag, OneOf, Rule, unexpected
+from coterie._params import Boolean, OneOf, Rule, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidParameter
 
@@ -103,7 +103,7 @@ def one_hot(codes: AnyArray, n_classes: int) -> FloatArray:
 
 def check_vote_choices(votes: object, oob: object) -> None:
     """Refuse other values than "hard" and "soft", True and False."""
-    rules: dict[str, tuple[object, Rule]] = {"votes": (votes, OneOf("hard", "soft")), "oob": (oob, Flag())}
+    rules: dict[str, tuple[object, Rule]] = {"votes": (votes, OneOf("hard", "soft")), "oob": (oob, Boolean())}
     for name, (value, rule) in rules.items():
         if not rule.accepts(value):
             raise unexpected(name, value, rule.describe())

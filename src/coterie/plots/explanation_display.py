@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Whole, unexpected
+from coterie._params import Integer, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.explain import Explanation
 from coterie.plots.chart import MAX_LABEL_LENGTH, Axis, Bars, Chart, Mark
@@ -35,8 +35,8 @@ class ExplanationDisplay(Display):
     def __init__(
         self, explained: Explanation, row: int = 0, output: int | None = None, max_columns: int = 10
     ) -> None:
-        if not Whole(1).accepts(max_columns):
-            raise unexpected("max_columns", max_columns, Whole(1).describe())
+        if not Integer(1).accepts(max_columns):
+            raise unexpected("max_columns", max_columns, Integer(1).describe())
         self.explained, self.row, self.output, self.max_columns = explained, row, output, max_columns
         self._row = explained.for_row(row, output, max_columns=max_columns)
 

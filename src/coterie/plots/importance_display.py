@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Whole, unexpected
+from coterie._params import Integer, unexpected
 from coterie._typing import AnyArray
 from coterie.diagnostics import Importance, importance
 from coterie.plots.chart import Axis, Bars, Chart, Mark
@@ -31,8 +31,8 @@ class ImportanceDisplay(Display):
     """
 
     def __init__(self, result: Importance, max_columns: int = 15) -> None:
-        if not Whole(1).accepts(max_columns):
-            raise unexpected("max_columns", max_columns, Whole(1).describe())
+        if not Integer(1).accepts(max_columns):
+            raise unexpected("max_columns", max_columns, Integer(1).describe())
         self.result, self.max_columns = result, max_columns
 
     @classmethod

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from coterie._params import Flag, Instance, Whole
+from coterie._params import Boolean, Instance, Integer
 from coterie._seeds import root_seed
 from coterie._typing import SeedLike
 from coterie.diagnostics.checks import check_choice
@@ -77,8 +77,8 @@ def build(
     True
     """
     check_choice("title", title, Instance(str), None)
-    check_choice("seen", seen, Flag(), None)
-    check_choice("max_rows", max_rows, Whole(10))
+    check_choice("seen", seen, Boolean(), None)
+    check_choice("max_rows", max_rows, Integer(10))
     seed = root_seed(random_state) >> 1
     with warnings.catch_warnings():
         # Members of scikit-learn complain about names of columns that a committee has already checked.

@@ -9,7 +9,7 @@ from coterie._engine import Tree
 from coterie.report.content import Drawings, Paragraph, Section
 from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.number_format import plural
-from coterie.trees.criterion_tree import CriterionTree
+from coterie.trees.criterion_tree import BaseDecisionTree
 from coterie.trees.drawing import draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.words import TreeWords
@@ -56,11 +56,11 @@ def trees_section(evaluated: EvaluatedModel) -> Section:
 
 def _drawn(model: Any, evaluated: EvaluatedModel, owner: str = "") -> _DrawnTrees | None:
     """The trees of the model, or of the member with the largest weight that has trees."""
-    if isinstance(model, CriterionTree):
+    if isinstance(model, BaseDecisionTree):
         return _DrawnTrees(1, (model.to_svg(max_depth=_DEPTH).svg,), owner)
     members = getattr(model, "estimators_", None)
-    if members is not None and len(members) and isinstance(members[0], CriterionTree):
-        first = [member for member in members[:_MOST_TREES] if isinstance(member, CriterionTree)]
+    if members is not None and len(members) and isinstance(members[0], BaseDecisionTree):
+        first = [member for member in members[:_MOST_TREES] if isinstance(member, BaseDecisionTree)]
         drawings = tuple(member.to_svg(max_depth=_DEPTH).svg for member in first)
         return _DrawnTrees(len(members), drawings, owner)
     boosted = _boosted(model)

@@ -59,7 +59,7 @@ from coterie.trees.text import write_tree
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 from coterie.trees.words import words_of
 
-__all__ = ["CriterionTree"]
+__all__ = ["BaseDecisionTree"]
 
 
 TREE_FITTED: Fitted = {
@@ -89,7 +89,7 @@ def verify_tree(model: Any) -> None:
         expect(tree.n_classes is None, "has a tree of classes, and predicts numbers")
 
 
-class CriterionTree(MultiOutputMixin, Estimator):
+class BaseDecisionTree(MultiOutputMixin, Estimator):
     """A tree that splits where a criterion falls most; the base of `DecisionTreeClassifier` and `-Regressor`."""
 
     PARAMS: ClassVar[Params] = {

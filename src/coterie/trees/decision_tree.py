@@ -24,14 +24,14 @@ from coterie.data.prepare import TrainingData
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.fitted_state import CLASSES_FITTED
 from coterie.trees._parameter_docs import tree_texts
-from coterie.trees.criterion_tree import TREE_FITTED, CriterionTree, verify_tree
+from coterie.trees.criterion_tree import TREE_FITTED, BaseDecisionTree, verify_tree
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 
 @storable_estimator(verify=verify_tree)
 @documented(tree_texts)
-class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
+class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
     """A tree of questions that ends in the classes of the training rows.
 
     Each question splits the rows in two so that the classes on the two sides are purer. Every distinct value is
@@ -57,7 +57,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
     """
 
     PARAMS: ClassVar[Params] = {
-        **CriterionTree.PARAMS,
+        **BaseDecisionTree.PARAMS,
         "criterion": [OneOf("gini", "entropy", "log_loss")],
         "class_weight": [OneOf("balanced"), MappingLike(), ArrayLike(), None],
     }
@@ -144,7 +144,7 @@ class DecisionTreeClassifier(ClassifierMixin, CriterionTree):
 
 @storable_estimator(verify=verify_tree)
 @documented(tree_texts)
-class DecisionTreeRegressor(RegressorMixin, CriterionTree):
+class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
     """A tree of questions that ends in a number: the mean or the median of the training rows there.
 
     Each question splits the rows in two so that the numbers on the two sides are closer together. Every distinct
@@ -172,7 +172,7 @@ class DecisionTreeRegressor(RegressorMixin, CriterionTree):
     """
 
     PARAMS: ClassVar[Params] = {
-        **CriterionTree.PARAMS,
+        **BaseDecisionTree.PARAMS,
         "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
     }
     _task = "regression"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Whole, in_short
+from coterie._params import Integer, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.target import read_target
 from coterie.errors import InvalidInput, InvalidParameter
@@ -90,7 +90,7 @@ def chosen_rounds(rounds: Any, n_rounds: int) -> RowArray:
         return np.array([n_rounds])
     if isinstance(rounds, str) and rounds == "all":
         return np.arange(1, n_rounds + 1)
-    rule = Whole(1, n_rounds)
+    rule = Integer(1, n_rounds)
     given = [rounds] if np.ndim(rounds) == 0 else list(rounds)
     wrong = [number for number in given if not rule.accepts(number)]
     if wrong or not given:

@@ -1,0 +1,44 @@
+"""What scikit-learn keeps to itself and we need all the same: the one place that knows where its versions have it."""
+
+from typing import Any
+
+from sklearn.metrics import make_scorer
+from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
+from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
+
+__all__ = [
+    "BaseComposition",
+    "check_feature_names_in",
+    "is_scorer",
+    "parallel_block",
+    "safe_indexing",
+    "serial_block",
+]
+
+_SCORER_BASES = tuple(
+    kind for kind in type(make_scorer(max)).__mro__ if kind.__module__ == "sklearn.metrics._scorer"
+)
+
+
+def is_scorer(function: Any) -> bool:
+    """Whether a function is a scorer of scikit-learn, which takes an estimator, and not a metric."""
+    return isinstance(function, _SCORER_BASES)
+
+
+def _visual_block() -> Any:
+    try:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+    except ImportError:  # before 1.7
+        from sklearn.utils._estimator_html_repr import _VisualBlock
+    return _VisualBlock
+
+
+def parallel_block(estimators: Any, names: Any, **options: Any) -> Any:
+    """The drawing of models side by side, for `_sk_visual_block_`."""
+    return _visual_block()("parallel", estimators, names=names, **options)
+
+
+def serial_block(blocks: Any, **options: Any) -> Any:
+    """The drawing of models one after the other."""
+    return _visual_block()("serial", blocks, **options)
