@@ -25,9 +25,9 @@ from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 VARIANTS: dict[str, dict[str, Any]] = {
     "recipe": {},
     "exact_100": {"n_estimators": 100},
-    "one_booster": {"n_bags": 1},
-    "four_boosters": {"n_bags": 4},
-    "sixteen_boosters": {"n_bags": 16},
+    "one_booster": {"n_folds": 1},
+    "four_boosters": {"n_folds": 4},
+    "sixteen_boosters": {"n_folds": 16},
     "leaf_only": {"growth": "leaf"},
     "oblivious_only": {"growth": "oblivious"},
     "no_statistics": {"target_statistics": "none"},

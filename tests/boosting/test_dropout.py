@@ -97,7 +97,7 @@ def test_the_scores_of_the_training_rows_are_those_of_the_model(monkeypatch: pyt
 CHOICES: list[dict[str, Any]] = [
     {},
     {"subsample": 0.5, "sampling_method": "uniform"},
-    {"n_bags": 3},
+    {"n_folds": 3},
     {"growth": "oblivious", "max_depth": 4},
 ]
 
@@ -151,8 +151,8 @@ def test_no_dropout_and_skipping_always_are_plain_boosting() -> None:
     np.testing.assert_allclose(skipping, plain, rtol=1e-4)
 
 
-@pytest.mark.parametrize("n_bags", [1, 3])
-def test_a_callback_sees_the_model_of_each_round(n_bags: int) -> None:
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_a_callback_sees_the_model_of_each_round(n_folds: int) -> None:
     """The model of n rounds has the weights of that time: it is the model of a shorter fit."""
     X, y = make_regression(300, 4, random_state=0)
     seen: list[AnyArray] = []
@@ -172,10 +172,10 @@ def test_a_callback_sees_the_model_of_each_round(n_bags: int) -> None:
                 seen.append(fitted_estimator.predict(X))
             return False
 
-    model = GradientBoostingRegressor(**SETTINGS, n_bags=n_bags)
+    model = GradientBoostingRegressor(**SETTINGS, n_folds=n_folds)
     model.set_callbacks(Watching())
     model.fit(X, y)
-    short = GradientBoostingRegressor(**{**SETTINGS, "n_estimators": 12}, n_bags=n_bags).fit(X, y)
+    short = GradientBoostingRegressor(**{**SETTINGS, "n_estimators": 12}, n_folds=n_folds).fit(X, y)
 
     np.testing.assert_allclose(seen[11], short.predict(X), rtol=1e-9)
     np.testing.assert_allclose(seen[-1], model.predict(X), rtol=1e-9)
@@ -207,8 +207,8 @@ def test_stages_and_eval_sets_of_dropout_are_refused() -> None:
 
 def test_boosters_with_dropout_can_be_refitted_to_all_rows() -> None:
     X, y = make_regression(300, 5, random_state=0)
-    model = GradientBoostingRegressor(**SETTINGS, n_bags=3, refit=True).fit(X, y)
-    once = GradientBoostingRegressor(**SETTINGS, n_bags=3).fit(X, y)
+    model = GradientBoostingRegressor(**SETTINGS, n_folds=3, refit=True).fit(X, y)
+    once = GradientBoostingRegressor(**SETTINGS, n_folds=3).fit(X, y)
 
     assert model.score(X, y) > once.score(X, y)
-    np.testing.assert_array_equal(model.oob_prediction_, once.oob_prediction_)
+    np.testing.assert_array_equal(model.oof_prediction_, once.oof_prediction_)

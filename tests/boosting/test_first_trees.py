@@ -1,4 +1,4 @@
-"""Answers of the first trees of a model: predict(n_trees=...)."""
+"""Predictions of the first rounds or trees of a model: predict(n_rounds=...) and predict(n_trees=...)."""
 
 from typing import Any
 
@@ -17,22 +17,23 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.errors import InvalidParameter
+from tests.helpers.errors import raised
 
 CLASSES = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
 NUMBERS = make_regression(300, 8, random_state=0)
 
 
-@pytest.mark.parametrize("n_bags", [1, 3])
+@pytest.mark.parametrize("n_folds", [1, 3])
 @pytest.mark.parametrize("n_rows", [1, 5, 300])
-def test_boosting_with_fewer_trees_is_the_stage_of_that_round(n_bags: int, n_rows: int) -> None:
+def test_boosting_with_fewer_trees_is_the_stage_of_that_round(n_folds: int, n_rows: int) -> None:
     X, y = CLASSES
-    model = GradientBoostingClassifier(n_estimators=12, n_bags=n_bags, random_state=0).fit(X, y)
+    model = GradientBoostingClassifier(n_estimators=12, n_folds=n_folds, random_state=0).fit(X, y)
     rows = X[:n_rows]
     for number, stage in enumerate(model.staged_decision_function(rows), start=1):
-        assert_allclose(model.decision_function(rows, n_trees=number), stage, rtol=1e-12, atol=1e-12)
+        assert_allclose(model.decision_function(rows, n_rounds=number), stage, rtol=1e-12, atol=1e-12)
     for number, shares in enumerate(model.staged_predict_proba(rows), start=1):
-        assert_allclose(model.predict_proba(rows, n_trees=number), shares, rtol=1e-12, atol=1e-12)
-    assert_array_equal(model.predict(rows, n_trees=12), model.predict(rows))
+        assert_allclose(model.predict_proba(rows, n_rounds=number), shares, rtol=1e-12, atol=1e-12)
+    assert_array_equal(model.predict(rows, n_rounds=12), model.predict(rows))
 
 
 def test_boosting_with_fewer_trees_is_a_model_of_fewer_rounds() -> None:
@@ -41,7 +42,7 @@ def test_boosting_with_fewer_trees_is_a_model_of_fewer_rounds() -> None:
         GradientBoostingRegressor(n_estimators=n, learning_rate=0.1, random_state=0).fit(X, y)
         for n in (20, 7)
     )
-    assert_array_equal(many.predict(X, n_trees=7), few.predict(X))
+    assert_array_equal(many.predict(X, n_rounds=7), few.predict(X))
 
 
 @pytest.mark.parametrize("make", [RandomForestRegressor, ExtraTreesRegressor])
@@ -62,19 +63,21 @@ def test_a_forest_of_classes_with_fewer_trees_is_a_smaller_forest_also_after_a_w
 
 
 @pytest.mark.parametrize("wrong", [0, 13, -1, 2.5, "all", True])
-@pytest.mark.parametrize("make", [GradientBoostingClassifier, RandomForestClassifier])
-def test_a_number_that_the_model_does_not_have_is_refused(make: Any, wrong: Any) -> None:
+@pytest.mark.parametrize(
+    ("make", "parameter"), [(GradientBoostingClassifier, "n_rounds"), (RandomForestClassifier, "n_trees")]
+)
+def test_a_number_that_the_model_does_not_have_is_refused(make: Any, parameter: str, wrong: Any) -> None:
     model = make(n_estimators=12, random_state=0).fit(*CLASSES)
-    with pytest.raises(InvalidParameter, match=r"n_trees=.*from 1 to 12"):
-        model.predict(CLASSES[0], n_trees=wrong)
+    with raised(InvalidParameter, parameter=parameter, received=wrong, allowed="from 1 to 12"):
+        model.predict(CLASSES[0], **{parameter: wrong})
 
 
 def test_dropout_leaves_no_first_trees() -> None:
     X, y = NUMBERS
     model = GradientBoostingRegressor(n_estimators=6, dropout_rate=0.3, random_state=0).fit(X, y)
     with pytest.raises(InvalidParameter, match="dropout_rate"):
-        model.predict(X, n_trees=3)
-    assert np.isfinite(model.predict(X, n_trees=6)).all()
+        model.predict(X, n_rounds=3)
+    assert np.isfinite(model.predict(X, n_rounds=6)).all()
 
 
 @pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=2)])
@@ -86,8 +89,8 @@ def test_adaboost_is_asked_up_to_a_round(estimator: Any, corrective: str | None)
     known = len(model.estimators_)
 
     for number, stage in enumerate(model.staged_decision_function(X), start=1):
-        assert_array_equal(model.decision_function(X, n_trees=number), stage)
-    assert_array_equal(model.predict(X, n_trees=known), model.predict(X))
-    assert_allclose(model.predict_proba(X, n_trees=known), model.predict_proba(X), rtol=1e-12)
-    with pytest.raises(InvalidParameter, match=rf"n_trees=0: .*from 1 to {known}"):
-        model.predict(X, n_trees=0)
+        assert_array_equal(model.decision_function(X, n_rounds=number), stage)
+    assert_array_equal(model.predict(X, n_rounds=known), model.predict(X))
+    assert_allclose(model.predict_proba(X, n_rounds=known), model.predict_proba(X), rtol=1e-12)
+    with pytest.raises(InvalidParameter, match=rf"n_rounds=0: .*from 1 to {known}"):
+        model.predict(X, n_rounds=0)

@@ -178,17 +178,17 @@ def test_the_loss_of_rows_set_aside_starts_from_its_predictions() -> None:
 
 
 def test_each_booster_has_a_copy_fitted_to_its_own_rows() -> None:
-    model = GradientBoostingRegressor(init=LinearRegression(), n_bags=3, **SMALL).fit(X, NUMBERS)
+    model = GradientBoostingRegressor(init=LinearRegression(), n_folds=3, **SMALL).fit(X, NUMBERS)
     fold = fold_numbers(N, 3, root_seed(0))
     linear = [LinearRegression().fit(X[fold != k], NUMBERS[fold != k]) for k in range(3)]
     for own, expected in zip(model.init_, linear, strict=True):
         assert_allclose(own.coef_, expected.coef_)
 
-    still = GradientBoostingRegressor(init=LinearRegression(), n_bags=3, **SMALL)
+    still = GradientBoostingRegressor(init=LinearRegression(), n_folds=3, **SMALL)
     still.set_params(learning_rate=1e-9).fit(X, NUMBERS)
     assert_allclose(still.predict(X), np.mean([each.predict(X) for each in linear], axis=0), atol=1e-6)
     expected = np.array([linear[k].predict(X[[row]])[0] for row, k in enumerate(fold)])
-    assert_allclose(still.oob_prediction_, expected, atol=1e-6)
+    assert_allclose(still.oof_prediction_, expected, atol=1e-6)
 
 
 def test_the_model_that_was_given_stays_as_it_was() -> None:

@@ -48,7 +48,7 @@ CHOICES: list[dict[str, Any]] = [
     {"subsample": 0.6, "sampling_method": "uniform"},
     {"subsample": 0.6},
     {"sampling_method": "bayesian"},
-    {"n_bags": 3, "growth": "mixed", "max_features": 0.5},
+    {"n_folds": 3, "growth": "mixed", "max_features": 0.5},
     {"monotonic_cst": [1, 0, -1]},
     {"interaction_cst": "no_interactions", "max_step": 0.5},
     {"loss": "huber"},
@@ -112,7 +112,7 @@ def test_threads_do_not_change_a_bit(choice: dict[str, Any]) -> None:
     assert len(set(models)) == 1
 
 
-@pytest.mark.parametrize("choice", [{}, {"n_bags": 3}, {"early_stopping": True}])
+@pytest.mark.parametrize("choice", [{}, {"n_folds": 3}, {"early_stopping": True}])
 def test_the_last_stage_is_the_prediction(choice: dict[str, Any]) -> None:
     model = boosted(**choice).fit(TABLE, Y)
     *_, last = model.staged_predict(NEW)
@@ -277,7 +277,7 @@ def test_any_values_give_finite_answers(seed: int, linear_l2: float) -> None:
 def test_a_recipe_with_lines_is_a_recipe() -> None:
     model = GradientBoostingRegressor(random_state=0).fit(TABLE, Y)
 
-    assert model.n_bags_ == 8
+    assert model.n_folds_ == 8
     assert model.score(NEW, NEW_Y) > 0.85
     assert answers(model, NEW).shape == (600,)
     assert all(has_lines(model).values())
@@ -293,7 +293,7 @@ def difference(y: Any, score: Any) -> Any:
 
 def has_lines(model: Any) -> dict[int, bool]:
     """By booster: whether its first trees have lines, in the order of the forest, squad by squad."""
-    n_first = model.n_bags_ * max(1, len(getattr(model, "classes_", [])))
+    n_first = model.n_folds_ * max(1, len(getattr(model, "classes_", [])))
     trees = [model.forest_.tree(i) for i in range(min(n_first, len(model.forest_)))]
     return {place: len(tree.linear_slope) > 0 for place, tree in enumerate(trees)}
 
@@ -303,7 +303,7 @@ def test_boosters_of_classes_have_lines_in_one_half_and_constants_in_the_other()
     model = GradientBoostingClassifier(random_state=0, max_leaf_nodes=8).fit(X, CLASSES)
     lines = list(has_lines(model).values())
 
-    assert model.n_bags_ == 8
+    assert model.n_folds_ == 8
     assert any(lines[:12])
     assert not any(lines[12:])
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting._trainer import BoosterGroup, Trainer
-from coterie.boosting.plan import Plan, automatic_bags, make_plan
+from coterie.boosting.plan import Plan, automatic_folds, make_plan
 from coterie.datasets import make_messy
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.helpers.estimators import fingerprint
@@ -32,7 +32,7 @@ def test_numbers_mean_what_they_say() -> None:
     X, y = datasets.load_breast_cancer(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=7, random_state=0).fit(X, y)
 
-    assert (model.n_estimators_, model.n_bags_, len(model.forest_)) == (7, 1, 7)
+    assert (model.n_estimators_, model.n_folds_, len(model.forest_)) == (7, 1, 7)
     assert not hasattr(model, "validation_losses_")
     assert model.statistics_ is None
 
@@ -41,7 +41,7 @@ def test_numbers_mean_what_they_say() -> None:
 def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
     given = {
         "learning_rate": 0.3,
-        "n_bags": 3,
+        "n_folds": 3,
         "growth": "level",
         "max_leaf_nodes": 5,
         "min_samples_leaf": 9,
@@ -50,7 +50,7 @@ def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
     }
     plan = plan_of(GradientBoostingRegressor(**given), n_rows)
 
-    assert plan.n_bags == 3
+    assert plan.n_folds == 3
     assert [vars(policy) for policy in plan.policies] == [
         {
             "growth": "level",
@@ -68,8 +68,8 @@ def test_what_is_given_is_kept_by_the_recipe(n_rows: int) -> None:
 def test_few_rows_are_boosted_without_leaving_any_out() -> None:
     plan = plan_of(GradientBoostingRegressor(), 39)
 
-    assert (plan.n_bags, plan.stops_early, plan.max_rounds) == (1, False, 100)
-    assert plan_of(GradientBoostingRegressor(), 40).n_bags == 8
+    assert (plan.n_folds, plan.stops_early, plan.max_rounds) == (1, False, 100)
+    assert plan_of(GradientBoostingRegressor(), 40).n_folds == 8
 
 
 def test_smaller_steps_may_take_more_rounds() -> None:
@@ -81,7 +81,7 @@ def test_smaller_steps_may_take_more_rounds() -> None:
 def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
     few, many = (plan_of(GradientBoostingClassifier(), 10_000, n_outputs) for n_outputs in (1, 26))
 
-    assert many.n_bags < few.n_bags
+    assert many.n_folds < few.n_folds
     assert many.max_rounds < few.max_rounds
     assert many.policies[0].learning_rate == 2 * few.policies[0].learning_rate
 
@@ -89,12 +89,12 @@ def test_many_classes_mean_fewer_boosters_and_larger_steps() -> None:
 def test_large_tables_are_sampled_by_gradients() -> None:
     plan = plan_of(GradientBoostingClassifier(), 3_200_000)
 
-    assert (plan.n_bags, plan.sampling_method, plan.subsample) == (1, "gradient_based", 0.3)
+    assert (plan.n_folds, plan.sampling_method, plan.subsample) == (1, "gradient_based", 0.3)
     assert plan.policies[0].growth == "leaf"
 
 
 def test_more_rows_never_mean_more_boosters() -> None:
-    bags = [automatic_bags(int(n)) for n in np.geomspace(40, 1e8, 100)]
+    bags = [automatic_folds(int(n)) for n in np.geomspace(40, 1e8, 100)]
 
     assert bags[0] == 8
     assert bags[-1] == 1
@@ -135,7 +135,7 @@ def test_without_a_signal_the_answer_is_about_the_prior() -> None:
     model = GradientBoostingClassifier(random_state=0).fit(X, y)
 
     assert log_loss(new_y, model.predict_proba(X)) < np.log(2) + 0.01
-    assert abs(roc_auc_score(y, model.oob_decision_function_[:, 1]) - 0.5) < 0.1
+    assert abs(roc_auc_score(y, model.oof_proba_[:, 1]) - 0.5) < 0.1
 
 
 @pytest.mark.parametrize("target_statistics", ["none", "columns"])
@@ -143,33 +143,33 @@ def test_a_rows_own_target_does_not_move_what_is_said_of_it_out_of_bag(target_st
     X, y = table_with_towns(300)
     changed = y.copy()
     changed[11] = y.mean()
-    settings: dict[str, Any] = {"n_estimators": 15, "n_bags": 4, "growth": "mixed", "random_state": 0}
+    settings: dict[str, Any] = {"n_estimators": 15, "n_folds": 4, "growth": "mixed", "random_state": 0}
     first, second = (
         GradientBoostingRegressor(**settings, target_statistics=target_statistics).fit(X, target)
         for target in (y, changed)
     )
 
-    assert first.oob_prediction_[11] == pytest.approx(second.oob_prediction_[11], abs=1e-9)
-    assert np.abs(first.oob_prediction_ - second.oob_prediction_).max() > 1e-3
+    assert first.oof_prediction_[11] == pytest.approx(second.oof_prediction_[11], abs=1e-9)
+    assert np.abs(first.oof_prediction_ - second.oof_prediction_).max() > 1e-3
 
 
 def test_out_of_bag_answers_have_the_loss_that_stopped_the_growth() -> None:
     X, y = table_with_towns()
     model = GradientBoostingRegressor(random_state=0, growth="leaf").fit(X, y)
 
-    assert model.n_bags_ == 8
+    assert model.n_folds_ == 8
     best = model.validation_losses_[model.n_estimators_ - 1]
     assert best == model.validation_losses_.min()
-    assert np.mean((model.oob_prediction_ - y) ** 2) / 2 == pytest.approx(best, rel=1e-4)
+    assert np.mean((model.oof_prediction_ - y) ** 2) / 2 == pytest.approx(best, rel=1e-4)
 
 
 def test_probabilities_out_of_bag_are_probabilities_of_every_class() -> None:
     X, y = datasets.load_wine(return_X_y=True)
     model = GradientBoostingClassifier(random_state=0).fit(X, y)
 
-    assert model.oob_decision_function_.shape == (len(y), 3)
-    np.testing.assert_allclose(model.oob_decision_function_.sum(axis=1), 1)
-    assert np.mean(model.oob_decision_function_.argmax(axis=1) == y) > 0.9
+    assert model.oof_proba_.shape == (len(y), 3)
+    np.testing.assert_allclose(model.oof_proba_.sum(axis=1), 1)
+    assert np.mean(model.oof_proba_.argmax(axis=1) == y) > 0.9
 
 
 def test_importances_of_statistics_belong_to_their_column() -> None:
@@ -213,13 +213,15 @@ def test_interaction_sets_hold_for_statistics_too() -> None:
 
 def test_mixed_growth_needs_two_boosters() -> None:
     X, y = table_with_towns(100)
-    with pytest.raises(InvalidParameter, match=r"growth='mixed'.*only one booster.*n_bags to 2"):
+    with pytest.raises(InvalidParameter, match=r"growth='mixed'.*only one booster.*n_folds to 2"):
         GradientBoostingRegressor(n_estimators=5, growth="mixed").fit(X, y)
 
 
 def test_more_bags_than_rows_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"Cannot divide 5 row\(s\) among 6 boosters.*n_bags to at most 5"):
-        GradientBoostingRegressor(n_estimators=5, n_bags=6).fit(np.ones((5, 1)), np.arange(5.0))
+    with pytest.raises(
+        InvalidInput, match=r"Cannot divide 5 row\(s\) among 6 boosters.*n_folds to at most 5"
+    ):
+        GradientBoostingRegressor(n_estimators=5, n_folds=6).fit(np.ones((5, 1)), np.arange(5.0))
 
 
 def test_an_error_in_one_booster_ends_the_fit() -> None:
@@ -239,4 +241,4 @@ def test_messy_tables_are_taken_as_they_are() -> None:
     model = GradientBoostingClassifier(random_state=0).fit(X, y)
 
     assert model.score(X, y) > 0.6
-    assert np.isfinite(model.oob_decision_function_).all()
+    assert np.isfinite(model.oof_proba_).all()

@@ -83,7 +83,7 @@ def test_a_constant_target_stays_constant(table: Any) -> None:
         {"subsample": 0.5, "sampling_method": "uniform"},
         {"subsample": 0.5, "sampling_method": "gradient_based"},
         {"sampling_method": "bayesian"},
-        {"n_bags": 3},
+        {"n_folds": 3},
         {"early_stopping": True},
         {"growth": "level", "leaf_penalty": 0.5},
         {"max_features": 0.5, "split_noise": 1.0},
@@ -133,11 +133,11 @@ def test_categories_and_missing_values_serve_all_targets() -> None:
 
 def test_the_recipe_learns_several_targets(table: Any) -> None:
     X, Y = table
-    model = GradientBoostingRegressor(random_state=0, n_bags=2).fit(X[:400], Y[:400])
+    model = GradientBoostingRegressor(random_state=0, n_folds=2).fit(X[:400], Y[:400])
 
     assert model.score(X[400:], Y[400:]) > 0.7
-    assert model.oob_prediction_.shape == (400, 3)
-    assert np.isfinite(model.oob_prediction_).all()
+    assert model.oof_prediction_.shape == (400, 3)
+    assert np.isfinite(model.oof_prediction_).all()
 
 
 def test_offsets_are_one_for_each_target(table: Any) -> None:
@@ -202,7 +202,7 @@ def test_a_score_of_several_targets_may_decide(table: Any) -> None:
         ({"loss": "quantile", "quantile": [0.1, 0.9]}, "loss='quantile' takes one target"),
         ({"monotonic_cst": [1] + [0] * 7}, "monotonic_cst is not supported with several targets: y has 3"),
         ({"growth": "oblivious"}, "growth='oblivious' grows symmetric trees"),
-        ({"growth": "mixed", "n_bags": 2}, "growth='mixed' grows symmetric trees"),
+        ({"growth": "mixed", "n_folds": 2}, "growth='mixed' grows symmetric trees"),
     ],
 )
 def test_what_shared_trees_cannot_do_is_refused(settings: dict[str, Any], message: str, table: Any) -> None:

@@ -20,8 +20,8 @@ LABELS = np.where(NUMBERS > 0.3, "yes", "no")
 MANY = np.array(["a", "b", "c"])[np.digitize(NUMBERS, [-0.5, 1.0])]
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"n_bags": 3, "max_features": 0.5},
-    {"n_bags": 4, "growth": "mixed", "n_estimators": 100, "learning_rate": 0.2, "early_stopping": True},
+    {"n_folds": 3, "max_features": 0.5},
+    {"n_folds": 4, "growth": "mixed", "n_estimators": 100, "learning_rate": 0.2, "early_stopping": True},
 ]
 
 

@@ -204,7 +204,7 @@ def test_a_selection_is_pruned_too() -> None:
     ("model", "y"),
     [
         (GradientBoostingRegressor(n_estimators=30, learning_rate=0.3, random_state=0), NUMBERS),
-        (GradientBoostingRegressor(n_estimators=12, n_bags=3, random_state=0), NUMBERS),
+        (GradientBoostingRegressor(n_estimators=12, n_folds=3, random_state=0), NUMBERS),
         (GradientBoostingClassifier(n_estimators=12, random_state=0), LABELS),
     ],
 )

@@ -38,7 +38,7 @@ def test_their_predictions_are_those_of_rows_left_out() -> None:
     boosting = model.named_estimators_["boosting"].models[0]
 
     assert isinstance(boosting, GradientBoostingRegressor)
-    np.testing.assert_array_equal(model.oof_predictions_["boosting"], boosting.oob_prediction_)
+    np.testing.assert_array_equal(model.oof_predictions_["boosting"], boosting.oof_prediction_)
 
 
 def test_nothing_is_learned_of_noise() -> None:

@@ -90,5 +90,5 @@ def test_the_docstring_keeps_its_opening_and_its_examples(estimator: Any, openin
     assert text.startswith(opening)
     assert "<" not in text.split("Examples\n")[0]
     assert text.count("Examples\n    --------") == 1
-    assert "oob_decision_function_ : array" in text
+    assert "oob_decision_function_ : array" in text or "oof_proba_ : array" in text
     assert "{" not in text.replace('{"', "")

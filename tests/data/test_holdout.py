@@ -108,7 +108,7 @@ def test_one_group_cannot_be_parted_and_too_many_folds_are_refused() -> None:
     with raised(InvalidInput, parameter="groups", received=1, allowed="at least 2 groups"):
         holdout_rows(5, 0.5, 0, groups=np.zeros(5, int))
     with raised(
-        InvalidInput, parameter="n_bags", received=3, allowed="at most 2", about="2 group(s) among 3"
+        InvalidInput, parameter="n_folds", received=3, allowed="at most 2", about="2 group(s) among 3"
     ):
         fold_numbers(6, 3, 0, groups=np.arange(6) % 2)
 

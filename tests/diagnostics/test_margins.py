@@ -212,7 +212,7 @@ def test_scikit_learn_knows_its_bags_too(name: str) -> None:
         (2, {}),
         (3, {}),
         (2, {"linear_leaves": True}),
-        (2, {"n_bags": 3}),
+        (2, {"n_folds": 3}),
         (2, {"init": LogisticRegression()}),
         (2, {"dropout_rate": 0.5}),
         (2, {"loss": "exponential"}),

@@ -86,7 +86,7 @@ def test_a_tree_is_explained_as_the_definition_says() -> None:
 MODELS = [
     (GradientBoostingRegressor(n_estimators=20, random_state=0), NUMBERS, "predict"),
     (GradientBoostingRegressor(n_estimators=20, growth="oblivious", random_state=0), NUMBERS, "predict"),
-    (GradientBoostingRegressor(random_state=0, n_bags=2), NUMBERS, "predict"),  # linear leaves
+    (GradientBoostingRegressor(random_state=0, n_folds=2), NUMBERS, "predict"),  # linear leaves
     (GradientBoostingClassifier(n_estimators=10, random_state=0), CLASSES, "decision_function"),
     (GradientBoostingClassifier(n_estimators=10, random_state=0), TWO, "decision_function"),
     (RandomForestRegressor(n_estimators=5, random_state=0), NUMBERS, "predict"),

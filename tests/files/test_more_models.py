@@ -36,7 +36,11 @@ def cases() -> dict[str, tuple[Any, Any, Any]]:
         "linear leaves": (boosting(n_estimators=5, linear_leaves=True), TABLE, Y),
         "statistics of pairs": (boosting(n_estimators=5, target_statistics="pairs"), TABLE, Y),
         "auto": (boosting(random_state=0), X[:60], Y[:60]),
-        "several boosters, warm": (boosting(n_estimators=4, n_bags=2, warm_start=True, random_state=0), X, Y),
+        "several boosters, warm": (
+            boosting(n_estimators=4, n_folds=2, warm_start=True, random_state=0),
+            X,
+            Y,
+        ),
         "quantiles": (boosting(n_estimators=5, loss=Quantile((0.1, 0.5, 0.9))), X, Y),
         "dropout": (boosting(n_estimators=5, dropout_rate=0.5, random_state=0), X, Y),
         "several targets": (boosting(n_estimators=5), X, np.column_stack([Y, -Y])),

@@ -17,16 +17,16 @@ Y = np.sqrt(X[:, 0])
 OLD = upgrades.FORMAT
 # As if these names had been others until now.
 RENAMES = Renames(
-    params={"OldBoosting": {"bags": "n_bags", "rate": "learning_rate"}},
+    params={"OldBoosting": {"bags": "n_folds", "rate": "learning_rate"}},
     state={"OldBoosting": {"first_": "baseline_"}},
-    keys={"Trace": {"settled": {"bags": "n_bags"}}},
+    keys={"Trace": {"settled": {"bags": "n_folds"}}},
     classes={"OldBoosting": "GradientBoostingRegressor"},
 )
 
 
 def _model(n_rounds: int = 3) -> Any:
     model = coterie.GradientBoostingRegressor(
-        n_estimators=n_rounds, n_bags=1, learning_rate=0.5, warm_start=True, random_state=0
+        n_estimators=n_rounds, n_folds=1, learning_rate=0.5, warm_start=True, random_state=0
     )
     return model.fit(X, Y)
 
@@ -41,7 +41,7 @@ def _old_file(model: Any) -> Opened:
         for old, new in names["OldBoosting"].items():
             node[part][old] = node[part].pop(new)
     for pair in opened.node("Trace")["state"]["settled"]["dict"]:
-        pair[0] = "bags" if pair[0] == "n_bags" else pair[0]
+        pair[0] = "bags" if pair[0] == "n_folds" else pair[0]
     return opened
 
 
@@ -75,7 +75,7 @@ def test_a_model_with_old_names_continues_where_it_was() -> None:
 @pytest.mark.usefixtures("_next_format")
 def test_a_file_with_an_old_name_and_its_new_one_is_refused() -> None:
     opened = _old_file(_model())
-    opened.nodes[-1]["params"]["n_bags"] = 1
+    opened.nodes[-1]["params"]["n_folds"] = 1
 
     with pytest.raises(ModelFileError, match="has a parameter 'bags'"):
         loaded(opened.data())
@@ -117,3 +117,28 @@ def test_what_is_no_node_is_left_to_the_reader(nodes: Any) -> None:
 def test_nodes_of_the_newest_format_stay_as_they_are() -> None:
     nodes = [{"class": "Trace", "state": {}}]
     assert upgraded(nodes, upgrades.FORMAT) is nodes
+
+
+def test_a_boosting_of_format_3_has_folds_where_it_had_bags() -> None:
+    model = coterie.GradientBoostingRegressor(n_estimators=4, n_folds=2, warm_start=True, random_state=0)
+    model.fit(X, Y)
+    opened = Opened(stored(model))
+    opened.metadata["coterie_format"] = "3"
+    node = opened.nodes[-1]
+    node["params"]["n_bags"] = node["params"].pop("n_folds")
+    for old, new in (
+        ("n_bags_", "n_folds_"),
+        ("bag_weights_", "fold_weights_"),
+        ("oob_prediction_", "oof_prediction_"),
+    ):
+        node["state"][old] = node["state"].pop(new)
+    for pair in opened.node("Trace")["state"]["settled"]["dict"]:
+        pair[0] = "n_bags" if pair[0] == "n_folds" else pair[0]
+
+    twin = loaded(opened.data())
+
+    assert twin.n_folds == 2
+    assert np.array_equal(twin.fold_weights_, model.fold_weights_)
+    assert np.array_equal(twin.oof_prediction_, model.oof_prediction_)
+    longer = twin.set_params(n_estimators=6).fit(X, Y)
+    assert np.array_equal(longer.predict(X), model.set_params(n_estimators=6).fit(X, Y).predict(X))

@@ -45,13 +45,19 @@ FITS: dict[str, tuple[type[Any], dict[str, Any], str, dict[str, Any]]] = {
     ),
     "boosting, several boosters that stop early": (
         coterie.GradientBoostingClassifier,
-        {"n_estimators": 30, "n_bags": 2, "early_stopping": True, "n_iter_no_change": 2, "max_leaf_nodes": 4},
+        {
+            "n_estimators": 30,
+            "n_folds": 2,
+            "early_stopping": True,
+            "n_iter_no_change": 2,
+            "max_leaf_nodes": 4,
+        },
         "classes",
         {},
     ),
     "boosting by the recipe, grown again on all rows": (
         coterie.GradientBoostingRegressor,
-        {"refit": True, "n_iter_no_change": 3, "n_bags": 2, "learning_rate": 0.5},
+        {"refit": True, "n_iter_no_change": 3, "n_folds": 2, "learning_rate": 0.5},
         "numbers",
         {},
     ),

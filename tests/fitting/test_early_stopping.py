@@ -95,7 +95,7 @@ def test_class_weights_count_in_the_loss_of_an_eval_set() -> None:
 
 
 def test_each_group_is_evaluated_by_the_mean_of_its_boosters() -> None:
-    model = GradientBoostingRegressor(n_bags=4, growth="mixed", max_features=0.5, warm_start=True, **QUICK)
+    model = GradientBoostingRegressor(n_folds=4, growth="mixed", max_features=0.5, warm_start=True, **QUICK)
     model.fit(X, NUMBERS, eval_set=(NEW, NEW_NUMBERS))
     boosters = model._previous_fit().state.trees(1)
 
@@ -111,11 +111,11 @@ def test_each_group_is_evaluated_by_the_mean_of_its_boosters() -> None:
         kept.append(half_squares(NEW_NUMBERS, model.baseline_[0] + added / 2))
     assert model.validation_losses_[-1] >= np.mean(kept) - 1e-12
     assert model.validation_losses_.min() == pytest.approx(np.mean(kept), rel=0.02)
-    assert not hasattr(model, "oob_prediction_")
+    assert not hasattr(model, "oof_prediction_")
 
 
 def test_all_bags_learn_from_all_rows_beside_an_eval_set() -> None:
-    model = GradientBoostingRegressor(init=Spy(), n_bags=3, max_features=0.5, **QUICK)
+    model = GradientBoostingRegressor(init=Spy(), n_folds=3, max_features=0.5, **QUICK)
     model.fit(X, NUMBERS, eval_set=(NEW, NEW_NUMBERS))
 
     assert [len(spy.seen_) for spy in model.init_] == [N, N, N]
@@ -200,12 +200,12 @@ def test_a_group_is_left_out_as_a_whole() -> None:
 def test_each_bag_leaves_groups_of_its_own_out(weight: Any) -> None:
     groups = RNG.integers(0, 9, N)
     groups[weight == 0] = 9  # a group that nobody needs to leave out
-    model = GradientBoostingClassifier(n_bags=3, max_features=0.5, **QUICK)
+    model = GradientBoostingClassifier(n_folds=3, max_features=0.5, **QUICK)
     model.fit(X, LABELS, weight, groups=groups)
-    left_out = np.isfinite(model.oob_decision_function_[:, 0])
+    left_out = np.isfinite(model.oof_proba_[:, 0])
 
     assert_array_equal(left_out, np.ones(N, bool) if weight is None else weight > 0)
-    spied = GradientBoostingRegressor(init=Spy(), n_bags=3, **QUICK)
+    spied = GradientBoostingRegressor(init=Spy(), n_folds=3, **QUICK)
     spied.fit(np.column_stack([X, groups]), NUMBERS, groups=groups)
     folds = [set(groups) - set(spy.seen_[:, -1]) for spy in spied.init_]
     assert all(folds)
@@ -223,17 +223,17 @@ def test_the_last_rows_can_be_the_ones_left_out() -> None:
 
 def test_bags_that_leave_the_last_rows_out_differ_by_their_seeds() -> None:
     model = GradientBoostingRegressor(
-        n_bags=3, early_stopping=True, holdout="last_rows", max_features=0.5, warm_start=True, **QUICK
+        n_folds=3, early_stopping=True, holdout="last_rows", max_features=0.5, warm_start=True, **QUICK
     ).fit(X, NUMBERS)
 
-    assert np.isnan(model.oob_prediction_[:360]).all()
-    assert_allclose(model.oob_prediction_[360:], model.predict(X[360:]), rtol=1e-12)
+    assert np.isnan(model.oof_prediction_[:360]).all()
+    assert_allclose(model.oof_prediction_[360:], model.predict(X[360:]), rtol=1e-12)
     first, second, _ = model._previous_fit().state.trees(1)
     assert first[0][0].threshold.tolist() != second[0][0].threshold.tolist()
 
 
 def test_without_early_stopping_the_last_rows_are_learned_from() -> None:
-    settings = {**QUICK, "n_estimators": 10, "n_bags": 2}
+    settings = {**QUICK, "n_estimators": 10, "n_folds": 2}
     model = GradientBoostingRegressor(init=Spy(), holdout="last_rows", **settings).fit(X, NUMBERS)
 
     assert [len(spy.seen_) for spy in model.init_] == [N, N]
@@ -250,7 +250,7 @@ def test_without_early_stopping_the_last_rows_are_learned_from() -> None:
             "has none: it is evaluated on the eval_set",
         ),
         ({"early_stopping": True}, {"groups": np.zeros(N)}, "all rows are of one group"),
-        ({"n_bags": 5}, {"groups": np.arange(N) % 4}, r"4 group\(s\) among 5 boosters"),
+        ({"n_folds": 5}, {"groups": np.arange(N) % 4}, r"4 group\(s\) among 5 boosters"),
         ({"early_stopping": True}, {"groups": np.arange(N - 1)}, r"shape \(399,\); expected \(400,\)"),
         ({"early_stopping": True}, {"groups": [None, *range(N - 1)]}, "group of row 0 is missing"),
         ({"early_stopping": True}, {"groups": "Ann"}, "groups='Ann'"),
@@ -317,15 +317,15 @@ def test_a_score_of_several_bags_is_taken_of_all_rows_left_out() -> None:
         return -float(np.abs(model.predict(X) - y).mean())
 
     model = GradientBoostingRegressor(
-        scoring=mean_error, n_bags=4, early_stopping=True, max_features=0.5, **QUICK
+        scoring=mean_error, n_folds=4, early_stopping=True, max_features=0.5, **QUICK
     )
     model.fit(X, NUMBERS)
 
     assert set(seen) == {N}
-    error = np.abs(model.oob_prediction_ - NUMBERS).mean()
+    error = np.abs(model.oof_prediction_ - NUMBERS).mean()
     assert model.validation_scores_.max() == pytest.approx(-error, rel=1e-5)
     mixed = GradientBoostingRegressor(
-        scoring=mean_error, n_bags=4, growth="mixed", early_stopping=True, **QUICK
+        scoring=mean_error, n_folds=4, growth="mixed", early_stopping=True, **QUICK
     ).fit(X, NUMBERS)
     assert set(seen) == {N, N // 2}
     assert len(mixed.validation_scores_) == len(mixed.validation_losses_)
@@ -377,14 +377,14 @@ def test_refit_grows_the_rounds_that_were_found_on_all_rows() -> None:
 
 
 def test_refit_of_several_bags_grows_each_of_them_on_all_rows() -> None:
-    settings = {"n_bags": 4, "growth": "mixed", "early_stopping": True, "init": Spy(), **QUICK}
+    settings = {"n_folds": 4, "growth": "mixed", "early_stopping": True, "init": Spy(), **QUICK}
     stopped = GradientBoostingRegressor(**settings).fit(X, NUMBERS)
     model = GradientBoostingRegressor(refit=True, **settings).fit(X, NUMBERS)
 
     assert_array_equal(model.rounds_, stopped.rounds_)
-    assert_array_equal(model.bag_weights_, stopped.bag_weights_)
-    assert len(set(model.bag_weights_)) == 2
-    assert_array_equal(model.oob_prediction_, stopped.oob_prediction_)
+    assert_array_equal(model.fold_weights_, stopped.fold_weights_)
+    assert len(set(model.fold_weights_)) == 2
+    assert_array_equal(model.oof_prediction_, stopped.oof_prediction_)
     assert [len(spy.seen_) for spy in stopped.init_] == [300] * 4
     assert [len(spy.seen_) for spy in model.init_] == [N] * 4
 
@@ -396,12 +396,12 @@ def test_refit_of_several_bags_grows_each_of_them_on_all_rows() -> None:
     ("settings", "given"),
     [
         ({}, {"eval_set": (NEW, NEW_MANY)}),
-        ({"n_bags": 3, "max_features": 0.5}, {"eval_set": (NEW, NEW_MANY)}),
+        ({"n_folds": 3, "max_features": 0.5}, {"eval_set": (NEW, NEW_MANY)}),
         (
-            {"n_bags": 4, "growth": "mixed", "early_stopping": True, "refit": True},
+            {"n_folds": 4, "growth": "mixed", "early_stopping": True, "refit": True},
             {"groups": np.arange(N) // 7},
         ),
-        ({"n_bags": 3, "early_stopping": True, "holdout": "last_rows", "scoring": "accuracy"}, {}),
+        ({"n_folds": 3, "early_stopping": True, "holdout": "last_rows", "scoring": "accuracy"}, {}),
     ],
 )
 def test_threads_do_not_change_when_to_stop(settings: Any, given: Any) -> None:

@@ -23,9 +23,9 @@ Y = X[:, 0] + 0.3 * RNG.normal(size=120)
 
 MODELS = {
     "boosting": lambda: GradientBoostingRegressor(
-        n_estimators=12, n_bags=1, early_stopping=False, random_state=0
+        n_estimators=12, n_folds=1, early_stopping=False, random_state=0
     ),
-    "several boosters": lambda: GradientBoostingRegressor(n_estimators=12, n_bags=3, random_state=0),
+    "several boosters": lambda: GradientBoostingRegressor(n_estimators=12, n_folds=3, random_state=0),
     "forest": lambda: RandomForestRegressor(20, random_state=0),
     "a forest that ends by itself": lambda: ExtraTreesRegressor("auto", bootstrap=True, random_state=0),
 }
@@ -68,7 +68,7 @@ def test_rounds_of_boosting_are_counted_and_can_be_ended() -> None:
 
 def test_several_boosters_end_together() -> None:
     recorder = Recorder(4)
-    settings = {"early_stopping": False, "n_bags": 3}
+    settings = {"early_stopping": False, "n_folds": 3}
     with monitored(recorder):
         model = MODELS["several boosters"]().set_params(**settings).fit(X, Y)
 

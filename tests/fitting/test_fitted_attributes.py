@@ -19,7 +19,7 @@ FITS: dict[str, dict[str, Any]] = {
     "plain": {},
     "early stopping": {"early_stopping": True, "n_estimators": 8, "validation_fraction": 0.3},
     "out of bag": {"oob_score": True, "keep_rows": True, "bootstrap": True},
-    "warm start": {"warm_start": True, "n_bags": 2},
+    "warm start": {"warm_start": True, "n_folds": 2},
     "out of fold": {"cv": KFold(3), "leak_guard": True, "on_error": "drop"},
     "corrective": {"corrective": "margin"},
 }

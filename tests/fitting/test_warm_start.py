@@ -33,8 +33,8 @@ REGRESSORS: list[dict[str, Any]] = [
     {"loss": "absolute_error", "growth": "oblivious", "max_depth": 4},
     {"loss": "quantile", "quantile": [0.1, 0.9]},
     {"loss": "huber", "path_smoothing": 5.0},
-    {"n_bags": 4, "growth": "mixed", "max_features": 0.5},
-    {"n_bags": 3, "subsample": 0.7, "sampling_method": "uniform"},
+    {"n_folds": 4, "growth": "mixed", "max_features": 0.5},
+    {"n_folds": 3, "subsample": 0.7, "sampling_method": "uniform"},
     {"target_statistics": "columns", "leaf_penalty": 1.0},
     {"sampling_method": "bayesian", "min_samples_leaf": 1},
 ]
@@ -61,13 +61,13 @@ def test_two_fits_are_one_longer_fit(settings: dict[str, Any], table: Any) -> No
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_classes_go_on_as_well(n_jobs: int) -> None:
-    settings = {"n_bags": 2, "class_weight": "balanced", "random_state": 0, "n_jobs": n_jobs}
+    settings = {"n_folds": 2, "class_weight": "balanced", "random_state": 0, "n_jobs": n_jobs}
     model = GradientBoostingClassifier(n_estimators=7, warm_start=True, **settings).fit(TABLE, MANY)
     longer(model, 19, TABLE, MANY)
     full = GradientBoostingClassifier(n_estimators=19, **settings).fit(TABLE, MANY)
 
     assert fingerprint(model) == fingerprint(full)
-    assert_array_equal(model.oob_decision_function_, full.oob_decision_function_)
+    assert_array_equal(model.oof_proba_, full.oof_proba_)
 
 
 def test_counts_with_an_offset_and_an_init_go_on() -> None:
@@ -84,7 +84,7 @@ def test_counts_with_an_offset_and_an_init_go_on() -> None:
 
 @pytest.mark.parametrize("first", [5, 30, 60])
 @pytest.mark.parametrize(
-    "settings", [{}, {"n_bags": 4, "growth": "mixed", "max_features": 0.5}, {"scoring": "r2"}]
+    "settings", [{}, {"n_folds": 4, "growth": "mixed", "max_features": 0.5}, {"scoring": "r2"}]
 )
 def test_early_stopping_stops_where_one_longer_fit_would(settings: dict[str, Any], first: int) -> None:
     settings = {**settings, "early_stopping": True, "learning_rate": 0.3, "random_state": 0}
@@ -151,7 +151,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"n_estimators": "auto"}, {}, "n_estimators='auto' a fit ends when"),
     ({"refit": True}, {}, "refit=True"),
     ({"loss": "exponential"}, {}, "loss='exponential' cannot continue a fit with loss='log_loss'"),
-    ({"n_bags": 3}, {}, "n_bags=3 cannot continue"),
+    ({"n_folds": 3}, {}, "n_folds=3 cannot continue"),
     ({"early_stopping": True}, {}, "early_stopping=True cannot continue"),
     ({"holdout": "last_rows"}, {}, "holdout='last_rows' cannot continue"),
     ({}, {"X": X[:, :3]}, "3 columns.*instead of 4 columns"),
@@ -183,7 +183,7 @@ def test_what_cannot_be_continued_is_refused_and_leaves_the_model_as_it_was(
 
 
 def test_several_bags_must_know_from_the_first_fit() -> None:
-    model = GradientBoostingRegressor(n_estimators=5, n_bags=3, random_state=0).fit(X, NUMBERS)
+    model = GradientBoostingRegressor(n_estimators=5, n_folds=3, random_state=0).fit(X, NUMBERS)
 
     assert not hasattr(model, "_as_grown")
     with pytest.raises(InvalidParameter, match=r"3 boosters were fitted.*before the first fit"):

@@ -133,7 +133,7 @@ def models_of_numbers() -> dict[str, tuple[Any, Any]]:
             y,
         ),
         "boosting, one class": (coterie.GradientBoostingClassifier(**boost), np.full(len(X), "all")),
-        "boosting, bags": (coterie.GradientBoostingRegressor(n_estimators=5, n_bags=3, random_state=0), y),
+        "boosting, bags": (coterie.GradientBoostingRegressor(n_estimators=5, n_folds=3, random_state=0), y),
         "boosting, oblivious": (coterie.GradientBoostingRegressor(growth="oblivious", **boost), y),
         "boosting, lines of numbers": (coterie.GradientBoostingRegressor(linear_leaves=True, **boost), y),
         "boosting, several targets": (coterie.GradientBoostingRegressor(**boost), both),

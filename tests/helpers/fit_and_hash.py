@@ -19,7 +19,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "+lines": {"linear_leaves": True},
     "+oblivious": {"growth": "oblivious"},
     "+level": {"growth": "level", "leaf_penalty": 0.1, "split_noise": 1.0},
-    "+mixed": {"growth": "mixed", "n_bags": 3, "early_stopping": True},
+    "+mixed": {"growth": "mixed", "n_folds": 3, "early_stopping": True},
     "+smoothed": {"path_smoothing": 3.0, "l1_regularization": 0.5, "max_step": 0.5},
     "+drawn": {"max_features_per_tree": 0.7, "max_features_per_level": 0.7},
     "+uniform": {"subsample": 0.6, "sampling_method": "uniform"},

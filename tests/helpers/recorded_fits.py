@@ -167,8 +167,8 @@ def _boosting_cases() -> None:
         "level": {"growth": "level", "leaf_penalty": 0.1, "split_noise": 1.0},
         "oblivious": {"growth": "oblivious", "max_depth": 3},
         "lines": {"linear_leaves": True},
-        "mixed": {"growth": "mixed", "n_bags": 4, "early_stopping": True},
-        "refit": {"early_stopping": True, "refit": True, "n_bags": 2},
+        "mixed": {"growth": "mixed", "n_folds": 4, "early_stopping": True},
+        "refit": {"early_stopping": True, "refit": True, "n_folds": 2},
         "smoothed": {"path_smoothing": 3.0, "l1_regularization": 0.5, "max_step": 0.5},
         "uniform": {"subsample": 0.6, "sampling_method": "uniform"},
         "gradient based": {"subsample": 0.6, "sampling_method": "gradient_based"},
@@ -402,7 +402,7 @@ def _continued_cases() -> None:
     line = LinearRegression()
     kinds: dict[str, tuple[Callable[[], Any], str, str]] = {
         "boosting": (boosted("classes"), "mixed", "classes"),
-        "boosting of folds": (boosted("number", n_bags=3), "mixed", "number"),
+        "boosting of folds": (boosted("number", n_folds=3), "mixed", "number"),
         "forest": (forest("RandomForestClassifier"), "mixed", "classes"),
         "extra trees": (forest("ExtraTreesRegressor"), "mixed", "number"),
         "adaboost": (

@@ -409,9 +409,9 @@ def test_the_recipe_takes_a_loss_of_ones_own() -> None:
         CustomLoss(square, slope_of_square, inverse_link=lambda score: np.maximum(score, 0)),
     ):
         model = GradientBoostingRegressor(loss=loss, random_state=0).fit(table, y, weight)
-        assert model.n_bags_ > 1
-        assert np.isnan(model.oob_prediction_[:6]).all()
-        assert np.abs(model.oob_prediction_ - y)[6:].mean() < np.abs(y - y.mean()).mean() / 2
+        assert model.n_folds_ > 1
+        assert np.isnan(model.oof_prediction_[:6]).all()
+        assert np.abs(model.oof_prediction_ - y)[6:].mean() < np.abs(y - y.mean()).mean() / 2
 
 
 def test_an_early_stop_measures_the_own_loss() -> None:

@@ -56,9 +56,12 @@ def test_without_gamma_it_is_log_loss() -> None:
 def test_negative_hessians_are_no_surprise() -> None:
     """A row that is wrong by far bends the loss downwards; trees step along anyway, and nobody is warned."""
     loss = Focal(gamma=2.0)
-    assert loss.hessian(np.ones(1), np.array([-5.0]))[0] < 0
+    bound = loss.bind(Y, None, 1)
+    bound.scores[:] = -5 / bound.scale
+    assert loss.hessian(Y, bound.raw_predictions(np.arange(len(Y)))[:, 0])[Y == 1].max() < 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        assert (bound.derivatives(0)[1] > 0).all()
         model = GradientBoostingClassifier(loss=loss, n_estimators=30, early_stopping=False).fit(X, Y)
     values = [loss.value(Y, raw).mean() for raw in model.staged_decision_function(X)]
     assert (np.diff(values) < 0).all()

@@ -177,7 +177,7 @@ def test_starts_are_finite_where_no_constant_is_the_best(weight: Any) -> None:
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_an_offset_is_a_rate_with_a_weight(
-    seed: int, loss: Any, subsample: float, n_bags: int, weighted: bool
+    seed: int, loss: Any, subsample: float, n_folds: int, weighted: bool
 ) -> None:
     """Poisson with the log of the exposure equals rates weighted by exposure; other powers weight by another power."""
     choice, power = loss
@@ -190,7 +190,7 @@ def test_an_offset_is_a_rate_with_a_weight(
         "loss": choice,
         "n_estimators": 10,
         "subsample": subsample,
-        "n_bags": n_bags,
+        "n_folds": n_folds,
         "sampling_method": "uniform",
         "random_state": 0,
     }
@@ -202,8 +202,8 @@ def test_an_offset_is_a_rate_with_a_weight(
     assert model.baseline_[0] == pytest.approx(rates.baseline_[0], rel=1e-12)
     assert_allclose(model.predict(X), rates.predict(X), rtol=1e-4)
     assert_allclose(model.predict(X, offset=np.log(exposure)), model.predict(X) * exposure)
-    if n_bags > 1:
-        assert_allclose(model.oob_prediction_, rates.oob_prediction_ * exposure, rtol=1e-4)
+    if n_folds > 1:
+        assert_allclose(model.oof_prediction_, rates.oof_prediction_ * exposure, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -294,8 +294,8 @@ def test_the_recipe_learns_on_top_of_offsets(loss: str) -> None:
         return float(-np.log(probabilities[np.arange(500), y.astype(int)]).mean())
 
     alone = surprise(np.column_stack([1 / (1 + np.exp(offset)), 1 / (1 + np.exp(-offset))]))
-    assert model.n_bags_ > 1
-    assert surprise(model.oob_decision_function_) < alone
+    assert model.n_folds_ > 1
+    assert surprise(model.oof_proba_) < alone
     assert surprise(model.predict_proba(X, offset=times * offset)) < alone < surprise(model.predict_proba(X))
 
 

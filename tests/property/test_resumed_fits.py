@@ -56,7 +56,7 @@ def lesson(seed: int, n_classes: int) -> tuple[Any, Any, Any]:
     sampling=st.sampled_from(["uniform", "gradient_based"]),
     columns=st.sampled_from([0.5, 1.0]),
     dropout=st.sampled_from([0.0, 0.3]),
-    n_bags=st.integers(1, 2),
+    n_folds=st.integers(1, 2),
     growth=st.sampled_from(["leaf", "level", "oblivious"]),
     early=st.booleans(),
 )
@@ -69,7 +69,7 @@ def test_boosting(
     sampling: str,
     columns: float,
     dropout: float,
-    n_bags: int,
+    n_folds: int,
     growth: str,
     early: bool,
 ) -> None:
@@ -82,7 +82,7 @@ def test_boosting(
             sampling_method=sampling if subsample < 1 else "uniform",
             max_features=columns,
             dropout_rate=0.0 if early else dropout,
-            n_bags=n_bags,
+            n_folds=n_folds,
             growth=growth,
             early_stopping=early,
             n_iter_no_change=2,

@@ -23,7 +23,7 @@ from coterie.data.prepare import prepare_prediction
 from coterie.data.schema import Schema
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
-from coterie.fitting.first_rounds import check_n_trees
+from coterie.fitting.first_rounds import check_first
 from coterie.members.member_predictions import MemberPredictions, numbered
 from coterie.trees.tree_sum import TreeSum
 
@@ -46,31 +46,30 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
     _by_stumps: bool
     _table: Any
 
-    def decision_function(self, X: Any, *, n_trees: int | None = None) -> FloatArray:
+    def decision_function(self, X: Any, *, n_rounds: int | None = None) -> FloatArray:
         """The votes for the second class minus those for the first, or those for each class minus their mean.
 
         A positive score speaks for the second class. Scores are on the scale of the exponential loss: a row of score F
-        and class y (-1 or 1) has the loss exp(-y F). `n_trees` asks the members of the first rounds only.
+        and class y (-1 or 1) has the loss exp(-y F). `n_rounds` uses the members of the first rounds only.
         """
-        return self._shaped(self._scores(X, n_trees))
+        return self._shaped(self._scores(X, n_rounds))
 
-    def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray:
+    def predict_proba(self, X: Any, *, n_rounds: int | None = None) -> FloatArray:
         """The probability of each class, in the order of `classes_`.
 
         The link is that of the exponential loss: the logistic function of twice the score, or the softmax of twice the
-        votes. It says how sure the votes are, and AdaBoost is often surer than it should be. `n_trees` asks the members
-        of the first rounds only.
+        votes. AdaBoost is often surer than it should be. `n_rounds` uses the members of the first rounds only.
         """
-        return self._probabilities(self._scores(X, n_trees))
+        return self._probabilities(self._scores(X, n_rounds))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
-        """The class with the most votes; on a tie, the first. `n_trees` asks the members of the first rounds only."""
-        return self._labels(self._scores(X, n_trees))
+    def predict(self, X: Any, *, n_rounds: int | None = None) -> AnyArray:
+        """The class with the most votes; on a tie, the first. `n_rounds` uses the members of the first rounds only."""
+        return self._labels(self._scores(X, n_rounds))
 
     def vote_shares(self, X: Any) -> FloatArray:
         """The share of all votes that each class has got, shape (n_rows, n_classes).
@@ -141,11 +140,13 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
         """The matrix that stumps see of a table: categories are codes, NaN is where a value is missing."""
         return adaboost_features(self, X)
 
-    def _scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
+    def _scores(self, X: Any, n_rounds: int | None = None) -> FloatArray:
         """Shape (n_rows, n_scores): one score for two classes, else one for each."""
         check_is_fitted(self, "estimators_")
-        if n_trees is not None:
-            [last] = deque(self._staged_scores(X, check_n_trees(n_trees, len(self.estimators_))), maxlen=1)
+        if n_rounds is not None:
+            [last] = deque(
+                self._staged_scores(X, check_first("n_rounds", n_rounds, len(self.estimators_))), maxlen=1
+            )
             return last
         if self._by_stumps:
             encoded = prepare_prediction(self, X)

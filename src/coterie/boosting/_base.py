@@ -48,7 +48,7 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.first_rounds import check_n_trees
+from coterie.fitting.first_rounds import check_first
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import (
@@ -65,7 +65,7 @@ __all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
 BOOSTING_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
     "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],
-    "n_bags": [Integer(1), OneOf("auto")],
+    "n_folds": [Integer(1), OneOf("auto")],
     "growth": [OneOf("auto", "leaf", "level", "oblivious", "mixed")],
     "max_leaf_nodes": [Integer(2), OneOf("auto"), None],
     "max_depth": [Integer(1), None],
@@ -238,8 +238,8 @@ class BaseGradientBoosting(Estimator):
         self.init_ = trained.init
         self.rounds_: RowArray = trained.rounds
         self.n_estimators_ = int(trained.rounds.max())
-        self.n_bags_ = len(trained.rounds)
-        self.bag_weights_ = trained.weights
+        self.n_folds_ = len(trained.rounds)
+        self.fold_weights_ = trained.weights
         if trained.unweighted is not None:
             self._as_grown = trained.unweighted
         if trained.losses is not None:
@@ -261,11 +261,11 @@ class BaseGradientBoosting(Estimator):
             return None
         return read_offset(offset, n_rows, max(1, self._n_outputs()), one_for_all=self._task == "regression")
 
-    def _raw_scores(self, X: Any, offset: Any, n_trees: int | None = None) -> FloatArray:
+    def _raw_scores(self, X: Any, offset: Any, n_rounds: int | None = None) -> FloatArray:
         start, encoded, n_threads = self._start_of(X, offset)
-        if n_trees is None:
+        if n_rounds is None:
             return add_scores(self.forest_, start, encoded, n_threads)
-        n_rounds = check_n_trees(n_trees, self.n_estimators_)
+        n_rounds = check_first("n_rounds", n_rounds, self.n_estimators_)
         if n_rounds < self.n_estimators_:
             check_staged(self.dropout_rate)
         n_first = self.forest_.n_outputs * int(np.minimum(self.rounds_, n_rounds).sum())

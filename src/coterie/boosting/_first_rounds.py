@@ -7,20 +7,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.boosting._dropout import check_staged
-from coterie.fitting.first_rounds import check_n_trees
+from coterie.fitting.first_rounds import check_first
 
 __all__ = ["first_rounds"]
 
 Model = TypeVar("Model", bound=Any)
 
 # What was found out with all rounds.
-_OF_ALL_ROUNDS = ("_trace", "_as_grown", "oob_score_", "oob_prediction_", "oob_decision_function_")
+_OF_ALL_ROUNDS = ("_trace", "_as_grown", "oob_score_", "oof_prediction_", "oof_proba_")
 
 
 def first_rounds(model: Model, n_rounds: int) -> Model:
     """A copy whose forest ends after these rounds; the model stays as it is."""
     check_is_fitted(model, "forest_")
-    n_rounds = check_n_trees(n_rounds, model.n_estimators_)
+    n_rounds = check_first("n_rounds", n_rounds, model.n_estimators_)
     if n_rounds < model.n_estimators_:
         check_staged(model.dropout_rate)
     short = copy.copy(model)

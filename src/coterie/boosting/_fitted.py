@@ -33,9 +33,9 @@ BOOSTING_FITTED: Fitted = {
     **PRUNED_FITTED,
     "forest_": instance(Forest),
     "n_estimators_": COUNT,
-    "n_bags_": COUNT,
+    "n_folds_": COUNT,
     "rounds_": INTEGERS,
-    "bag_weights_": FLOAT_VECTOR,
+    "fold_weights_": FLOAT_VECTOR,
     "baseline_": FLOATS,
     "init_": list_of(MODEL),
     "statistics_": instance(TargetStatistics) | NONE,
@@ -47,9 +47,9 @@ BOOSTING_FITTED: Fitted = {
 BOOSTING_CLASSIFIER_FITTED: Fitted = {
     **BOOSTING_FITTED,
     "classes_": LABELS,
-    "oob_decision_function_": FLOATS,
+    "oof_proba_": FLOATS,
 }
-BOOSTING_REGRESSOR_FITTED: Fitted = {**BOOSTING_FITTED, "n_outputs_": COUNT, "oob_prediction_": FLOATS}
+BOOSTING_REGRESSOR_FITTED: Fitted = {**BOOSTING_FITTED, "n_outputs_": COUNT, "oof_prediction_": FLOATS}
 
 
 def verify_boosting(model: Any) -> None:

@@ -42,20 +42,22 @@ def divide_rows(
 ) -> list[Part]:
     """A part for each booster; `groups` is the number of each row's group."""
     wants_last = holdout == "last_rows"
-    leaves_out = not has_eval_set and (plan.stops_early or (plan.n_bags > 1 and not wants_last))
+    leaves_out = not has_eval_set and (plan.stops_early or (plan.n_folds > 1 and not wants_last))
     if groups is not None:
         _check_groups(wants_last, leaves_out, has_eval_set)
     if not leaves_out:
-        return [all_rows(train)] * plan.n_bags
+        return [all_rows(train)] * plan.n_folds
     kept = _kept(train)
     if wants_last:
         learn, aside = last_rows(len(kept), validation_fraction)
-        return [_part(kept, learn, aside)] * plan.n_bags
+        return [_part(kept, learn, aside)] * plan.n_folds
     codes = train.target.values[kept] if train.target.task == "classification" else None
     own_groups = None if groups is None else np.unique(groups[kept], return_inverse=True)[1]
-    if plan.n_bags > 1:
-        fold = fold_numbers(len(kept), plan.n_bags, seed, codes, own_groups)
-        return [_part(kept, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(plan.n_bags)]
+    if plan.n_folds > 1:
+        fold = fold_numbers(len(kept), plan.n_folds, seed, codes, own_groups)
+        return [
+            _part(kept, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(plan.n_folds)
+        ]
     learn, aside = holdout_rows(len(kept), validation_fraction, seed, codes, own_groups)
     return [_part(kept, learn, aside)]
 

@@ -13,7 +13,7 @@ _SHARED = """\
     learning_rate : float or "auto"
         The share of each tree's answer that is taken. Small steps need more rounds and generalise better: 0.05 (0.08
         for symmetric trees, up to twice that with many classes); or 0.1.
-    n_bags : int or "auto"
+    n_folds : int or "auto"
         Boosters that are averaged; each leaves out one part of the rows. 8, fewer on large tables; or 1.
     growth : {"auto", "leaf", "level", "oblivious", "mixed"}
         Which leaf is split next: the best one, all of a level, all by one shared split, or leaf and oblivious from
@@ -101,11 +101,11 @@ _SHARED = """\
     ----------
 <learned>    n_estimators_ : int
         Rounds that were kept, the most of any booster.
-    n_bags_ : int
+    n_folds_ : int
         Boosters, whose mean is the prediction.
-    rounds_ : array of shape (n_bags_,)
+    rounds_ : array of shape (n_folds_,)
         Rounds of each booster.
-    bag_weights_ : array of shape (n_bags_,)
+    fold_weights_ : array of shape (n_folds_,)
         Weight of each booster in the mean.
     forest_ : Forest
         The trees, round by round.
@@ -125,7 +125,7 @@ _SHARED = """\
         Mean loss after each round, if rows were left out or given.
     validation_scores_ : array
         The same by `scoring`, if that is given.
-    <oob> : array
+    <oof> : array
         The prediction of each row by the boosters that did not see it, if there are several.
     pruning_path_ : Bunch
         The loss after each round and how many were kept, if `coterie.prune` made this model.
@@ -133,11 +133,11 @@ _SHARED = """\
 
 
 _OWN_ATTRIBUTES = {
-    "oob_decision_function_": "    classes_ : array of the labels\n",
-    "oob_prediction_": "    n_outputs_ : int\n        Targets of each row.\n",
+    "oof_proba_": "    classes_ : array of the labels\n",
+    "oof_prediction_": "    n_outputs_ : int\n        Targets of each row.\n",
 }
 
 
-def boosting_texts(*, own: str, oob: str) -> str:
-    """Parameters and attributes: `own` are the parameters of one class, `oob` its attribute of rows left out."""
-    return own + _SHARED.replace("<oob>", oob).replace("<learned>", _OWN_ATTRIBUTES[oob])
+def boosting_texts(*, own: str, oof: str) -> str:
+    """Parameters and attributes: `own` are the parameters of one class, `oof` its attribute of rows left out."""
+    return own + _SHARED.replace("<oof>", oof).replace("<learned>", _OWN_ATTRIBUTES[oof])

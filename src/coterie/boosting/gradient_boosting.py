@@ -43,7 +43,7 @@ __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
     quantile : float, sequence of floats or None
         The level or levels of loss="quantile".
 """,
-        oob="oob_prediction_",
+        oof="oof_prediction_",
     )
 )
 class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
@@ -73,7 +73,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         quantile: Any = None,
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
-        n_bags: int | str = "auto",
+        n_folds: int | str = "auto",
         growth: str = "auto",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
@@ -136,12 +136,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """
         return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
 
-    def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+    def predict(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """The predicted number of each row; of several targets or quantiles, which ascend, a column for each.
 
-        `n_trees`: ask only the trees of the first rounds.
+        `n_rounds`: use only the trees of the first rounds.
         """
-        scores = self._raw_scores(X, offset, n_trees)
+        scores = self._raw_scores(X, offset, n_rounds)
         return self._loss().predictions(scores)
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
@@ -159,7 +159,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return target
 
     def _set_held_out(self, scores: FloatArray) -> None:
-        self.oob_prediction_: FloatArray = self._loss().predictions(scores)
+        self.oof_prediction_: FloatArray = self._loss().predictions(scores)
 
     def _explained_outputs(self) -> tuple[tuple[Any, ...], str]:
         n_outputs = self.forest_.n_outputs
@@ -206,7 +206,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     class_weight : mapping, "balanced" or None
         Weights of the classes, times the weights of the rows.
 """,
-        oob="oob_decision_function_",
+        oof="oof_proba_",
     )
 )
 class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
@@ -236,7 +236,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         loss: str | Loss = "log_loss",
         n_estimators: int | str = "auto",
         learning_rate: float | str = "auto",
-        n_bags: int | str = "auto",
+        n_folds: int | str = "auto",
         growth: str = "auto",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
@@ -299,25 +299,25 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         """
         return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
 
-    def decision_function(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
+    def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.
 
-        `n_trees`: ask only the trees of the first rounds.
+        `n_rounds`: use only the trees of the first rounds.
         """
-        return self._margins(self._raw_scores(X, offset, n_trees))
+        return self._margins(self._raw_scores(X, offset, n_rounds))
 
-    def predict_proba(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> FloatArray:
-        """The probability of each class, in the order of `classes_`. `n_trees`: ask only those of the first rounds."""
-        return self._probabilities(self._raw_scores(X, offset, n_trees))
+    def predict_proba(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
+        """The probability of each class, in the order of `classes_`. `n_rounds`: use only the first rounds."""
+        return self._probabilities(self._raw_scores(X, offset, n_rounds))
 
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset=offset))
 
-    def predict(self, X: Any, *, offset: Any = None, n_trees: int | None = None) -> AnyArray:
-        """The most probable class of each row; on a tie, the first of them. `n_trees`: of the first rounds only."""
-        return self._labels(self._raw_scores(X, offset, n_trees))
+    def predict(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> AnyArray:
+        """The most probable class of each row; on a tie, the first of them. `n_rounds`: of the first rounds only."""
+        return self._labels(self._raw_scores(X, offset, n_rounds))
 
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
         """What `decision_function` would say after each round."""
@@ -366,7 +366,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return np.asarray(self.classes_[target])
 
     def _set_held_out(self, scores: FloatArray) -> None:
-        self.oob_decision_function_: FloatArray = self._probabilities(scores)
+        self.oof_proba_: FloatArray = self._probabilities(scores)
 
     def _loss(self) -> Any:
         return _OneClass() if len(self.classes_) == 1 else loss_for_classes(self.loss, len(self.classes_))

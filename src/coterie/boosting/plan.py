@@ -22,7 +22,7 @@ from coterie._typing import Task
 from coterie.boosting._row_sampling import automatic_share
 from coterie.errors import InvalidParameter
 
-__all__ = ["Plan", "Policy", "automatic_bags", "make_plan"]
+__all__ = ["Plan", "Policy", "automatic_folds", "make_plan"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Plan:
     task: Task
     policies: tuple[Policy, ...]  # boosters take them in turn
     max_rounds: int
-    n_bags: int
+    n_folds: int
     stops_early: bool
     patience: int
     least_progress: float  # relative, over the rounds of patience
@@ -58,7 +58,7 @@ class Plan:
 
 _EXACT: dict[str, Any] = {
     "n_estimators": 100,
-    "n_bags": 1,
+    "n_folds": 1,
     "growth": "leaf",
     "early_stopping": False,
     "n_iter_no_change": 10,
@@ -99,7 +99,7 @@ _RECIPE_POLICIES: dict[str, dict[str, Any]] = {
 _RECIPE_POLICIES["level"] = _RECIPE_POLICIES["leaf"]
 
 _ROWS_FOR_RECIPE = 40  # fewer are too few to be left out
-_MOST_BAGS = 8
+_MOST_FOLDS = 8
 _MOST_ROUNDS = 1000
 _LEAST_PROGRESS = 1e-3
 
@@ -120,17 +120,17 @@ def make_plan(
     def resolved(name: str) -> Any:
         return defaults[name] if is_auto(params[name]) else params[name]
 
-    n_bags, growth = int(resolved("n_bags")), resolved("growth")
+    n_folds, growth = int(resolved("n_folds")), resolved("growth")
     if several_targets:
         growth = _growth_of_shared_trees(params["growth"])
-    if growth == "mixed" and n_bags == 1:
+    if growth == "mixed" and n_folds == 1:
         if not is_auto(params["growth"]):
             raise InvalidParameter(
                 "growth='mixed' lets boosters take turns in how their trees grow, and there is only one booster.",
                 parameter="growth",
                 received="mixed",
                 allowed="'leaf' or 'level' or 'oblivious'",
-                hint="Set n_bags to 2 or more, or choose 'leaf', 'level' or 'oblivious'.",
+                hint="Set n_folds to 2 or more, or choose 'leaf', 'level' or 'oblivious'.",
             )
         growth = "leaf"
     # Scores have their own scale, on which a thousandth of the score may be far.
@@ -146,7 +146,7 @@ def make_plan(
             for each in (["leaf", "oblivious"] if growth == "mixed" else [growth])
         ),
         max_rounds=int(resolved("n_estimators")),
-        n_bags=n_bags,
+        n_folds=n_folds,
         stops_early=bool(stops_early),
         patience=int(resolved("n_iter_no_change")),
         least_progress=_LEAST_PROGRESS if has_least_progress else 0.0,
@@ -177,7 +177,7 @@ def _recipe_for(params: Mapping[str, Any], n_rows: int, n_outputs: int) -> dict[
         n_rounds = math.ceil(n_rounds * max(1.0, usual / params["learning_rate"]))
     share = automatic_share(n_rows)
     return _RECIPE | {
-        "n_bags": automatic_bags(n_rows * n_outputs),
+        "n_folds": automatic_folds(n_rows * n_outputs),
         "n_estimators": n_rounds,
         "subsample": min(0.8, share),
         "sampling_method": "uniform" if share == 1 else "gradient_based",
@@ -208,17 +208,17 @@ def _policy(params: Mapping[str, Any], task: Task, growth: str, recipe: bool, n_
     )
 
 
-def automatic_bags(n_scores: int) -> int:
+def automatic_folds(n_scores: int) -> int:
     """How many boosters the recipe averages: fewer where each costs more and gains less.
 
     `n_scores` is what a round works on: the rows, times the trees of a round.
 
     Examples
     --------
-    >>> [automatic_bags(n) for n in (1_000, 100_000, 1_000_000)]
+    >>> [automatic_folds(n) for n in (1_000, 100_000, 1_000_000)]
     [8, 4, 1]
     """
-    return max(1, min(_MOST_BAGS, round(_MOST_BAGS * math.sqrt(25_000 / n_scores))))
+    return max(1, min(_MOST_FOLDS, round(_MOST_FOLDS * math.sqrt(25_000 / n_scores))))
 
 
 def _learning_rate_multiplier(n_outputs: int) -> float:

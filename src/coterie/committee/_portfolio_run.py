@@ -397,9 +397,11 @@ class PortfolioRun:
 
 def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
     """What a model predicts for rows that it left out, shape (n_rows, n_columns); NaN where it cannot."""
+    out_of_fold = hasattr(model, "n_folds_")  # boosters that left folds out; else trees that left bags out
     if classes is None:
-        return np.asarray(model.oob_prediction_, dtype=np.float64).reshape(-1, 1)
-    proba = np.asarray(model.oob_decision_function_, dtype=np.float64)
+        predicted = model.oof_prediction_ if out_of_fold else model.oob_prediction_
+        return np.asarray(predicted, dtype=np.float64).reshape(-1, 1)
+    proba = np.asarray(model.oof_proba_ if out_of_fold else model.oob_decision_function_, dtype=np.float64)
     full = np.zeros((len(proba), len(classes)))
     full[:, np.searchsorted(classes, model.classes_)] = proba
     return full

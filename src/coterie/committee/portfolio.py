@@ -16,7 +16,7 @@ from coterie._params import unexpected
 from coterie._typing import Task
 from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.boosting.plan import automatic_bags
+from coterie.boosting.plan import automatic_folds
 from coterie.committee.neighbors import NeighborsClassifier, NeighborsRegressor
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.errors import InvalidParameter
@@ -212,7 +212,7 @@ def _booster(kind: type[Any], name: str) -> Entry:
         kind(**settings, validation_fraction=0.1),
         lambda shape: typical * _round_seconds(shape),
         lambda shape: most * _trees_in_round(shape) * 4e-3,
-        single_fit=kind(**settings, n_bags=_SINGLE_FIT_FOLDS),
+        single_fit=kind(**settings, n_folds=_SINGLE_FIT_FOLDS),
         single_fit_folds=_SINGLE_FIT_FOLDS,
         single_fit_models=_SINGLE_FIT_FOLDS,
     )
@@ -220,13 +220,13 @@ def _booster(kind: type[Any], name: str) -> Entry:
 
 def _recipe(kind: type[Any], shape: Shape) -> Entry:
     """What the class does by default; it leaves rows out by itself, and so do its boosters within a fold."""
-    n_bags = max(_SINGLE_FIT_FOLDS, automatic_bags(shape.n_train * _trees_in_round(shape)))
+    n_folds = max(_SINGLE_FIT_FOLDS, automatic_folds(shape.n_train * _trees_in_round(shape)))
     return Entry(
         "boosting",
         kind(),
-        lambda shape: 220 * n_bags * _round_seconds(shape),
-        lambda shape: 400 * n_bags * _trees_in_round(shape) * 4e-3,
-        single_fit=kind(n_bags=n_bags),
+        lambda shape: 220 * n_folds * _round_seconds(shape),
+        lambda shape: 400 * n_folds * _trees_in_round(shape) * 4e-3,
+        single_fit=kind(n_folds=n_folds),
     )
 
 

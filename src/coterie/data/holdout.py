@@ -91,10 +91,10 @@ def fold_numbers(
     if n_folds > n_rows:
         raise InvalidInput(
             f"Cannot divide {n_rows} row(s) among {n_folds} boosters, each of which leaves a part of its own out.",
-            parameter="n_bags",
+            parameter="n_folds",
             received=n_folds,
             allowed=f"at most {n_rows}",
-            hint=f"Fit on more rows, or set n_bags to at most {n_rows}.",
+            hint=f"Fit on more rows, or set n_folds to at most {n_rows}.",
         )
     if groups is not None:
         return _fold_of_groups(_group_counts(groups, stratify_codes), n_folds, seed)[groups]
@@ -160,10 +160,10 @@ def _fold_of_groups(counts: FloatArray, n_folds: int, seed: int) -> RowArray:
     if n_folds > n_groups:
         raise InvalidInput(
             f"Cannot divide {n_groups} group(s) among {n_folds} boosters, each of which leaves groups of its own out.",
-            parameter="n_bags",
+            parameter="n_folds",
             received=n_folds,
             allowed=f"at most {n_groups}",
-            hint=f"Fit on more groups, or set n_bags to at most {n_groups}.",
+            hint=f"Fit on more groups, or set n_folds to at most {n_groups}.",
         )
     order = np.random.Generator(np.random.PCG64(seed)).permutation(n_groups)
     order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]

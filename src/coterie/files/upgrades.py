@@ -4,16 +4,17 @@ When the meaning of a node changes, `FORMAT` goes up by one, the function is add
 of the old format stays in `tests/files/golden` for good. A new attribute, class or parameter changes nothing. Where
 only names change, `Renames` lists them, and `renamed` is the function:
 
-    UPGRADES[3] = partial(renamed, renames=Renames(params={"GradientBoostingClassifier": {"n_bags": "n_folds"}}))
+    UPGRADES[3] = partial(renamed, renames=_FROM_3)
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 __all__ = ["FORMAT", "UPGRADES", "Renames", "renamed", "upgraded"]
 
-FORMAT = 3
+FORMAT = 4
 
 _ByClass: TypeAlias = Mapping[str, Mapping[str, str]]
 
@@ -87,9 +88,28 @@ def _unchanged(nodes: Any) -> Any:
     return nodes
 
 
+_BOOSTING = ("GradientBoostingClassifier", "GradientBoostingRegressor")
+_FOLDS = {"n_bags": "n_folds"}
+_OF_FOLDS = {
+    "n_bags_": "n_folds_",
+    "bag_weights_": "fold_weights_",
+    "oob_prediction_": "oof_prediction_",
+    "oob_decision_function_": "oof_proba_",
+}
+# The boosters of gradient boosting leave out folds, and not bags.
+_FROM_3 = Renames(
+    params=dict.fromkeys(_BOOSTING, _FOLDS),
+    state={**dict.fromkeys(_BOOSTING, _OF_FOLDS), "committee.Answers": {"said": "predictions"}},
+    keys={"Trace": {"settled": _FOLDS}},
+)
+
 # Format 2 has coded arrays, and trees as streams of numbers; format 3 has other hashes (`container.py`). Nodes of the
 # formats before mean what they meant.
-UPGRADES: dict[int, Callable[[Any], Any]] = {1: _unchanged, 2: _unchanged}
+UPGRADES: dict[int, Callable[[Any], Any]] = {
+    1: _unchanged,
+    2: _unchanged,
+    3: partial(renamed, renames=_FROM_3),
+}
 
 
 def upgraded(nodes: Any, written: int) -> Any:

@@ -30,7 +30,7 @@ __all__ = [
 _SETTLED = (
     "loss",
     "quantile",
-    "n_bags",
+    "n_folds",
     "growth",
     "init",
     "target_statistics",

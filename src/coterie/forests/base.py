@@ -24,7 +24,7 @@ from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.first_rounds import check_n_trees
+from coterie.fitting.first_rounds import check_first
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, signature_of
 from coterie.forests._fitted import FOREST_FITTED
@@ -288,7 +288,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         encoded = self._encoded(X)
         forest = self.forest_
         if n_trees is not None:
-            forest = forest.first(check_n_trees(n_trees, len(forest)))
+            forest = forest.first(check_first("n_trees", n_trees, len(forest)))
         sums = np.zeros(encoded.n_rows * forest.n_columns)
         forest.add_answers(encoded.values, encoded.n_levels, sums, self._n_threads())
         return sums.reshape(encoded.n_rows, -1) / len(forest) * self._unit

@@ -31,7 +31,7 @@ def margins_section(evaluated: EvaluatedModel, provenance: Provenance) -> Sectio
     key, title = "margins", "Margins"
     if evaluated.classes is None or len(evaluated.classes) < 2:
         return Section(key, title, reason="margins are defined for classification.")
-    if hasattr(evaluated.model, "oof_proba_") and provenance.predictions is not None:
+    if hasattr(evaluated.model, "held_out_predictions") and provenance.predictions is not None:
         assert provenance.predictions.proba is not None
         return Section(
             key, title, _of_committee(evaluated, provenance.predictions.proba, provenance.predictions.y_true)
