@@ -30,7 +30,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -151,15 +150,16 @@ class Reach:
         if "" in reached:
             reached.update(*by_line.values())
         by_file = defaultdict[str, list[str]](list)
-        for test in sorted(reached & self.seconds.keys()):
-            by_file[test.partition("::")[0]].append(test)
+        for test in sorted(reached & self.seconds.keys(), key=lambda test: (self.seconds[test], test)):
+            by_file[_file_of(test)].append(test)
         cost = {file: sum(map(self.seconds.__getitem__, tests)) for file, tests in by_file.items()}
-        order = sorted(by_file, key=lambda file: (not _mirrors(file, place.path), cost[file], file))
-        tests = [test for file in order for test in by_file[file]]
-        spent = accumulate(map(self.seconds.__getitem__, tests))
-        return [
-            test for i, (test, total) in enumerate(zip(tests, spent, strict=True)) if not i or total <= budget
-        ]
+        kept, spent = list[str](), 0.0
+        for file in sorted(by_file, key=lambda file: (not _mirrors(file, place.path), cost[file], file)):
+            for test in by_file[file]:
+                if not kept or spent + self.seconds[test] <= budget:
+                    kept.append(test)
+                    spent += self.seconds[test]
+        return kept
 
 
 def _mirrors(test_file: str, path: str) -> bool:
