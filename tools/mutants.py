@@ -30,7 +30,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,8 @@ class Project:
         examples = [*self.root.glob("src/**/*.py"), *self.root.glob("docs/**/*.md"), self.root / "README.md"]
         with_examples = [file for file in examples if file.exists() and b">>> " in file.read_bytes()]
         tests = [*self.root.glob("tests/**/test_*.py"), *with_examples]
-        return sorted(file.relative_to(self.root).as_posix() for file in tests)
+        names = (file.relative_to(self.root).as_posix() for file in tests)
+        return sorted(names, key=lambda name: (_is_source(name), name))
 
     def digest(self, files: Iterable[str]) -> str:
         """A hash of names and contents."""
@@ -142,8 +142,8 @@ class Reach:
     def tests(self, place: Place, budget: float) -> list[str]:
         """The tests that could notice a change, as many as fit into a budget of seconds, and one at least.
 
-        Those of the folder that mirrors the source come first, then the fastest. A line that runs on import
-        is reached by every test that runs any line of its file.
+        Those of the folder that mirrors the source come first, then the fastest; examples in sources come last.
+        A line that runs on import is reached by every test that runs any line of its file.
         """
         by_line = self.lines.contexts_by_lineno(str(self.project.root / place.path))
         first, last = place.header
@@ -151,15 +151,27 @@ class Reach:
         if "" in reached:
             reached.update(*by_line.values())
         by_file = defaultdict[str, list[str]](list)
-        for test in sorted(reached & self.seconds.keys()):
-            by_file[test.partition("::")[0]].append(test)
+        for test in sorted(reached & self.seconds.keys(), key=lambda test: (self.seconds[test], test)):
+            by_file[_file_of(test)].append(test)
         cost = {file: sum(map(self.seconds.__getitem__, tests)) for file, tests in by_file.items()}
-        order = sorted(by_file, key=lambda file: (not _mirrors(file, place.path), cost[file], file))
-        tests = [test for file in order for test in by_file[file]]
-        spent = accumulate(map(self.seconds.__getitem__, tests))
-        return [
-            test for i, (test, total) in enumerate(zip(tests, spent, strict=True)) if not i or total <= budget
-        ]
+        kept, spent = list[str](), 0.0
+        for file in sorted(
+            by_file, key=lambda file: (_is_source(file), not _mirrors(file, place.path), cost[file])
+        ):
+            for test in by_file[file]:
+                if not kept or spent + self.seconds[test] <= budget:
+                    kept.append(test)
+                    spent += self.seconds[test]
+        return kept
+
+
+def _is_source(test_file: str) -> bool:
+    """Whether it is a source with examples.
+
+    Collecting one imports it as if it stood alone, and puts the module in the place of a function of the same
+    name in its package; tests that are collected later would find the module.
+    """
+    return test_file.startswith("src/")
 
 
 def _mirrors(test_file: str, path: str) -> bool:
