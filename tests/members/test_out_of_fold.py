@@ -43,8 +43,8 @@ SPLITTERS = {
 }
 
 
-def plan(learner: Any, y: Any, question: ResponseMethod, **settings: Any) -> CrossFitPlan:
-    return CrossFitPlan([Member("it", learner)], [question], [y], [{}], **settings)
+def plan(learner: Any, y: Any, response: ResponseMethod, **settings: Any) -> CrossFitPlan:
+    return CrossFitPlan([Member("it", learner)], [response], [y], [{}], **settings)
 
 
 def folds(cv: Any, y: Any = Y, groups: Any = None) -> Any:
@@ -113,17 +113,17 @@ def test_groups_are_not_parted() -> None:
 
 
 def test_votes_of_several_models_are_counted() -> None:
-    question = ResponseMethod("predict", (np.unique(Y),), is_vote=True)
+    response = ResponseMethod("predict", (np.unique(Y),), is_vote=True)
     learner = DecisionTreeClassifier(max_depth=2, random_state=0)
     found = folds(SPLITTERS["repeated"])
 
-    crossed = cross_fit(plan(learner, Y, question), X, found, 60)
+    crossed = cross_fit(plan(learner, Y, response), X, found, 60)
 
     models = [learner.fit(X[fold.train], Y[fold.train]).predict(X[fold.test]) for fold in found]
     votes = np.zeros((60, 3))
     for fold, said in zip(found, models, strict=True):
         votes[fold.test, np.searchsorted(np.unique(Y), said)] += 1
-    np.testing.assert_array_equal(question.finalize(crossed.answers[0])[:, 0], votes.argmax(axis=1))
+    np.testing.assert_array_equal(response.finalize(crossed.answers[0])[:, 0], votes.argmax(axis=1))
 
 
 def test_a_class_that_a_fold_did_not_see_has_no_probability_and_the_lowest_score() -> None:

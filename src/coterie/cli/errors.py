@@ -78,7 +78,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def guessed(name: str, names: Iterable[str]) -> str | None:
-    """A question about the name that was probably meant, if there is one.
+    """A suggestion of the name that was probably meant, if there is one.
 
     Examples
     --------

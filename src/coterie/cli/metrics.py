@@ -12,7 +12,7 @@ from sklearn import metrics
 from coterie._typing import AnyArray
 from coterie.cli.errors import DATA, QUALITY_GATE, USAGE, CommandError, guessed
 
-__all__ = ["Gate", "MetricInputs", "check_gates", "measured", "read_gates"]
+__all__ = ["MetricInputs", "QualityGate", "check_gates", "measured", "read_gates"]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def measured(inputs: MetricInputs) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Gate:
+class QualityGate:
     """A bound that a metric must not cross."""
 
     name: str
@@ -127,14 +127,14 @@ class Gate:
     is_loss: bool
 
 
-def read_gates(under: Sequence[str], over: Sequence[str], *, of_classes: bool) -> list[Gate]:
-    """Gates from texts such as `auc=0.8`; scores have bounds below, losses above."""
+def read_gates(under: Sequence[str], over: Sequence[str], *, of_classes: bool) -> list[QualityGate]:
+    """Quality gates from texts such as `auc=0.8`; scores have bounds below, losses above."""
     return [_gate(text, "--fail-under", of_classes) for text in under] + [
         _gate(text, "--fail-over", of_classes) for text in over
     ]
 
 
-def _gate(text: str, option: str, of_classes: bool) -> Gate:
+def _gate(text: str, option: str, of_classes: bool) -> QualityGate:
     name, mark, number = text.partition("=")
     table, others = (OF_CLASSES, OF_NUMBERS) if of_classes else (OF_NUMBERS, OF_CLASSES)
     try:
@@ -169,10 +169,10 @@ def _gate(text: str, option: str, of_classes: bool) -> Gate:
             received=name,
             allowed=right,
         )
-    return Gate(name, bound, is_loss)
+    return QualityGate(name, bound, is_loss)
 
 
-def check_gates(gates: Sequence[Gate], found: dict[str, float]) -> None:
+def check_gates(gates: Sequence[QualityGate], found: dict[str, float]) -> None:
     """Fail if a bound is crossed."""
     unknown = next((gate for gate in gates if math.isnan(found.get(gate.name, math.nan))), None)
     if unknown is not None:

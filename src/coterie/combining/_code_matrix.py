@@ -122,7 +122,9 @@ def _all_columns(n_classes: int) -> Code:
 def _random(kind: str, n_classes: int, code_size: float, chance: np.random.Generator) -> Code:
     if n_classes * code_size > _MOST_COLUMNS:
         raise InvalidParameter(
-            f"code_size={in_short(code_size)} asks for more than {_MOST_COLUMNS} members for {n_classes} classes."
+            f"code_size={in_short(code_size)} means more than {_MOST_COLUMNS} members for {n_classes} classes.",
+            parameter="code_size",
+            received=code_size,
         )
     n_columns, least = int(n_classes * code_size), ceil(log2(n_classes))
     if n_columns < least:

@@ -1,4 +1,4 @@
-"""Decoding: what the members of an output code say of a row, and the class that fits it best.
+"""Decoding: what the members of an output code predict for a row, and the class that fits it best.
 
 | decoding | what a class costs |
 |---|---|
@@ -73,17 +73,17 @@ def logits(probabilities: FloatArray) -> FloatArray:
     return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
-def coupled(code: AnyArray, said: FloatArray, weight: FloatArray) -> FloatArray:
+def coupled(code: AnyArray, predicted: FloatArray, weight: FloatArray) -> FloatArray:
     """Probabilities of classes from those that members give to their positive side (Zadrozny, 2002).
 
-    A member should say p(its positive classes) / p(all of its classes). Starting from equal probabilities, each class
-    grows by the ratio of what members say to what they should have said, which lowers the cross-entropy between the
-    two round by round.
+    A member should predict p(its positive classes) / p(all of its classes). Starting from equal probabilities, each
+    class grows by the ratio of what members predict to what they should have predicted, which lowers the cross-entropy
+    between the two round by round.
 
     Parameters
     ----------
     code : shape (n_classes, n_members)
-    said : shape (n_rows, n_members)
+    predicted : shape (n_rows, n_members), the probability of each positive side
     weight : shape (n_members,), the share of rows that each has seen
 
     Examples
@@ -92,10 +92,10 @@ def coupled(code: AnyArray, said: FloatArray, weight: FloatArray) -> FloatArray:
     >>> coupled(code, np.array([[0.5, 0.3, 0.2]]), np.ones(3)).round(6)
     array([[0.5, 0.3, 0.2]])
     """
-    said = np.clip(said, _LEAST, 1 - _LEAST)
+    predicted = np.clip(predicted, _LEAST, 1 - _LEAST)
     positive, negative = ((code == sign).astype(np.float64) for sign in (1, -1))
-    wanted = _times(said * weight, positive.T) + _times((1 - said) * weight, negative.T)
-    p = np.full((len(said), len(code)), 1 / len(code))
+    wanted = _times(predicted * weight, positive.T) + _times((1 - predicted) * weight, negative.T)
+    p = np.full((len(predicted), len(code)), 1 / len(code))
     for _ in range(_ROUNDS):
         over = _times(p, positive)
         under = _times(p, negative)

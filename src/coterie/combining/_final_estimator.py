@@ -1,4 +1,4 @@
-"""The final estimator of stacking and blending: fitted to what members say, and scored on rows that it did not see."""
+"""The final estimator of stacking and blending: fitted to what members predict, scored on rows it did not see."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,9 +55,11 @@ class FinalFitData:
     n_jobs: int | None
     seed: int | None
 
-    def task(self, final: Any, rows: RowArray | None, asked: RowArray | None = None) -> FitTask:
+    def task(self, final: Any, rows: RowArray | None, predict_rows: RowArray | None = None) -> FitTask:
         member = Member("final_estimator", final)
-        return FitTask(member, self.truth, rows=rows, predict_rows=asked, params=self.params, seed=self.seed)
+        return FitTask(
+            member, self.truth, rows=rows, predict_rows=predict_rows, params=self.params, seed=self.seed
+        )
 
 
 def fitted_final(final: Any, data: FinalFitData) -> Any:
@@ -73,36 +75,38 @@ def final_score(final: Any, data: FinalFitData, folds: Sequence[Fold]) -> Score:
     the known rows are divided anew into five.
     """
     for own in (folds, _new_folds(data)):
-        said, rows = _said(final, data, own)
+        predicted, rows = _cross_predicted(final, data, own)
         if rows.any():
-            return score_of(data, said, rows)
+            return score_of(data, predicted, rows)
     return Score(float("nan"), float("nan"))
 
 
-def score_of(data: FinalFitData, said: FloatArray, rows: BoolArray) -> Score:
+def score_of(data: FinalFitData, predicted: FloatArray, rows: BoolArray) -> Score:
     """Accuracy of codes or R2 of numbers, by what the data is about."""
     if data.n_classes:
-        return score_of_codes(data.truth, said[:, 0] if len(data.n_classes) == 1 else said, data.weight, rows)
-    return score_of_numbers(data.truth, said, data.weight, rows)
+        return score_of_codes(
+            data.truth, predicted[:, 0] if len(data.n_classes) == 1 else predicted, data.weight, rows
+        )
+    return score_of_numbers(data.truth, predicted, data.weight, rows)
 
 
-def _said(final: Any, data: FinalFitData, folds: Sequence[Fold]) -> tuple[FloatArray, BoolArray]:
+def _cross_predicted(final: Any, data: FinalFitData, folds: Sequence[Fold]) -> tuple[FloatArray, BoolArray]:
     """Predictions of rows by final estimators that did not see them, and which rows these are."""
     tasks = []
     for fold in folds:
         learn, test = (side[data.known[side]] for side in (fold.train, fold.test))
         if len(learn) and len(test):
             tasks.append(data.task(final, learn, test))
-    question = ResponseMethod("predict", tuple(np.arange(k) for k in data.n_classes), bool(data.n_classes))
+    response = ResponseMethod("predict", tuple(np.arange(k) for k in data.n_classes), bool(data.n_classes))
 
-    def ask(member: Member, model: Any, X: Any) -> FloatArray:
-        return question.predict_with(member.name, model, X)
+    def predict(member: Member, model: Any, X: Any) -> FloatArray:
+        return response.predict_with(member.name, model, X)
 
     n_rows = len(data.truth)
     times, total = np.zeros(n_rows), None
     # An error here only means that a fold cannot be scored, for example because it has rows of one class alone.
     for task, outcome in zip(
-        tasks, fit_all(tasks, data.table, n_jobs=None, on_error="drop", predict=ask), strict=True
+        tasks, fit_all(tasks, data.table, n_jobs=None, on_error="drop", predict=predict), strict=True
     ):
         if outcome.error is None and task.predict_rows is not None:
             total = np.zeros((n_rows, outcome.predictions.shape[1])) if total is None else total
@@ -112,7 +116,7 @@ def _said(final: Any, data: FinalFitData, folds: Sequence[Fold]) -> tuple[FloatA
     if total is None:
         return np.zeros((n_rows, 1)), rows
     total[rows] /= times[rows, None]
-    return question.finalize(total), rows
+    return response.finalize(total), rows
 
 
 def _new_folds(data: FinalFitData) -> list[Fold]:

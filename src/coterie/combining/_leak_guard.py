@@ -1,10 +1,10 @@
 """A leak guard: is the score that a stack promises kept on rows that no part of it has seen?
 
-What members say out of fold is honest for each member. A stack on top of it can still know too much: rows that are
-nearly the same lie in several folds, groups or times are parted, or a second layer finds traces of a row's target in
-what models say that learned from it. All of these make the score out of fold too good. So a trial stack is fitted
-without the last fold, all layers of it, and its score on that fold is compared with the score out of fold that it
-promises.
+What members predict out of fold is unbiased for each member. A stack on top of it can still know too much: rows that
+are nearly the same lie in several folds, groups or times are parted, or a second layer finds traces of a row's target
+in the predictions of models that learned from it. All of these make the score out of fold too good. So a trial stack
+is fitted without the last fold, all layers of it, and its score on that fold is compared with the score out of fold
+that it promises.
 
 Comparing predictions out of fold with those of members fitted to all rows would not do: a member that knows its rows
 by heart differs there, and harms nobody.
@@ -45,10 +45,10 @@ def guard_against_leaks(
     params = {"sample_weight": weight, "groups": groups, **others}
     cut = {name: rows_of(value, last.train) for name, value in params.items() if value is not None}
     trial.fit(rows_of(X, last.train), y[last.train], **cut)
-    said, truth = trial.predict(rows_of(X, last.test)), y[last.test]
+    predicted, truth = trial.predict(rows_of(X, last.test)), y[last.test]
     own_weight = None if weight is None else weight[last.test]
     score = score_of_codes if is_classifier(stack) else score_of_numbers
-    kept = score(truth, said, own_weight, np.ones(len(truth), dtype=bool))
+    kept = score(truth, predicted, own_weight, np.ones(len(truth), dtype=bool))
     error = float(np.hypot(trial.oof_score_error_, kept.error))
     leaks = bool(trial.oof_score_ - kept.value > 2 * error)
     if leaks:

@@ -1,4 +1,4 @@
-"""The table that the final estimator learns from: what members say, and perhaps columns of X beside it.
+"""The table that the final estimator learns from: what members predict, and perhaps columns of X beside it.
 
 A data frame stays a data frame: predictions come first, under names of their own, then the columns of X as they are,
 text and categories included. Arrays become arrays, sparse matrices sparse matrices, dicts dicts.
@@ -19,13 +19,13 @@ from coterie.members.response import ResponseMethod
 __all__ = ["features_of", "joined"]
 
 
-def features_of(answers: FloatArray, question: ResponseMethod) -> FloatArray:
+def features_of(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
     """Answers as features: of two probabilities the second is enough; votes become the number of the class."""
-    if question.is_vote:
-        return question.finalize(answers)
-    if question.method == "predict_proba" and len(question.classes) == 1 and answers.shape[1] == 2:
-        return answers[:, 1:]
-    return answers
+    if response.is_vote:
+        return response.finalize(predictions)
+    if response.method == "predict_proba" and len(response.classes) == 1 and predictions.shape[1] == 2:
+        return predictions[:, 1:]
+    return predictions
 
 
 def joined(features: FloatArray, names: Sequence[str], X: Any) -> Any:
@@ -61,5 +61,8 @@ def _refuse_same_names(names: Sequence[str], columns: Any) -> None:
     both = sorted(set(names) & set(columns))
     if both:
         raise InvalidInput(
-            f"X has a column {both[0]!r}, and so is called what a member says of the rows. Rename one of them."
+            f"X has a column {both[0]!r}, and so is called the prediction of a member.",
+            parameter="X",
+            column=str(both[0]),
+            hint="Rename one of them.",
         )

@@ -9,8 +9,8 @@ __all__ = ["stacking_texts"]
 _CV = """\
     cv : int, splitter, list of (train, test), "prefit" or None
         How rows are held out, as in scikit-learn; None is 5 folds, stratified for classes. It need not be a
-        partition: a row that is held out several times has the mean of the answers, and a row that never is teaches
-        members alone. "prefit": members were fitted before, to other rows than those given to `fit`.
+        partition: a row that is held out several times has the mean of its predictions, and one that never is
+        is fit data of members alone. "prefit": members were fitted before, to other rows than those given to `fit`.
 """
 _HOLDOUT = """\
     cv : float, array of row numbers, mask, splitter or list of (train, test)
@@ -21,22 +21,23 @@ _HOLDOUT = """\
 """
 _METHOD = """\
     stack_method : {"auto", "predict_proba", "decision_function", "predict"}
-        What members are asked. "auto": the first of these that they have. Of two probabilities the second is shown.
+        The method that members predict with. "auto": the first of these that they have. Of two probabilities the
+        final estimator sees the second.
 """
 _MEMBERS = """\
     members : {"refit", "folds"}
-        Who answers at predict: members fitted to all rows, or the mean of the models of the folds, which saves a fit.
+        What `predict` uses: members fitted to all rows, or the mean of the models of the folds, which saves a fit.
 """
 _BLEND_MEMBERS = """\
     members : {"folds", "refit"}
-        Who answers at predict: the members as they were fitted without the rows held out, or members fitted once
+        What `predict` uses: the members as they were fitted without the rows held out, or members fitted once
         more, to all rows.
 """
 _PARAMETERS = """\
 {estimators}    final_estimator : {kind} or None
-        Learns from what members say. None: {default}. It may be a stack itself: then there are several layers.
+        Learns from what members predict. None: {default}. It may be a stack itself: then there are several layers.
 {held}{method}    passthrough : bool, or columns
-        Columns of X that the final estimator sees beside the answers: all, none, or those named, by place, by mask,
+        Columns of X that the final estimator sees beside the predictions: all, none, or those named, by place, by mask,
         by slice or by a function of X. They stay as they are; text and categories need a final estimator that takes
         them.
 {members}    oof_score : bool
@@ -51,7 +52,7 @@ _PARAMETERS = """\
     named_estimators_ : Bunch of fitted members by name
     final_estimator_ : the fitted final estimator{codes}
     stack_method_ : list of str
-        What each member is asked.
+        The method that each member predicts with.
     dropped_ : dict
         Why members failed, by name; empty unless on_error="drop".
 {oof}    leak_guard_ : Bunch

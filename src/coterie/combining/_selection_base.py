@@ -67,7 +67,7 @@ SELECTION_FITTED: Fitted = {
 
 
 class BaseSelection(NamedMembers):
-    """The way of `fit`, and the weighted mean of what the chosen members say."""
+    """The way of `fit`, and the weighted mean of what the chosen members predict."""
 
     PARAMS: ClassVar[Params] = SELECTION_PARAMS
     FITTED: ClassVar[Fitted] = SELECTION_FITTED
@@ -81,51 +81,51 @@ class BaseSelection(NamedMembers):
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         with self._fitting(X, y):
             self._check_members()
-            outline = table_shape(X)
+            shape = table_shape(X)
             X = row_indexable(X)
             target = read_target(
                 y,
                 task=self._task,
                 estimator_name=type(self).__name__,
-                n_rows=outline.n_rows,
+                n_rows=shape.n_rows,
                 multi_output=self._has_outputs(),
             )
-            weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
-            members = self._members(X, outline)
+            weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
+            members = self._members(X, shape)
             given = self._given(members, weight, groups, others)
             seeds = None if self.random_state is None else spawn_seeds(self.random_state, 3)
             crossed = self._crossed(X, members, target, given, seeds)
-            self._take_target(target)
+            self._set_target(target)
             self._select(crossed, target, weight, root_seed(None) if seeds is None else int(seeds[2]))
-            self._take_scores(crossed, target, weight)
-            self._take_chosen(X, crossed, target, given, seeds, outline)
+            self._set_scores(crossed, target, weight)
+            self._set_chosen(X, crossed, target, given, seeds, shape)
         return self
 
     def _crossed(
         self, X: Any, members: list[Member], target: Target, given: GivenAtFit, seeds: Any
     ) -> CrossFit:
-        """What members say of rows that they were not fitted to."""
-        questions = [self._question(member, target) for member in members]
+        """What members predict for rows that they were not fitted to."""
+        responses = [self._response(member, target) for member in members]
         labels, n_rows, owner = self._labels(target), len(target.values), type(self).__name__
         if isinstance(self.cv, str):
-            return prefit_members(members, questions, X, n_rows, self.n_jobs)
+            return prefit_members(members, responses, X, n_rows, self.n_jobs)
         splitter = splitter_of(self.cv, labels, classifier=self._task == "classification")
         folds = folds_of(splitter, X, labels, n_rows, owner, **given.of_split)
-        plan = self._plan(members, questions, labels, given, None if seeds is None else int(seeds[0]))
+        plan = self._plan(members, responses, labels, given, None if seeds is None else int(seeds[0]))
         plan = replace(plan, refit=False, keeps_folds=self.members == "folds")
         return cross_fit(plan, X, folds, n_rows)
 
     def _plan(
         self,
         members: list[Member],
-        questions: list[ResponseMethod],
+        responses: list[ResponseMethod],
         labels: AnyArray,
         given: GivenAtFit,
         seed: int | None,
     ) -> CrossFitPlan:
         return CrossFitPlan(
             members,
-            questions,
+            responses,
             [labels] * len(members),
             [given.of_members[member.name] for member in members],
             n_jobs=self.n_jobs,
@@ -176,47 +176,47 @@ class BaseSelection(NamedMembers):
     def _selection_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         if self.scoring is None:
             return self._default_loss(library, truth, weight)
-        scorer, users = PredictionScorer(self), self._users_target(truth)
-        return ScoreOfMean(library, lambda means: scorer.score(means, users, weight))
+        scorer, decoded = PredictionScorer(self), self._decoded(truth)
+        return ScoreOfMean(library, lambda means: scorer.score(means, decoded, weight))
 
-    def _take_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
+    def _set_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
         """Scores of members, and of the selection on rows that it was not made by."""
-        answers, covered = np.stack(crossed.answers), _covered(crossed, weight)
+        predictions, covered = np.stack(crossed.answers), _covered(crossed, weight)
         names = [member.name for member in crossed.members]
         self.oof_coverage_ = crossed.coverage
-        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._shown, answers), strict=True)))
-        scores = [self._score(own, target.values, weight, covered) for own in answers]
+        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._output, predictions), strict=True)))
+        scores = [self._score(own, target.values, weight, covered) for own in predictions]
         self.member_scores_ = Bunch(**{name: s.value for name, s in zip(names, scores, strict=True)})
-        said, times = np.zeros(answers.shape[1:]), np.zeros(len(covered), dtype=np.int64)
+        nested, times = np.zeros(predictions.shape[1:]), np.zeros(len(covered), dtype=np.int64)
         for fold in crossed.folds:
             others = np.zeros(len(covered), dtype=bool)
             others[fold.train] = True
             if (others & covered).any():
                 paths = self._paths(crossed, target, weight, others & covered)
                 own = np.mean([shares(path, len(names)) for path in paths], axis=0)
-                said[fold.test] += np.tensordot(own, answers[:, fold.test], axes=1)
+                nested[fold.test] += np.tensordot(own, predictions[:, fold.test], axes=1)
                 times[fold.test] += 1
-        honest = (times > 0) & covered
-        if honest.any():
-            said[honest] /= times[honest, None]
+        scored = (times > 0) & covered
+        if scored.any():
+            nested[scored] /= times[scored, None]
         else:  # members that were fitted before: there are no folds to choose without
-            said, honest = np.tensordot(self.weights_, answers, axes=1), covered
-        score = self._score(said, target.values, weight, honest)
+            nested, scored = np.tensordot(self.weights_, predictions, axes=1), covered
+        score = self._score(nested, target.values, weight, scored)
         self.oof_score_, self.oof_score_error_ = score.value, score.error
 
-    def _take_chosen(
+    def _set_chosen(
         self,
         X: Any,
         crossed: CrossFit,
         target: Target,
         given: GivenAtFit,
         seeds: Any,
-        outline: TableShape,
+        shape: TableShape,
     ) -> None:
         """Keep the members that were chosen: fitted to all rows, or their models of the folds."""
         chosen = np.flatnonzero(self.weights_).tolist()
         members = [crossed.members[i] for i in chosen]
-        questions = [crossed.questions[i] for i in chosen]
+        responses = [crossed.questions[i] for i in chosen]
         dropped, kept = dict(crossed.dropped), chosen
         if isinstance(self.cv, str):
             models = [crossed.models[i] for i in chosen]
@@ -225,35 +225,35 @@ class BaseSelection(NamedMembers):
             models = [FoldEnsemble(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
         else:
             plan = self._plan(
-                members, questions, self._labels(target), given, None if seeds is None else int(seeds[1])
+                members, responses, self._labels(target), given, None if seeds is None else int(seeds[1])
             )
             fitted = cross_fit(plan, X, [], len(target.values))
-            members, questions, models = fitted.members, fitted.questions, fitted.models
+            members, responses, models = fitted.members, fitted.questions, fitted.models
             dropped |= fitted.dropped
             left = {member.name for member in members}
             kept = [i for i in chosen if crossed.members[i].name in left]
         self._shares = self.weights_[kept] / self.weights_[kept].sum()
-        self._take_outline(outline)
-        self._take_members(members, models)
+        self._set_shape(shape)
+        self._set_members(members, models)
         self.dropped_ = dropped
         self._asked = [
-            (replace(member, estimator=None), question)
-            for member, question in zip(members, questions, strict=True)
+            (replace(member, estimator=None), response)
+            for member, response in zip(members, responses, strict=True)
         ]
 
     def _means_of(self, X: Any) -> FloatArray:
-        """The weighted mean of what the chosen members say, shape (n_rows, n_columns)."""
-        answers = self._stacked(X)
-        return np.asarray(sum(share * own for share, own in zip(self._shares, answers, strict=True)))
+        """The weighted mean of what the chosen members predict, shape (n_rows, n_columns)."""
+        predictions = self._stacked(X)
+        return np.asarray(sum(share * own for share, own in zip(self._shares, predictions, strict=True)))
 
     def _stacked(self, X: Any) -> FloatArray:
-        """What every chosen member says of rows, shape (n_members, n_rows, n_columns)."""
+        """What every chosen member predicts for rows, shape (n_members, n_rows, n_columns)."""
         check_is_fitted(self, "estimators_")
         calls = [
-            (question, member, model, X)
-            for (member, question), model in zip(self._asked, self.estimators_, strict=True)
+            (response, member, model, X)
+            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
         ]
-        return np.stack(in_parallel(_asked_of, calls, n_jobs=self.n_jobs))
+        return np.stack(in_parallel(_member_predictions, calls, n_jobs=self.n_jobs))
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each chosen member predicts: probabilities or numbers, and its weight."""
@@ -285,29 +285,31 @@ class BaseSelection(NamedMembers):
         names, learners = zip(*self._pairs, strict=True)
         return parallel_block(learners, names)
 
-    def _question(self, member: Member, target: Target) -> ResponseMethod:
-        raise AssertionError("selection of classes and of numbers each say what they ask")
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
+        raise AssertionError("selection of classes and of numbers each have their own response method")
 
     def _labels(self, target: Target) -> AnyArray:
-        raise AssertionError("selection of classes and of numbers each say what they teach")
+        raise AssertionError("selection of classes and of numbers each have their own labels")
 
-    def _users_target(self, truth: AnyArray) -> AnyArray:
-        raise AssertionError("selection of classes and of numbers each say what the target is")
+    def _decoded(self, truth: AnyArray) -> AnyArray:
+        raise AssertionError("selection of classes and of numbers each decode their own target")
 
-    def _take_target(self, target: Target) -> None:
-        raise AssertionError("selection of classes and of numbers each say what they keep")
+    def _set_target(self, target: Target) -> None:
+        raise AssertionError("selection of classes and of numbers each keep their own target")
 
     def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
-        raise AssertionError("selection of classes and of numbers each say what is good")
+        raise AssertionError("selection of classes and of numbers each have their own loss")
 
-    def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
-        raise AssertionError("selection of classes and of numbers each say what is good")
+    def _score(
+        self, predicted: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray
+    ) -> Score:
+        raise AssertionError("selection of classes and of numbers each have their own score")
 
     def _response_functions(self) -> ResponseFunctions:
-        raise AssertionError("selection of classes and of numbers each say what they predict")
+        raise AssertionError("selection of classes and of numbers each have their own methods")
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        raise AssertionError("selection of classes and of numbers each say how answers look")
+    def _output(self, predictions: FloatArray) -> FloatArray:
+        raise AssertionError("selection of classes and of numbers each have their own form of output")
 
 
 def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
@@ -316,5 +318,5 @@ def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
     return covered if weight is None else covered & (weight > 0)
 
 
-def _asked_of(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    return question.predict_with(member.name, model, member.part_of(X))
+def _member_predictions(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    return response.predict_with(member.name, model, member.part_of(X))

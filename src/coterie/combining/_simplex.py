@@ -1,6 +1,6 @@
 """Weights that are learned: non-negative numbers that sum to 1 and make a convex loss as small as it gets.
 
-The answers of members, weighted, are compared with the truth. Squared error and log loss are convex in the weights,
+The predictions of members, weighted, are compared with the truth. Squared error and log loss are convex in the weights,
 and the weights lie on a simplex, so there is one smallest loss, and no member alone can have a smaller one.
 
 Steps (an active set, Newton's steps inside)
@@ -27,12 +27,14 @@ _TOLERANCE = 1e-10
 _LEAST_PROBABILITY = 1e-15
 
 
-def least_squares(answers: FloatArray, truth: FloatArray, row_weight: FloatArray | None = None) -> FloatArray:
-    """Weights of the mean of answers that is closest to the truth.
+def least_squares(
+    predictions: FloatArray, truth: FloatArray, row_weight: FloatArray | None = None
+) -> FloatArray:
+    """Weights of the mean of predictions that is closest to the truth.
 
     Parameters
     ----------
-    answers : array of shape (n_members, n_rows, n_columns)
+    predictions : array of shape (n_members, n_rows, n_columns)
     truth : array of shape (n_rows, n_columns)
 
     Examples
@@ -43,9 +45,9 @@ def least_squares(answers: FloatArray, truth: FloatArray, row_weight: FloatArray
     >>> least_squares(np.stack([truth - 1, truth + 1, 9 * truth]), truth).round(6)
     array([0.5, 0.5, 0. ])
     """
-    n_members = len(answers)
+    n_members = len(predictions)
     root = np.sqrt(_shares(row_weight, truth.shape[0]))[:, None]
-    design = (answers * root).reshape(n_members, -1)
+    design = (predictions * root).reshape(n_members, -1)
     target = (truth * root).ravel()
     scale = max(float(np.abs(design).max(initial=0.0)), float(np.abs(target).max(initial=0.0))) or 1.0
     design, target = design / scale, target / scale
@@ -104,7 +106,7 @@ def _smallest(loss: _Loss, n: int) -> FloatArray:
                 weights = moved
                 free = weights > 0
                 continue
-        # The free weights have settled. The gradient of a fixed one says what a little weight would change.
+        # The free weights have settled. The gradient of a fixed one is what a little weight would change.
         change = np.where(free, 0.0, gradient - gradient @ weights)
         best = int(change.argmin())
         if change[best] >= -_TOLERANCE * scale:
@@ -117,7 +119,7 @@ def _smallest(loss: _Loss, n: int) -> FloatArray:
 
 
 def _newton_step(gradient: FloatArray, hessian: FloatArray, free: FloatArray) -> FloatArray:
-    """Newton's step of the free weights that keeps their sum; members that say the same share alike."""
+    """Newton's step of the free weights that keeps their sum; members that predict the same share alike."""
     n_free = int(free.sum())
     system = np.zeros((n_free + 1, n_free + 1))
     system[:n_free, :n_free] = hessian[np.ix_(free, free)]

@@ -1,4 +1,4 @@
-"""What stacking and blending share: members answer out of fold, and a final estimator learns from their answers."""
+"""What stacking and blending share: a final estimator learns from what members predict out of fold."""
 
 import copy
 from collections.abc import Callable
@@ -74,7 +74,7 @@ class StackingData:
     """What `fit` was given, read and checked; `labels` is y as members see it."""
 
     X: Any
-    outline: TableShape
+    shape: TableShape
     target: Target
     labels: AnyArray
     weight: FloatArray | None
@@ -112,7 +112,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
             self._check_members()
             final = self._final()
             data = self._read(X, y, sample_weight, groups, others)
-            members = self._members(data.X, data.outline)
+            members = self._members(data.X, data.shape)
             given = self._given(members, data.weight, groups, others, final)
             seeds: list[int | None] = [None] * 3
             if self.random_state is not None:
@@ -123,9 +123,9 @@ class BaseStacking(TransformerMixin, NamedMembers):
             if self.leak_guard:
                 guard = self._guard(data, folds)
             crossed = self._crossed(data, members, given, folds, seeds[0])
-            self._take_target(data.target)
-            self._take_outline(data.outline)
-            self._take_crossed(crossed, data)
+            self._set_target(data.target)
+            self._set_shape(data.shape)
+            self._set_crossed(crossed, data)
             self._passed = passed
             self._learn_final(final, data, given.of_final, seeds[1])
             if guard is not None:
@@ -133,16 +133,16 @@ class BaseStacking(TransformerMixin, NamedMembers):
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> StackingData:
-        outline = table_shape(X)
-        weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+        shape = table_shape(X)
+        weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
         target = read_target(
             y,
             task=self._task,
             estimator_name=type(self).__name__,
-            n_rows=outline.n_rows,
+            n_rows=shape.n_rows,
             multi_output=self._has_outputs(),
         )
-        return StackingData(row_indexable(X), outline, target, _labels(target), weight, groups, others)
+        return StackingData(row_indexable(X), shape, target, _labels(target), weight, groups, others)
 
     def _crossed(
         self,
@@ -153,18 +153,18 @@ class BaseStacking(TransformerMixin, NamedMembers):
         seed: int | None,
     ) -> CrossFit:
         classes = data.classes
-        questions = [
+        responses = [
             ResponseMethod.of(
                 member.estimator, method_of(member.name, member.estimator, self._wanted_method()), classes
             )
             for member in members
         ]
         if folds is None:
-            return prefit_members(members, questions, data.X, data.outline.n_rows, self.n_jobs)
+            return prefit_members(members, responses, data.X, data.shape.n_rows, self.n_jobs)
         codes = data.target.values
         plan = CrossFitPlan(
             members,
-            questions,
+            responses,
             [target_of(member, codes, data.labels) if classes else codes for member in members],
             [given.of_members[member.name] for member in members],
             refit=self.members == "refit",
@@ -175,56 +175,61 @@ class BaseStacking(TransformerMixin, NamedMembers):
             verbose=int(self.verbose),
             owner=type(self).__name__,
         )
-        return cross_fit(plan, data.X, folds, data.outline.n_rows)
+        return cross_fit(plan, data.X, folds, data.shape.n_rows)
 
-    def _take_crossed(self, crossed: CrossFit, data: StackingData) -> None:
-        """Keep the members, and what they say out of fold."""
+    def _set_crossed(self, crossed: CrossFit, data: StackingData) -> None:
+        """Keep the members, and what they predict out of fold."""
         models = crossed.models
         if crossed.fold_models:
             models = [
-                FoldEnsemble(member.name, own, question.classes)
-                for member, own, question in zip(
+                FoldEnsemble(member.name, own, response.classes)
+                for member, own, response in zip(
                     crossed.members, crossed.fold_models, crossed.questions, strict=True
                 )
             ]
-        self._take_members(crossed.members, models)
+        self._set_members(crossed.members, models)
         self._asked = [
-            (replace(member, estimator=None), question)
-            for member, question in zip(crossed.members, crossed.questions, strict=True)
+            (replace(member, estimator=None), response)
+            for member, response in zip(crossed.members, crossed.questions, strict=True)
         ]
-        self.stack_method_ = [question.method for question in crossed.questions]
+        self.stack_method_ = [response.method for response in crossed.questions]
         self.dropped_ = crossed.dropped
         self.oof_coverage_ = crossed.coverage
         names = [member.name for member in crossed.members]
         self.oof_predictions_ = Bunch(
             **{
-                name: _shown(own, q)
-                for name, own, q in zip(names, crossed.answers, crossed.questions, strict=True)
+                name: _output(own, response)
+                for name, own, response in zip(names, crossed.answers, crossed.questions, strict=True)
             }
         )
-        features = [features_of(own, q) for own, q in zip(crossed.answers, crossed.questions, strict=True)]
+        features = [
+            features_of(own, response)
+            for own, response in zip(crossed.answers, crossed.questions, strict=True)
+        ]
         self._widths = [own.shape[1] for own in features]
         self._features = np.hstack(features)
         self._folds_used = crossed.folds
         scores = [
-            self._member_score(own, question, data, crossed.coverage)
-            for own, question in zip(crossed.answers, crossed.questions, strict=True)
+            self._member_score(own, response, data, crossed.coverage)
+            for own, response in zip(crossed.answers, crossed.questions, strict=True)
         ]
         self.member_scores_ = Bunch(**{name: score.value for name, score in zip(names, scores, strict=True)})
 
     def _member_score(
-        self, answers: FloatArray, question: ResponseMethod, data: StackingData, coverage: RowArray
+        self, predictions: FloatArray, response: ResponseMethod, data: StackingData, coverage: RowArray
     ) -> Score:
         n_classes = tuple(map(len, data.classes))
         known = coverage > 0
-        said = answers if not n_classes else predicted_codes(np.nan_to_num(answers), question, n_classes)
-        said = said[:, None] if said.ndim == 1 else said
+        predicted = (
+            predictions if not n_classes else predicted_codes(np.nan_to_num(predictions), response, n_classes)
+        )
+        predicted = predicted[:, None] if predicted.ndim == 1 else predicted
         truth = data.target.values
         blank = FinalFitData(None, truth, n_classes, known, data.weight, None, {}, None, None)
-        return score_of(blank, np.nan_to_num(said), known)
+        return score_of(blank, np.nan_to_num(predicted), known)
 
     def _learn_final(self, final: Any, data: StackingData, params: dict[str, Any], seed: int | None) -> None:
-        """Fit the final estimator to what members say, and score it on rows that it does not see."""
+        """Fit the final estimator to what members predict, and score it on rows that it does not see."""
         table = joined(self._features, self._meta_names(), self._passed_of(data.X))
         known = self.oof_coverage_ > 0
         task = FinalFitData(
@@ -255,7 +260,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
 
         Parameters
         ----------
-        final_estimator : what is to learn from the members' answers out of fold
+        final_estimator : what is to learn from the members' predictions out of fold
         X : the table of `fit`, if columns of it are passed through
         """
         check_is_fitted(self, "final_estimator_")
@@ -270,8 +275,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
         kept = self._lesson
         final = other._final()
         target = Target(self._task, kept.truth, self._classes_of_target())
-        outline = replace(self._outline)
-        data = StackingData(row_indexable(X), outline, target, kept.truth, kept.weight, kept.groups, {})
+        shape = replace(self._outline)
+        data = StackingData(row_indexable(X), shape, target, kept.truth, kept.weight, kept.groups, {})
         other._learn_final(final, data, weight_params(final, kept.weight), kept.seed)
         return other
 
@@ -286,7 +291,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         """The columns that the final estimator sees too; None for none, or all."""
         if isinstance(self.passthrough, bool | np.bool_):
             return None
-        return chosen_columns(self.passthrough, data.X, data.outline, "passthrough")
+        return chosen_columns(self.passthrough, data.X, data.shape, "passthrough")
 
     def _passed_of(self, X: Any) -> Any:
         if self._passed is not None:
@@ -309,8 +314,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
         check_is_fitted(self, "final_estimator_")
         X = row_indexable(X)
         calls = [
-            (question, member, model, X)
-            for (member, question), model in zip(self._asked, self.estimators_, strict=True)
+            (response, member, model, X)
+            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
         ]
         features = np.hstack(in_parallel(_features_of_member, calls, n_jobs=self.n_jobs))
         return joined(features, self._meta_names(), self._passed_of(X))
@@ -326,8 +331,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
         """
         check_is_fitted(self, "final_estimator_")
         X, classes = row_indexable(X), labels_by_target(self)
-        for member, question in self._asked:
-            if classes and not question.classes:
+        for member, response in self._asked:
+            if classes and not response.classes:
                 raise InvalidInput(
                     f"The member {member.name!r} of this {type(self).__name__} predicts numbers, not classes.",
                     parameter="estimators",
@@ -411,16 +416,16 @@ class BaseStacking(TransformerMixin, NamedMembers):
         raise AssertionError("stacks of classes and of numbers each have their own")
 
     def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        raise AssertionError("stacking and blending each say how rows are held out")
+        raise AssertionError("stacking and blending each hold rows out in their own way")
 
     def _trial(self, folds: list[Fold]) -> Any:
-        raise AssertionError("stacking and blending each say how a trial holds rows out")
+        raise AssertionError("stacking and blending each have their own trial")
 
-    def _take_target(self, target: Target) -> None:
-        raise AssertionError("stacks of classes and of numbers each say what they keep")
+    def _set_target(self, target: Target) -> None:
+        raise AssertionError("stacks of classes and of numbers each keep their own target")
 
     def _classes_of_target(self) -> Any:
-        raise AssertionError("stacks of classes and of numbers each say what they keep")
+        raise AssertionError("stacks of classes and of numbers each keep their own target")
 
 
 def _labels(target: Target) -> AnyArray:
@@ -433,19 +438,19 @@ def _labels(target: Target) -> AnyArray:
     return np.asarray(classes[codes])
 
 
-def _shown(answers: FloatArray, question: ResponseMethod) -> FloatArray:
-    settled = question.finalize(answers)
+def _output(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
+    settled = response.finalize(predictions)
     return settled[:, 0] if settled.shape[1] == 1 else settled
 
 
-def _features_of_member(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    return features_of(_predicted(question, member, model, X), question)
+def _features_of_member(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    return features_of(_predicted(response, member, model, X), response)
 
 
-def _predicted(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+def _predicted(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
     part = member.part_of(X)
     return (
-        model.mean_of(question, part)
+        model.mean_of(response, part)
         if isinstance(model, FoldEnsemble)
-        else question.predict_with(member.name, model, part)
+        else response.predict_with(member.name, model, part)
     )

@@ -12,7 +12,7 @@ __all__ = ["add_final_to_router", "set_stack_tags", "stack_block"]
 
 
 def add_final_to_router(router: MetadataRouter, final: Any) -> None:
-    """Let the final estimator be given what its `fit` and its `predict` ask for."""
+    """Let the final estimator be given what its `fit` and its `predict` request."""
     mapping = MethodMapping().add(caller="predict", callee="predict").add(caller="fit", callee="fit")
     router.add(final_estimator_=final, method_mapping=mapping)
 

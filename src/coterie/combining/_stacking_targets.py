@@ -1,4 +1,4 @@
-"""Stacks of classes and of numbers: how y is read, what is final, and how the final answer is said."""
+"""Stacks of classes and of numbers: how y is read, the default final estimator, and the final prediction."""
 
 from typing import Any, ClassVar
 
@@ -26,12 +26,12 @@ STACK_OF_CLASSES_PARAMS: Params = {
 
 
 def _routes() -> bool:
-    """Whether scikit-learn's metadata routing is on; then a default has to ask for weights."""
+    """Whether scikit-learn's metadata routing is on; then a default has to request weights."""
     return bool(get_config()["enable_metadata_routing"])
 
 
 def _final_can(method: str) -> Any:
-    """Whether the final estimator has a method, asked before and after `fit`."""
+    """Whether the final estimator has a method, before and after `fit`."""
 
     def has(stack: Any) -> bool:
         final = getattr(stack, "final_estimator_", stack.final_estimator)
@@ -66,12 +66,12 @@ class BaseStackingClassifier(ClassifierMixin, BaseStacking):
 
     @_final_can("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, shape (n_rows, n_classes); of several outputs, as the final one says it."""
+        """The probability of each class, shape (n_rows, n_classes); of several outputs, as the final one has it."""
         table = self._meta_table(X)
         if isinstance(self.classes_, list):
             return self.final_estimator_.predict_proba(table)
-        question = ResponseMethod("predict_proba", (np.arange(len(self.classes_)),))
-        return question.predict_with("final_estimator", self.final_estimator_, table)
+        response = ResponseMethod("predict_proba", (np.arange(len(self.classes_)),))
+        return response.predict_with("final_estimator", self.final_estimator_, table)
 
     @_final_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
@@ -88,7 +88,7 @@ class BaseStackingClassifier(ClassifierMixin, BaseStacking):
     def _fits(self, final: Any) -> bool:
         return bool(is_classifier(final))
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         assert target.classes is not None
         self.classes_ = target.classes
 
@@ -109,13 +109,13 @@ class BaseStackingClassifier(ClassifierMixin, BaseStacking):
 
 
 class BaseStackingRegressor(RegressorMixin, BaseStacking):
-    """A stack whose final estimator says numbers."""
+    """A stack whose final estimator predicts numbers."""
 
     _task: ClassVar[Task] = "regression"
 
     @_final_can("predict")  # type: ignore[untyped-decorator]
     def predict(self, X: Any, **predict_params: Any) -> Any:
-        """The answer to each row, as the final estimator says it.
+        """The prediction of the final estimator for each row.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class BaseStackingRegressor(RegressorMixin, BaseStacking):
     def _fits(self, final: Any) -> bool:
         return bool(is_regressor(final))
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         """Numbers need no classes."""
 
     def _classes_of_target(self) -> Any:

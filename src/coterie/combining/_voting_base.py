@@ -1,4 +1,4 @@
-"""What voting of classes and of numbers share: members fitted side by side, and their answers combined."""
+"""What voting of classes and of numbers share: members fitted side by side, and their predictions combined."""
 
 import copy
 from dataclasses import replace
@@ -72,7 +72,7 @@ def _is_mean(ensemble: Any) -> bool:
 
 
 class BaseVoting(TransformerMixin, NamedMembers):
-    """The way of `fit`, and what members say of rows."""
+    """The way of `fit`, and what members predict for rows."""
 
     PARAMS: ClassVar[Params] = VOTING_PARAMS
     FITTED: ClassVar[Fitted] = VOTING_FITTED
@@ -91,26 +91,26 @@ class BaseVoting(TransformerMixin, NamedMembers):
             names = self._check_members()
             if self.weights is not None and not isinstance(self.weights, str):
                 member_weights(self.weights, len(names))
-            outline = table_shape(X)
+            shape = table_shape(X)
             X = row_indexable(X)
-            weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+            weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
             target = read_target(
                 y,
                 task=self._task,
                 estimator_name=type(self).__name__,
-                n_rows=outline.n_rows,
+                n_rows=shape.n_rows,
                 multi_output=self._has_outputs(),
             )
-            members = self._members(X, outline)
+            members = self._members(X, shape)
             given = self._given(members, weight, groups, others)
             crossed = self._crossed_members(X, members, target, given)
-            self._take_target(target)
-            self._take_outline(outline)
-            self._take_members(crossed.members, crossed.models)
+            self._set_target(target)
+            self._set_shape(shape)
+            self._set_members(crossed.members, crossed.models)
             self.dropped_ = crossed.dropped
             self._asked = [
-                (replace(member, estimator=None), question)
-                for member, question in zip(crossed.members, crossed.questions, strict=True)
+                (replace(member, estimator=None), response)
+                for member, response in zip(crossed.members, crossed.questions, strict=True)
             ]
             self._crossed = None
             if crossed.answers:
@@ -120,24 +120,26 @@ class BaseVoting(TransformerMixin, NamedMembers):
         return self
 
     def _crossed_members(self, X: Any, members: list[Member], target: Target, given: GivenAtFit) -> CrossFit:
-        """Fitted members, and, where folds are wanted, what they say out of fold."""
-        questions = [self._question(member, target) for member in members]
+        """Fitted members, and, where folds are wanted, what they predict out of fold."""
+        responses = [self._response(member, target) for member in members]
         targets = [self._target_of_members(target)] * len(members)
         n_rows = len(target.values)
         if isinstance(self.cv, str):
             wants = self._is_learned() or self._has_ranks()
-            return prefit_members(members, questions, X if wants else None, n_rows, self.n_jobs)
+            return prefit_members(members, responses, X if wants else None, n_rows, self.n_jobs)
         folds = []
         if self.cv is not None or self._is_learned():
             splitter = splitter_of(self.cv, targets[0], classifier=self._task == "classification")
             folds = folds_of(splitter, X, targets[0], n_rows, type(self).__name__, **given.of_split)
         elif given.of_split:
             raise InvalidInput(
-                "groups say which rows folds may not part, and this fit makes no folds. Leave groups out, or set cv."
+                "groups are rows that folds may not part, and this fit makes no folds.",
+                parameter="groups",
+                hint="Leave groups out, or set cv.",
             )
         plan = CrossFitPlan(
             members,
-            questions,
+            responses,
             targets,
             [given.of_members[member.name] for member in members],
             n_jobs=self.n_jobs,
@@ -155,7 +157,7 @@ class BaseVoting(TransformerMixin, NamedMembers):
         ----------
         **choices : `voting` and `weights`, as in the constructor. What is not given stays as it is.
 
-        Learned weights, and ranks, need to know what members say of rows: they can be had if `fit` was given a `cv`, or
+        Learned weights, and ranks, need predictions of members: they can be had if `fit` was given a `cv`, or
         learned weights, and if votes stay votes or probabilities probabilities.
         """
         check_is_fitted(self, "estimators_")
@@ -168,22 +170,22 @@ class BaseVoting(TransformerMixin, NamedMembers):
         for name, value in choices.items():
             setattr(other, name, value)
         check_params(other)
-        other._asked = other._asked_by(self._asked)
+        other._asked = other._responses_of_voting(self._asked)
         if other._asked[0][1].method != self._asked[0][1].method:
-            other._crossed = None  # what is known out of fold are answers to another question
+            other._crossed = None  # what is known out of fold are predictions by another method
         other._combine_anew(None)
         return other
 
-    def _combine_anew(self, answers_of_fit: Any) -> None:
+    def _combine_anew(self, fit_predictions: Any) -> None:
         """Find the weights and the scales of ranks, and score the whole out of fold."""
         self._weights = self._weights_now()
         n_members = len(self._asked)
         shares = np.ones(n_members) if self._weights is None else self._weights
         self.weights_ = shares / shares.sum()
-        self._scales = self._scales_now(answers_of_fit)
+        self._scales = self._scales_now(fit_predictions)
         forget(self, OUT_OF_FOLD_FITTED)
         if self._crossed is not None:
-            self._take_scores()
+            self._set_scores()
 
     def _weights_now(self) -> FloatArray | None:
         if self.weights is None:
@@ -191,8 +193,10 @@ class BaseVoting(TransformerMixin, NamedMembers):
         if self._is_learned():
             if self._crossed is None:
                 raise InvalidParameter(
-                    "weights='learned' needs what members say out of fold, and this ensemble was fitted without. Fit "
-                    "it with cv, or with weights='learned'."
+                    "weights='learned' needs predictions out of fold, and this ensemble was fitted without.",
+                    parameter="weights",
+                    received=self.weights,
+                    hint="Fit it with cv, or with weights='learned'.",
                 )
             return self._learned(self._covered())
         given = member_weights(self.weights, len(self._pairs))
@@ -204,38 +208,40 @@ class BaseVoting(TransformerMixin, NamedMembers):
             )
         return weights
 
-    def _scales_now(self, answers_of_fit: Any) -> RankScales | None:
+    def _scales_now(self, fit_predictions: Any) -> RankScales | None:
         if not self._has_ranks():
             return None
         if self._crossed is not None:
             covered = self._covered()
             weight = None if self._row_weight is None else self._row_weight[covered]
-            return RankScales.of(self._oof_answers()[:, covered], weight)
-        if answers_of_fit is None:
+            return RankScales.of(self._stacked_oof()[:, covered], weight)
+        if fit_predictions is None:
             raise InvalidParameter(
-                "voting='rank' needs what members say of rows, and this ensemble was fitted without. Fit it with cv, "
-                "or with voting='rank'."
+                "voting='rank' needs predictions of members, and this ensemble was fitted without.",
+                parameter="voting",
+                received=self.voting,
+                hint="Fit it with cv, or with voting='rank'.",
             )
-        return RankScales.of(answers_of_fit(), self._row_weight)
+        return RankScales.of(fit_predictions(), self._row_weight)
 
-    def _take_scores(self) -> None:
+    def _set_scores(self) -> None:
         crossed = self._crossed
         assert crossed is not None
         names = [member.name for member, _ in self._asked]
-        answers, covered = self._oof_answers(), self._covered()
+        predictions, covered = self._stacked_oof(), self._covered()
         self.oof_coverage_ = crossed.coverage
-        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._shown, answers), strict=True)))
-        scores = [self._score(own[None], None, covered) for own in answers]
+        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._output, predictions), strict=True)))
+        scores = [self._score(own[None], None, covered) for own in predictions]
         self.member_scores_ = Bunch(**{name: s.value for name, s in zip(names, scores, strict=True)})
-        score = self._honest_score(answers, covered)
+        score = self._nested_score(predictions, covered)
         self.oof_score_, self.oof_score_error_ = score.value, score.error
 
-    def _honest_score(self, answers: FloatArray, covered: BoolArray) -> Score:
+    def _nested_score(self, predictions: FloatArray, covered: BoolArray) -> Score:
         """The score of the combination; learned weights are learned without the rows that they are used on."""
         if not self._is_learned() or len(self._asked) == 1:
-            return self._score(answers, self._weights, covered)
+            return self._score(predictions, self._weights, covered)
         assert self._crossed is not None
-        own = np.zeros((len(covered), len(answers)))
+        own = np.zeros((len(covered), len(predictions)))
         times = np.zeros(len(covered), dtype=np.int64)
         for fold in self._crossed.folds:
             known = np.zeros(len(covered), dtype=bool)
@@ -246,11 +252,11 @@ class BaseVoting(TransformerMixin, NamedMembers):
                 times[fold.test] += 1
         scored = times > 0
         if not scored.any():
-            return self._score(answers, self._weights, covered)
+            return self._score(predictions, self._weights, covered)
         own[scored] /= times[scored, None]
-        return self._score(answers * (own.T[:, :, None] * len(answers)), None, scored)
+        return self._score(predictions * (own.T[:, :, None] * len(predictions)), None, scored)
 
-    def _oof_answers(self) -> FloatArray:
+    def _stacked_oof(self) -> FloatArray:
         assert self._crossed is not None
         return np.stack(self._crossed.answers)
 
@@ -261,22 +267,22 @@ class BaseVoting(TransformerMixin, NamedMembers):
         return covered if self._row_weight is None else covered & (self._row_weight > 0)
 
     def _stacked(self, X: Any) -> FloatArray:
-        """What every member says of rows, shape (n_members, n_rows, n_columns)."""
+        """What every member predicts for rows, shape (n_members, n_rows, n_columns)."""
         check_is_fitted(self, "estimators_")
         calls = [
-            (question, member, model, X)
-            for (member, question), model in zip(self._asked, self.estimators_, strict=True)
+            (response, member, model, X)
+            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
         ]
-        return np.stack(in_parallel(_asked_of, calls, n_jobs=self.n_jobs))
+        return np.stack(in_parallel(_member_predictions, calls, n_jobs=self.n_jobs))
 
-    def _mixed(self, answers: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """The answers combined as `voting` says, shape (n_rows, n_columns)."""
+    def _mixed(self, predictions: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """The predictions combined by `voting`, shape (n_rows, n_columns)."""
         if self.voting == "median":
-            return median(answers, weights)
+            return median(predictions, weights)
         if self.voting == "rank":
             assert self._scales is not None
-            return self._scales.combined(answers, weights)
-        return mean(answers, weights)
+            return self._scales.combined(predictions, weights)
+        return mean(predictions, weights)
 
     def _is_learned(self) -> bool:
         return isinstance(self.weights, str)
@@ -328,31 +334,33 @@ class BaseVoting(TransformerMixin, NamedMembers):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _asked_by(self, asked: list[tuple[Member, ResponseMethod]]) -> list[tuple[Member, ResponseMethod]]:
-        """The questions that the present `voting` asks."""
-        return asked
+    def _responses_of_voting(
+        self, members: list[tuple[Member, ResponseMethod]]
+    ) -> list[tuple[Member, ResponseMethod]]:
+        """The response methods that the present `voting` needs."""
+        return members
 
-    def _question(self, member: Member, target: Target) -> ResponseMethod:
-        raise AssertionError("voting of classes and of numbers each say what they ask")
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
+        raise AssertionError("voting of classes and of numbers each have their own response method")
 
     def _target_of_members(self, target: Target) -> AnyArray:
-        raise AssertionError("voting of classes and of numbers each say what they teach")
+        raise AssertionError("voting of classes and of numbers each have their own labels")
 
-    def _take_target(self, target: Target) -> None:
-        raise AssertionError("voting of classes and of numbers each say what they keep")
+    def _set_target(self, target: Target) -> None:
+        raise AssertionError("voting of classes and of numbers each keep their own target")
 
     def _learned(self, rows: BoolArray) -> FloatArray:
-        raise AssertionError("voting of classes and of numbers each say what they minimise")
+        raise AssertionError("voting of classes and of numbers each have their own loss")
 
-    def _score(self, answers: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
-        raise AssertionError("voting of classes and of numbers each say what is good")
+    def _score(self, predictions: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
+        raise AssertionError("voting of classes and of numbers each have their own score")
 
-    def _shown(self, answers: FloatArray) -> AnyArray:
-        raise AssertionError("voting of classes and of numbers each say how answers look")
+    def _output(self, predictions: FloatArray) -> AnyArray:
+        raise AssertionError("voting of classes and of numbers each have their own form of output")
 
     def _n_columns_out(self) -> int:
-        raise AssertionError("voting of classes and of numbers each say how wide answers are")
+        raise AssertionError("voting of classes and of numbers each have their own number of columns")
 
 
-def _asked_of(question: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    return question.predict_with(member.name, model, member.part_of(X))
+def _member_predictions(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    return response.predict_with(member.name, model, member.part_of(X))

@@ -38,8 +38,8 @@ _HOLDOUT: Params = {
 class BlendingClassifier(BaseStackingClassifier):
     """A blend of members under a final classifier: stacking with one hold-out.
 
-    Members are fitted to most rows, and the final estimator learns from what they say of the others. Each member is
-    fitted once, so blending costs a fifth of stacking with five folds; the final estimator has fewer rows to learn
+    Members are fitted to most rows, and the final estimator learns from what they predict for the others. Each member
+    is fitted once, so blending costs a fifth of stacking with five folds; the final estimator has fewer rows to learn
     from.
 
     Examples
@@ -87,7 +87,7 @@ class BlendingClassifier(BaseStackingClassifier):
         y : labels of any type, one for each row, or several where all members and the final estimator can learn several
         sample_weight : how often each row counts; members and the final estimator must take it
         groups : rows of a group stay together when rows are held out
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
@@ -110,8 +110,8 @@ class BlendingClassifier(BaseStackingClassifier):
 class BlendingRegressor(BaseStackingRegressor):
     """A blend of members under a final regressor: stacking with one hold-out.
 
-    Members are fitted to most rows, and the final estimator learns from what they say of the others. Each member is
-    fitted once, so blending costs a fifth of stacking with five folds; the final estimator has fewer rows to learn
+    Members are fitted to most rows, and the final estimator learns from what they predict for the others. Each member
+    is fitted once, so blending costs a fifth of stacking with five folds; the final estimator has fewer rows to learn
     from.
 
     Examples
@@ -159,7 +159,7 @@ class BlendingRegressor(BaseStackingRegressor):
         y : a number for each row, or several where all members and the final estimator can learn several
         sample_weight : how often each row counts; members and the final estimator must take it
         groups : rows of a group stay together when rows are held out
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
@@ -179,7 +179,7 @@ class BlendingRegressor(BaseStackingRegressor):
 
 def _folds_of_blend(blend: Any, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
     """The rows to learn from and those held out: drawn, listed, or divided by a splitter."""
-    n_rows = data.outline.n_rows
+    n_rows = data.shape.n_rows
     if isinstance(blend.cv, float | np.floating):
         return [_drawn(blend, data, seed)]
     if blend.order != "random":
@@ -193,7 +193,7 @@ def _folds_of_blend(blend: Any, data: StackingData, given: GivenAtFit, seed: int
 
 
 def _drawn(blend: Any, data: StackingData, seed: int | None) -> Fold:
-    n_rows, share = data.outline.n_rows, float(blend.cv)
+    n_rows, share = data.shape.n_rows, float(blend.cv)
     if n_rows < 2:
         raise InvalidInput(f"Cannot hold rows out of a table of n_samples={n_rows}: at least 2 are needed.")
     groups = None if data.groups is None else read_groups(data.groups, n_rows)

@@ -1,7 +1,7 @@
 """Greedy selection: members are added one by one, each the one that helps most, the same one again if need be.
 
 Words
-  library  the answers of all candidates to the same rows, shape (n_members, n_rows, n_columns)
+  library  the predictions of all candidates for the same rows, shape (n_members, n_rows, n_columns)
   round    one addition; the mean of what was added so far is what is scored
   path     who was added in each round, and the score after it; greater is better
 """
@@ -30,10 +30,10 @@ _ROUNDING = 1e-12  # what the order of additions may change in a score
 
 
 class SelectionLoss(Protocol):
-    """Scores means of answers."""
+    """Scores means of predictions."""
 
     def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
-        """The score, for each member, of the mean of its answers and of `count` others whose mean is given."""
+        """The score, for each member, of the mean of its predictions and of `count` others whose mean is given."""
 
 
 class SquaredErrorOfMean:
@@ -55,16 +55,16 @@ class LogLossOfMean:
     """Minus the mean log loss of probabilities; none counts as less than the smallest step of a float."""
 
     def __init__(self, library: FloatArray, codes: AnyArray, weight: FloatArray) -> None:
-        self._said = library[:, np.arange(len(codes)), codes]
+        self._of_true_class = library[:, np.arange(len(codes)), codes]
         self._places, self._weight = (np.arange(len(codes)), codes), weight / weight.sum()
 
     def scores(self, mean: FloatArray, count: int, members: Sequence[int]) -> FloatArray:
-        means = _with(mean[self._places], count, self._said[list(members)])
+        means = _with(mean[self._places], count, self._of_true_class[list(members)])
         return np.asarray(np.log(np.maximum(means, _LEAST)) @ self._weight)
 
 
 class ScoreOfMean:
-    """Any function of the mean answers."""
+    """Any function of the mean predictions."""
 
     def __init__(self, library: FloatArray, score: Callable[[FloatArray], float]) -> None:
         self._library, self._score = library, score
@@ -73,9 +73,9 @@ class ScoreOfMean:
         return np.array([self._score(_with(mean, count, self._library[m])) for m in members])
 
 
-def _with(mean: FloatArray, count: int, answers: FloatArray) -> FloatArray:
+def _with(mean: FloatArray, count: int, predictions: FloatArray) -> FloatArray:
     """The mean of one more; sums could be too large for a float."""
-    return np.asarray(mean * (count / (count + 1)) + answers / (count + 1))
+    return np.asarray(mean * (count / (count + 1)) + predictions / (count + 1))
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Path:
 def greedy_path(
     library: FloatArray, loss: SelectionLoss, candidates: Sequence[int], options: GreedyOptions
 ) -> Path:
-    """Add candidates, with replacement, to the mean of answers.
+    """Add candidates, with replacement, to the mean of predictions.
 
     On a tie the one that is already in comes first, then the first in the list: fewer members are needed.
 
@@ -119,9 +119,9 @@ def greedy_path(
     --------
     Two members err in opposite directions, and the third errs less than either.
 
-    >>> said = np.array([[[2.0]], [[-2.0]], [[1.0]]])
-    >>> loss = SquaredErrorOfMean(said, np.array([[0.0]]), np.ones(1))
-    >>> path = greedy_path(said, loss, [0, 1, 2], GreedyOptions(max_iter=3))
+    >>> predicted = np.array([[[2.0]], [[-2.0]], [[1.0]]])
+    >>> loss = SquaredErrorOfMean(predicted, np.array([[0.0]]), np.ones(1))
+    >>> path = greedy_path(predicted, loss, [0, 1, 2], GreedyOptions(max_iter=3))
     >>> path.members, [round(score, 2) + 0.0 for score in path.scores], path.best
     ([2, 1, 2], [-1.0, -0.25, 0.0], 3)
     """

@@ -67,8 +67,8 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
     """A classifier for many classes, made of members that each tell two groups of them apart.
 
     A code matrix says which classes are on which side for each member. The class of a row is the one whose row of the
-    matrix fits the members' answers best, so if the matrix has members to spare, some of them may be wrong. One against
-    the rest and one against one are codes too.
+    matrix fits the members' predictions best, so if the matrix has members to spare, some of them may be wrong. One
+    against the rest and one against one are codes too.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         those of the members. "auto": probabilistic if the learner has probabilities, else logistic.
     n_jobs : int or None
         Threads in all. Members are fitted side by side, and each is held to its share whatever its own `n_jobs` says.
-        None: one after the other. The answers are the same for any number.
+        None: one after the other. The predictions are the same for any number.
     random_state : int, RandomState, Generator or None
         The seed of a random code, and of members whose own random_state is None.
     verbose : int or bool
@@ -171,20 +171,20 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         X : any table, as the learner takes it
         y : labels of any type, one for each row
         sample_weight : how often each row counts; the learner must take it
-        **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
+        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
         """
         with self._fitting(X, y) as run:
             learner = self._checked_learner()
-            outline = table_shape(X)
+            shape = table_shape(X)
             target = read_target(
-                y, task="classification", estimator_name=type(self).__name__, n_rows=outline.n_rows
+                y, task="classification", estimator_name=type(self).__name__, n_rows=shape.n_rows
             )
-            weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
+            weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
             params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
             assert isinstance(target.classes, np.ndarray)
             self.classes_, self.code_book_ = target.classes, self._code(target.classes, run.seed)
             self.separation_ = separation(self.code_book_)
-            self._schema = None if outline.table is None else Schema.of(outline.table)
+            self._schema = None if shape.table is None else Schema.of(shape.table)
             if self._schema is not None:
                 self._schema.set_feature_names(self)
             self._fit_members(learner, row_indexable(X), target.values, weight, params, run.seed)
@@ -263,27 +263,27 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         return found[:, 0] - found[:, 1] if found.shape[1] == 2 else -found
 
     def _distances(self, X: Any) -> FloatArray:
-        said = self._said(X, _score)
-        return distances(self.code_book_, said, _decoding_of(self))
+        predicted = self._member_predictions(X, _score)
+        return distances(self.code_book_, predicted, _decoding_of(self))
 
     def _probabilities(self, X: Any) -> FloatArray:
-        said = self._said(X, _probability)
-        if not said.shape[1]:
-            return np.ones((len(said), 1))
-        if len(self.classes_) == 2 and said.shape[1] == 1:
-            second = said if self.code_book_[1, 0] > 0 else 1 - said
+        predicted = self._member_predictions(X, _probability)
+        if not predicted.shape[1]:
+            return np.ones((len(predicted), 1))
+        if len(self.classes_) == 2 and predicted.shape[1] == 1:
+            second = predicted if self.code_book_[1, 0] > 0 else 1 - predicted
             return np.hstack([1 - second, second])
-        return coupled(self.code_book_, said, self._shares)
+        return coupled(self.code_book_, predicted, self._shares)
 
-    def _said(self, X: Any, ask: Any) -> FloatArray:
-        """What each member says, shape (n_rows, n_members)."""
+    def _member_predictions(self, X: Any, predict: Any) -> FloatArray:
+        """What each member predicts, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
-        outline = table_shape(X)
-        if self._schema is not None and outline.table is not None:
-            self._schema.check(outline.table, type(self).__name__)
+        shape = table_shape(X)
+        if self._schema is not None and shape.table is not None:
+            self._schema.check(shape.table, type(self).__name__)
         X = row_indexable(X)
-        found = in_parallel(ask, [(model, X) for model in self.estimators_], n_jobs=self.n_jobs)
-        return np.column_stack(found) if found else np.zeros((outline.n_rows, 0))
+        found = in_parallel(predict, [(model, X) for model in self.estimators_], n_jobs=self.n_jobs)
+        return np.column_stack(found) if found else np.zeros((shape.n_rows, 0))
 
     def _checked_learner(self) -> Any:
         learner = _learner_of(self)
@@ -328,8 +328,8 @@ def _score(model: Any, X: Any) -> FloatArray:
         return np.asarray(model.decision_function(X), dtype=np.float64).reshape(-1)
     if hasattr(model, "predict_proba"):
         return logits(np.asarray(model.predict_proba(X))[:, 1])
-    said = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
-    return 2 * said - 1 if is_classifier(model) else said
+    predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
+    return 2 * predicted - 1 if is_classifier(model) else predicted
 
 
 def _probability(model: Any, X: Any) -> FloatArray:

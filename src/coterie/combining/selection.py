@@ -81,7 +81,7 @@ def _texts(estimator: type) -> str:
 class SelectionClassifier(ClassifierMixin, BaseSelection):
     """Selection of classifiers from a library.
 
-    All candidates are asked about rows that they were not fitted to. Then the selection begins with the best of them
+    All candidates predict rows that they were not fitted to. Then the selection begins with the best of them
     and adds, again and again, the one that makes the mean of the probabilities better by most. How often a member was
     added is its weight, and most are never added.
 
@@ -140,7 +140,7 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         y : labels of any type, one for each row
         sample_weight : how often each row counts; members must take it
         groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
@@ -156,9 +156,9 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         return np.asarray(self.classes_[means.argmax(axis=1)])
 
     def _response_functions(self) -> ResponseFunctions:
-        return {"predict": self._labels_of, "predict_proba": self._shown}
+        return {"predict": self._labels_of, "predict_proba": self._output}
 
-    def _question(self, member: Member, target: Target) -> ResponseMethod:
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
         soft = hasattr(member.estimator, "predict_proba")
         method = method_of(member.name, member.estimator, "predict_proba" if soft else "predict")
         assert isinstance(target.classes, np.ndarray)
@@ -168,21 +168,23 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         assert isinstance(target.classes, np.ndarray)
         return target.classes[target.values]
 
-    def _users_target(self, truth: AnyArray) -> AnyArray:
+    def _decoded(self, truth: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[truth])
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
 
     def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         return LogLossOfMean(library, truth, weight)
 
-    def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
-        return score_of_codes(truth, said.argmax(axis=1), weight, rows)
+    def _score(
+        self, predicted: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray
+    ) -> Score:
+        return score_of_codes(truth, predicted.argmax(axis=1), weight, rows)
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        return answers
+    def _output(self, predictions: FloatArray) -> FloatArray:
+        return predictions
 
     def _has_outputs(self) -> bool:
         return False
@@ -193,9 +195,9 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
 class SelectionRegressor(RegressorMixin, BaseSelection):
     """Selection of regressors from a library.
 
-    All candidates are asked about rows that they were not fitted to. Then the selection begins with the best of them
-    and adds, again and again, the one that makes the mean of the answers better by most. How often a member was added
-    is its weight, and most are never added.
+    All candidates predict rows that they were not fitted to. Then the selection begins with the best of them
+    and adds, again and again, the one that makes the mean of the predictions better by most. How often a member was
+    added is its weight, and most are never added.
 
     Examples
     --------
@@ -252,34 +254,36 @@ class SelectionRegressor(RegressorMixin, BaseSelection):
         y : a number for each row, or several where all members can learn several
         sample_weight : how often each row counts; members must take it
         groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
     def predict(self, X: Any) -> FloatArray:
-        """The weighted mean of what the chosen members say."""
-        return self._shown(self._means_of(X))
+        """The weighted mean of what the chosen members predict."""
+        return self._output(self._means_of(X))
 
     def _response_functions(self) -> ResponseFunctions:
-        return {"predict": self._shown}
+        return {"predict": self._output}
 
-    def _question(self, member: Member, target: Target) -> ResponseMethod:
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
         return ResponseMethod(method_of(member.name, member.estimator, "predict"))
 
     def _labels(self, target: Target) -> AnyArray:
         return target.values
 
-    def _users_target(self, truth: AnyArray) -> AnyArray:
+    def _decoded(self, truth: AnyArray) -> AnyArray:
         return truth
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         self._n_outputs = target.n_outputs
 
     def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         return SquaredErrorOfMean(library, truth.reshape(len(truth), -1), weight)
 
-    def _score(self, said: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray) -> Score:
-        return score_of_numbers(truth, self._shown(said), weight, rows)
+    def _score(
+        self, predicted: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray
+    ) -> Score:
+        return score_of_numbers(truth, self._output(predicted), weight, rows)
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        return answers[:, 0] if self._n_outputs == 1 else answers
+    def _output(self, predictions: FloatArray) -> FloatArray:
+        return predictions[:, 0] if self._n_outputs == 1 else predictions

@@ -1,4 +1,4 @@
-"""Stacking: a final estimator learns how to combine members from what they say out of fold."""
+"""Stacking: a final estimator learns how to combine members from what they predict out of fold."""
 
 from typing import Any, ClassVar, Self
 
@@ -31,7 +31,7 @@ _CV: Params = {"cv": [Integer(2), Splitter(), OneOf("prefit"), None]}
 class StackingClassifier(BaseStackingClassifier):
     """A stack of members under a final classifier.
 
-    Members of any kind say what they think of rows that they were not fitted to, and the final estimator learns from
+    Members of any kind predict rows that they were not fitted to, and the final estimator learns from
     that how to combine them: whom to believe, and when. A member that knows its rows by heart is not believed for it.
 
     Examples
@@ -84,7 +84,7 @@ class StackingClassifier(BaseStackingClassifier):
         y : labels of any type, one for each row, or several where all members and the final estimator can learn several
         sample_weight : how often each row counts; members and the final estimator must take it
         groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
@@ -104,7 +104,7 @@ class StackingClassifier(BaseStackingClassifier):
 class StackingRegressor(BaseStackingRegressor):
     """A stack of members under a final regressor.
 
-    Members of any kind say what they think of rows that they were not fitted to, and the final estimator learns from
+    Members of any kind predict rows that they were not fitted to, and the final estimator learns from
     that how to combine them: whom to believe, and when. A member that knows its rows by heart is not believed for it.
 
     Examples
@@ -155,7 +155,7 @@ class StackingRegressor(BaseStackingRegressor):
         y : a number for each row, or several where all members and the final estimator can learn several
         sample_weight : how often each row counts; members and the final estimator must take it
         groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
@@ -177,9 +177,7 @@ def _folds_by_cv(stack: Any, data: StackingData, given: GivenAtFit, *, classifie
             raise InvalidParameter("members='folds' are models of folds, and cv='prefit' makes none.")
         return None
     splitter = splitter_of(stack.cv, data.labels, classifier=classifier)
-    return folds_of(
-        splitter, data.X, data.labels, data.outline.n_rows, type(stack).__name__, **given.of_split
-    )
+    return folds_of(splitter, data.X, data.labels, data.shape.n_rows, type(stack).__name__, **given.of_split)
 
 
 def _trial_by_cv(stack: Any, folds: list[Fold]) -> Any:

@@ -1,4 +1,4 @@
-"""Voting: members of any kind, fitted to the same rows, answer together."""
+"""Voting: members of any kind, fitted to the same rows, and their predictions combined."""
 
 from typing import Any, ClassVar, Self
 
@@ -39,7 +39,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     """Voting of classifiers.
 
     Members of any kind are fitted to the same rows, and each has a vote or a say in the probabilities. Weights can be
-    given, or learned from what members say of rows that they were not fitted to.
+    given, or learned from what members predict for rows that they were not fitted to.
 
     Examples
     --------
@@ -96,14 +96,14 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         y : labels of any type, one for each row
         sample_weight : how often each row counts; members must take it
         groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row."""
-        answers = self._stacked(X)
-        return np.asarray(self.classes_[self._codes(answers, self._weights)])
+        predictions = self._stacked(X)
+        return np.asarray(self.classes_[self._codes(predictions, self._weights)])
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
@@ -111,15 +111,15 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         return self._probabilities(self._stacked(X), self._weights)
 
     def transform(self, X: Any) -> AnyArray:
-        """What each member says: the number of a class for hard voting, else probabilities.
+        """What each member predicts: the number of a class for hard voting, else probabilities.
 
         The shape is (n_rows, n_members) or (n_rows, n_members * n_classes), or with `flatten_transform=False`
         (n_members, n_rows, n_classes).
         """
-        answers = self._stacked(X)
+        predictions = self._stacked(X)
         if self.voting == "hard":
-            return np.column_stack([own.argmax(axis=1) for own in answers])
-        return np.hstack(list(answers)) if self.flatten_transform else answers
+            return np.column_stack([own.argmax(axis=1) for own in predictions])
+        return np.hstack(list(predictions)) if self.flatten_transform else predictions
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Names of the columns of `transform`: the ensemble's class, the member and the number of the class."""
@@ -131,16 +131,16 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
             )
         return super().get_feature_names_out(input_features)
 
-    def _codes(self, answers: FloatArray, weights: FloatArray | None) -> AnyArray:
+    def _codes(self, predictions: FloatArray, weights: FloatArray | None) -> AnyArray:
         if self.voting == "hard":
-            return majority(answers, weights)
-        return np.asarray(self._probabilities(answers, weights).argmax(axis=1))
+            return majority(predictions, weights)
+        return np.asarray(self._probabilities(predictions, weights).argmax(axis=1))
 
-    def _probabilities(self, answers: FloatArray, weights: FloatArray | None) -> FloatArray:
-        mixed = self._mixed(answers, weights)
+    def _probabilities(self, predictions: FloatArray, weights: FloatArray | None) -> FloatArray:
+        mixed = self._mixed(predictions, weights)
         return mixed if self.voting == "soft" else as_probabilities(mixed)
 
-    def _question(self, member: Member, target: Target) -> ResponseMethod:
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
         wanted = "predict" if self.voting == "hard" else "predict_proba"
         classes = target.classes
         assert isinstance(classes, np.ndarray)
@@ -148,17 +148,19 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
             method_of(member.name, member.estimator, wanted), (classes,), self.voting == "hard"
         )
 
-    def _asked_by(self, asked: list[tuple[Member, ResponseMethod]]) -> list[tuple[Member, ResponseMethod]]:
+    def _responses_of_voting(
+        self, members: list[tuple[Member, ResponseMethod]]
+    ) -> list[tuple[Member, ResponseMethod]]:
         hard = self.voting == "hard"
         method = "predict" if hard else "predict_proba"
-        return [(member, ResponseMethod(method, question.classes, hard)) for member, question in asked]
+        return [(member, ResponseMethod(method, response.classes, hard)) for member, response in members]
 
     def _target_of_members(self, target: Target) -> AnyArray:
         classes = target.classes
         assert isinstance(classes, np.ndarray)
         return classes[target.values]
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
         self.le_ = LabelEncoder()
@@ -169,19 +171,19 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
             raise InvalidParameter(
                 f"weights='learned' are those of a mean; expected voting='hard' or 'soft', not {self.voting!r}."
             )
-        answers, codes = self._oof_answers()[:, rows], self._truth[rows]
+        predictions, codes = self._stacked_oof()[:, rows], self._truth[rows]
         weight = None if self._row_weight is None else self._row_weight[rows]
         if self.voting == "hard":
-            return least_squares(answers, np.eye(len(self.classes_))[codes], weight)
-        return least_log_loss(answers[:, np.arange(len(codes)), codes], weight)
+            return least_squares(predictions, np.eye(len(self.classes_))[codes], weight)
+        return least_log_loss(predictions[:, np.arange(len(codes)), codes], weight)
 
-    def _score(self, answers: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
-        said = np.zeros(len(rows), dtype=np.int64)
-        said[rows] = self._codes(answers[:, rows], weights)
-        return score_of_codes(self._truth, said, self._row_weight, rows)
+    def _score(self, predictions: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
+        predicted = np.zeros(len(rows), dtype=np.int64)
+        predicted[rows] = self._codes(predictions[:, rows], weights)
+        return score_of_codes(self._truth, predicted, self._row_weight, rows)
 
-    def _shown(self, answers: FloatArray) -> AnyArray:
-        return answers
+    def _output(self, predictions: FloatArray) -> AnyArray:
+        return predictions
 
     def _n_columns_out(self) -> int:
         return 1 if self.voting == "hard" else len(self.classes_)
@@ -193,9 +195,9 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 @storable_estimator(verify=verify_members)
 @documented(voting_texts)
 class VotingRegressor(RegressorMixin, BaseVoting):
-    """Voting of regressors: the mean of what members of any kind say.
+    """Voting of regressors: the mean of what members of any kind predict.
 
-    Weights can be given, or learned from what members say of rows that they were not fitted to: the mean that is
+    Weights can be given, or learned from what members predict for rows that they were not fitted to: the mean that is
     closest to the truth.
 
     Examples
@@ -242,25 +244,25 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         y : a number for each row, or several where all members can learn several
         sample_weight : how often each row counts; members must take it
         groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members ask for by scikit-learn's metadata routing, if that is on
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, groups, fit_params)
 
     def predict(self, X: Any) -> FloatArray:
-        """The answer to each row: the mean of what members say, or what `voting` makes of it."""
-        return self._shown(self._mixed(self._stacked(X), self._weights))
+        """The prediction for each row: the mean of what members predict, or what `voting` makes of it."""
+        return self._output(self._mixed(self._stacked(X), self._weights))
 
     def transform(self, X: Any) -> FloatArray:
-        """What each member says, shape (n_rows, n_members) or (n_rows, n_members * n_outputs)."""
+        """What each member predicts, shape (n_rows, n_members) or (n_rows, n_members * n_outputs)."""
         return np.hstack(list(self._stacked(X)))
 
-    def _question(self, member: Member, target: Target) -> ResponseMethod:
+    def _response(self, member: Member, target: Target) -> ResponseMethod:
         return ResponseMethod(method_of(member.name, member.estimator, "predict"))
 
     def _target_of_members(self, target: Target) -> AnyArray:
         return target.values
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         self._n_outputs = target.n_outputs
 
     def _learned(self, rows: BoolArray) -> FloatArray:
@@ -270,15 +272,15 @@ class VotingRegressor(RegressorMixin, BaseVoting):
             )
         truth = self._truth[rows].reshape(int(rows.sum()), -1)
         weight = None if self._row_weight is None else self._row_weight[rows]
-        return least_squares(self._oof_answers()[:, rows], truth, weight)
+        return least_squares(self._stacked_oof()[:, rows], truth, weight)
 
-    def _score(self, answers: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
-        said = np.zeros(answers.shape[1:])
-        said[rows] = self._mixed(answers[:, rows], weights)
-        return score_of_numbers(self._truth, said, self._row_weight, rows)
+    def _score(self, predictions: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
+        predicted = np.zeros(predictions.shape[1:])
+        predicted[rows] = self._mixed(predictions[:, rows], weights)
+        return score_of_numbers(self._truth, predicted, self._row_weight, rows)
 
-    def _shown(self, answers: FloatArray) -> FloatArray:
-        return answers[:, 0] if self._n_outputs == 1 else answers
+    def _output(self, predictions: FloatArray) -> FloatArray:
+        return predictions[:, 0] if self._n_outputs == 1 else predictions
 
     def _n_columns_out(self) -> int:
         return self._n_outputs

@@ -31,7 +31,7 @@ class Forecast:
     """What a fold of a member may take, from what folds of others took.
 
     What is known of members beforehand is right but for a factor: how fast this machine is, and how hard this table.
-    The factor is the time that was taken over the time that was thought.
+    The factor is the time that was taken over the time that was expected.
 
     Examples
     --------
@@ -42,27 +42,27 @@ class Forecast:
     2.0
     """
 
-    thought: float = 0.0
+    expected: float = 0.0
     taken: float = 0.0
     unknown: list[float] = field(default_factory=list)
 
     def learn(self, entry: Entry, shape: Shape, seconds: float) -> None:
         """A fold of a member took so long."""
         self.unknown.append(seconds)
-        if entry.seconds is not None and entry.tells_speed:
-            self.thought += entry.seconds(shape)
+        if entry.seconds is not None and entry.informs_forecast:
+            self.expected += entry.seconds(shape)
             self.taken += seconds
 
     def seconds(self, entry: Entry, shape: Shape) -> float:
         """What a fold may take; of a member that nobody knows, what folds took on average."""
         if entry.seconds is None:
             return sum(self.unknown) / len(self.unknown) if self.unknown else 0.0
-        factor = self.taken / self.thought if self.thought > 0 else 1.0
+        factor = self.taken / self.expected if self.expected > 0 else 1.0
         return factor * entry.seconds(shape)
 
 
 class Deadline:
-    """A monitor that asks rounds of boosting and trees of forests to stop after the first event that comes too late.
+    """A monitor that stops rounds of boosting and trees of forests after the first event that comes too late.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class BaseCommittee(Estimator):
                 clock = Clock(self._now, clock.begun - spent, self.time_limit)
             data = self._data(X, given, table.n_columns, run.seed)
             Schema.of(table).set_feature_names(self)
-            self._take_target(given.target)
+            self._set_target(given.target)
 
             metric = self._metric()
             portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint)
@@ -151,15 +151,15 @@ class BaseCommittee(Estimator):
     def _metric(self) -> Metric:
         if self.scoring is None:
             return self._default_metric()
-        return ScorerMetric(PredictionScorer(self), self._users_target)
+        return ScorerMetric(PredictionScorer(self), self._decoded)
 
     def _conclude(self, run: PortfolioRun, metric: Metric) -> None:
         """Weights, temperature, scores, and the models of the members that have weight."""
         oof = self._out_of_fold(run.members, run.data)
         prior = prior_member(run.names, self.portfolio)
         choice = choose_weights(metric, oof, int(self.max_iter), calibrates=self._calibrates(), prior=prior)
-        self._take_scores(run.members, oof, choice, metric)
-        self._take_members(run.members, choice.weights, run.data.classes)
+        self._set_scores(run.members, oof, choice, metric)
+        self._set_members(run.members, choice.weights, run.data.classes)
         self.members_ = run.names
         self.skipped_ = dict(run.skipped)
         self.dropped_ = {name: f"{type(e).__name__}: {e}" for name, e in run.errors.items()}
@@ -180,7 +180,7 @@ class BaseCommittee(Estimator):
         predictions = np.stack([member.predictions for member in members])
         return OutOfFoldPredictions(predictions, data.targets, known, data.folds)
 
-    def _take_scores(
+    def _set_scores(
         self,
         members: Sequence[FittedMember],
         oof: OutOfFoldPredictions,
@@ -201,10 +201,10 @@ class BaseCommittee(Estimator):
         self.oof_predictions_ = Bunch(**{member.name: self._output(member.predictions) for member in members})
         self.fit_times_ = Bunch(**{member.name: member.fit_time for member in members})
         self.predict_times_ = Bunch(**{member.name: member.predict_time for member in members})
-        self._take_nested(choice.nested, choice.temperature)
+        self._set_nested(choice.nested, choice.temperature)
         self._answers, self._truth = oof, oof.rows
 
-    def _take_members(
+    def _set_members(
         self, members: Sequence[FittedMember], weights: FloatArray, classes: AnyArray | None
     ) -> None:
         """Keep the members that have weight."""
@@ -312,7 +312,7 @@ class BaseCommittee(Estimator):
         twin.estimators_ = models
         twin.named_estimators_ = Bunch(**{model.name: model for model in models})
         twin._has_folds = False
-        twin._take_models_alone()
+        twin._set_models_alone()
         return twin
 
     def _student_seed(self) -> int | None:
@@ -321,19 +321,19 @@ class BaseCommittee(Estimator):
     def _calibrates(self) -> bool:
         return False
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         """Numbers need no names."""
 
-    def _take_models_alone(self) -> None:
+    def _set_models_alone(self) -> None:
         """Numbers have no temperature."""
 
-    def _take_nested(self, nested: FloatArray, temperature: float) -> None:
+    def _set_nested(self, nested: FloatArray, temperature: float) -> None:
         raise AssertionError("committees of classes and of numbers each keep their own")
 
     def _default_metric(self) -> Metric:
         raise AssertionError("committees of classes and of numbers each have their own")
 
-    def _users_target(self, truth: AnyArray) -> AnyArray:
+    def _decoded(self, truth: AnyArray) -> AnyArray:
         raise AssertionError("committees of classes and of numbers each know what the user gave")
 
     def _output(self, raw: FloatArray) -> FloatArray:

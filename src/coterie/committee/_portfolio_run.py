@@ -341,7 +341,7 @@ class PortfolioRun:
     def _add(self, member: FittedMember, shape: Shape) -> None:
         self._megabytes_kept += self._megabytes(member.entry) - 3 * 8e-6 * shape.values
         forecast = self._forecast
-        member.forecast = (forecast.thought, forecast.taken, list(forecast.unknown))
+        member.forecast = (forecast.expected, forecast.taken, list(forecast.unknown))
         self.members.append(member)
 
     def _fitted(

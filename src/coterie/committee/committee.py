@@ -43,7 +43,7 @@ _STUDENT: dict[str, Any] = {
     "early_stopping": True,
     "n_iter_no_change": 40,
 }
-_LEAST_SHARE = 0.01  # of a class that a student is told of
+_LEAST_SHARE = 0.01  # of a class in what a student is fitted to
 
 
 @storable_estimator(verify=verify_committee)
@@ -177,17 +177,17 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
     def _labels_of(self, proba: FloatArray) -> AnyArray:
         return np.asarray(self.classes_[proba.argmax(axis=1)])
 
-    def _take_models_alone(self) -> None:
+    def _set_models_alone(self) -> None:
         self.temperature_ = self._temperature_alone
 
     def _calibrates(self) -> bool:
         return self.calibration is not None and len(self.classes_) > 1
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
 
-    def _take_nested(self, nested: FloatArray, temperature: float) -> None:
+    def _set_nested(self, nested: FloatArray, temperature: float) -> None:
         self.oof_proba_ = nested
         self._temperature_alone, self.temperature_ = temperature, min(1.0, temperature)
 
@@ -198,7 +198,7 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         # Members are scored before the temperature, which is that of the committee.
         return {"predict": self._labels_of, "predict_proba": self._output}
 
-    def _users_target(self, truth: AnyArray) -> AnyArray:
+    def _decoded(self, truth: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[truth])
 
     def _output(self, raw: FloatArray) -> FloatArray:
@@ -333,7 +333,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         )
         return clone(student).fit(X, predictions, **weights)
 
-    def _take_nested(self, nested: FloatArray, temperature: float) -> None:
+    def _set_nested(self, nested: FloatArray, temperature: float) -> None:
         self.oof_prediction_ = nested[:, 0]
 
     def _default_metric(self) -> Metric:
@@ -342,7 +342,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
     def _response_functions(self) -> ResponseFunctions:
         return {"predict": self._output}
 
-    def _users_target(self, truth: AnyArray) -> AnyArray:
+    def _decoded(self, truth: AnyArray) -> AnyArray:
         return truth
 
     def _output(self, raw: FloatArray) -> FloatArray:

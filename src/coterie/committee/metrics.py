@@ -50,7 +50,7 @@ class Metric(Protocol):
         """Rows that weights are chosen by, at most."""
 
     def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
-        """What a greedy choice from predictions of shape (n_members, n_rows, n_columns) asks after each step."""
+        """What a greedy choice from predictions of shape (n_members, n_rows, n_columns) computes after each step."""
 
     def value(self, predictions: FloatArray, rows: RowTargets) -> float: ...
 

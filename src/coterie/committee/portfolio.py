@@ -56,7 +56,7 @@ class Entry:
         takes the place of one for each fold; None: it has no such form
     single_fit_folds : how many folds' time `single_fit` takes
     single_fit_models : how many folds' models `single_fit` is as large as
-    tells_speed : whether its time says how long others will take: those on a matrix do other work than trees
+    informs_forecast : whether its time is used to forecast that of others: those on a matrix do other work than trees
     """
 
     name: str
@@ -67,7 +67,7 @@ class Entry:
     single_fit: Any = None
     single_fit_folds: float = 1.0
     single_fit_models: float = 1.0
-    tells_speed: bool = True
+    informs_forecast: bool = True
 
 
 class PortfolioLike:
@@ -283,7 +283,7 @@ def _linear(estimator: Any, n_iter: int) -> Entry:
         seconds,
         lambda shape: 1e-5 * shape.n_columns * shape.n_outputs,
         200_000,
-        tells_speed=False,
+        informs_forecast=False,
     )
 
 
@@ -294,7 +294,7 @@ def _neighbors(estimator: Any) -> Entry:
     def megabytes(shape: Shape) -> float:
         return 16e-6 * min(shape.n_train, 10_000) * shape.n_columns
 
-    return Entry("neighbors", estimator, seconds, megabytes, 10_000, tells_speed=False)
+    return Entry("neighbors", estimator, seconds, megabytes, 10_000, informs_forecast=False)
 
 
 def _classifiers(shape: Shape) -> list[Entry]:

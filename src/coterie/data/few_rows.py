@@ -52,7 +52,7 @@ def encode_few(encoder: Encoder, schema: Schema, X: Any) -> Encoded | None:
 def _numbers_of(
     row: Sequence[Any], lookups: Sequence[Lookup | None], fine: dict[int, list[int]]
 ) -> list[float] | None:
-    """The values of a row as numbers; where levels share codes, `fine` is told the places of the levels too."""
+    """The values of a row as numbers; where levels share codes, `fine` is given the places of the levels too."""
     numbers: list[float] = []
     for value, lookup in zip(row, lookups, strict=True):
         kind = type(value)

@@ -67,7 +67,7 @@ def make_messy(
     for name in columns:
         if name != "rooms":
             columns[name] = _with_holes(columns[name], rng.random(n_rows) < missing)
-    return _as_asked(columns, as_), y
+    return _in_container(columns, as_), y
 
 
 def _check(n_rows: int, task: str, missing: float, n_streets: int, as_: str) -> None:
@@ -134,7 +134,7 @@ def _with_holes(values: AnyArray, holes: AnyArray) -> AnyArray:
     return values
 
 
-def _as_asked(columns: dict[str, AnyArray], as_: str) -> Any:
+def _in_container(columns: dict[str, AnyArray], as_: str) -> Any:
     if as_ == "pandas":
         pd = need("pandas", purpose="make_messy(as_='pandas')")
         frame = pd.DataFrame(columns)

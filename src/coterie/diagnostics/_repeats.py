@@ -9,7 +9,7 @@ from coterie._params import unexpected
 from coterie._typing import AnyArray, RowArray, Task
 from coterie.data.parts import table_shape
 from coterie.data.target import read_target
-from coterie.members.fit_members import _give_seeds
+from coterie.members.fit_members import set_seeds
 
 __all__ = ["bootstrap_rows", "fitted_copy", "labels_of", "task_of"]
 
@@ -17,7 +17,7 @@ __all__ = ["bootstrap_rows", "fitted_copy", "labels_of", "task_of"]
 def fitted_copy(estimator: Any, X: Any, y: AnyArray, seed: int) -> Any:
     """A copy that is fitted; every random_state that is None is given a seed."""
     model = clone(estimator)
-    _give_seeds(model, seed)
+    set_seeds(model, seed)
     return model.fit(X, y)
 
 

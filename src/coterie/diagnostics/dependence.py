@@ -238,13 +238,13 @@ def interaction_strength(
 
 
 def _columns(X: Any, features: Any, name: str) -> tuple[Any, Table, tuple[int, ...]]:
-    outline = table_shape(X)
-    if outline.n_columns is None:
+    shape = table_shape(X)
+    if shape.n_columns is None:
         raise InvalidInput(
             "X has no columns whose values could be changed.", parameter="X", allowed="a table"
         )
     X = row_indexable(X)
-    return X, read_table(X), chosen_columns(features, X, outline, name).places
+    return X, read_table(X), chosen_columns(features, X, shape, name).places
 
 
 def _individual(

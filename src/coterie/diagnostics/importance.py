@@ -188,31 +188,31 @@ def _permuted(
             parameter="X" if X is None else "y",
             allowed="rows, and their targets",
         )
-    outline = table_shape(X)
-    if outline.n_columns is None:
+    shape = table_shape(X)
+    if shape.n_columns is None:
         raise InvalidInput(
             "X has no columns whose values could change places.", parameter="X", allowed="a table"
         )
     X = row_indexable(X)
     scorer = check_scoring(model, scoring)
-    weight = read_weight(sample_weight, outline.n_rows)
+    weight = read_weight(sample_weight, shape.n_rows)
     options = {} if weight is None else {"sample_weight": weight}
     base = float(scorer(model, X, y, **options))
-    seeds = spawn_seeds(random_state, outline.n_columns * n_repeats)
+    seeds = spawn_seeds(random_state, shape.n_columns * n_repeats)
 
     def fall(place: int) -> list[float]:
         own = seeds[place * n_repeats : (place + 1) * n_repeats]
-        orders = [np.random.default_rng(int(seed)).permutation(outline.n_rows) for seed in own]
+        orders = [np.random.default_rng(int(seed)).permutation(shape.n_rows) for seed in own]
         return [
             base - float(scorer(model, with_column_from_rows(X, place, order), y, **options))
             for order in orders
         ]
 
-    every = tuple(range(outline.n_columns))
-    places = every if features is None else chosen_columns(features, X, outline, "features").places
+    every = tuple(range(shape.n_columns))
+    places = every if features is None else chosen_columns(features, X, shape, "features").places
     samples = np.array(in_parallel(fall, [(place,) for place in places], n_jobs=n_jobs))
-    assert outline.table is not None
-    names = tuple(outline.table.label(place) for place in places)
+    assert shape.table is not None
+    names = tuple(shape.table.label(place) for place in places)
     what = "score" if scoring is None else in_short(scoring) if callable(scoring) else str(scoring)
     return Importance(
         "permutation", f"fall of the {what}", names, samples.mean(axis=1), samples.std(axis=1), samples

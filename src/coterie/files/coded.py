@@ -39,7 +39,7 @@ def coded_array(array: AnyArray) -> tuple[AnyArray, str] | None:
 
 
 def decoded_array(node: dict[str, Any], tensor: AnyArray, take: Callable[[int], None]) -> AnyArray:
-    """The array of a node; `take` is told how many bytes it has before there is room made for them."""
+    """The array of a node; `take` is given the number of its bytes before there is room made for them."""
     dtype, shape = node.get("dtype"), node.get("shape")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ModelFileError(f"holds an array of an unknown type, {dtype!r:.40}.")

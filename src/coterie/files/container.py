@@ -116,13 +116,13 @@ class Container:
         text = _header_text(source)
         check_size(text, source.size, f"{source.name}: the header")
         header = parsed(text, f"{source.name}: the header")
-        self.metadata = self._take_metadata(header)
+        self.metadata = self._read_metadata(header)
         self.tensors = _checked_layout(header, source, 8 + _padded(len(text)))
         self._start = 8 + _padded(len(text))
         self._hash = _hash
         self._hashes: dict[str, str] = {}
 
-    def _take_metadata(self, header: Any) -> dict[str, str]:
+    def _read_metadata(self, header: Any) -> dict[str, str]:
         held = header.pop("__metadata__", None) if isinstance(header, dict) else None
         if not isinstance(held, dict) or not all(isinstance(text, str) for text in held.values()):
             raise ModelFileError(f"{self._source.name}: the header has no __metadata__ made of texts.")

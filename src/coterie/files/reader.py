@@ -43,7 +43,7 @@ class Reader:
         self._used: set[int] = set()
         self._uses = _uses(nodes)
         self._tensors: set[str] = set()
-        self._reach = _Reach()
+        self._workload = _Workload()
         self._room = most_decoded(container.size)
 
     def read(self) -> Any:
@@ -51,10 +51,10 @@ class Reader:
         self._check_trust()
         for place, node in enumerate(self._nodes):
             kind = in_short(node.get("class", "array")) if isinstance(node, dict) else "unknown"
-            self._reach.begin()
+            self._workload.begin()
             try:
                 created = self._node(node)
-                self._reach.end(place)
+                self._workload.end(place)
             except ModelFileError as error:
                 raise ModelFileError(f"{self._name}: node {place} ({kind}) {error}") from None
             except (MemoryError, MissingPackage):
@@ -180,7 +180,7 @@ class Reader:
         if type(place) is not int or not 0 <= place < len(self._objects):
             raise ModelFileError(f"refers to node {in_short(place)}, which does not come before it.")
         self._used.add(place)
-        self._reach.add(place)
+        self._workload.add(place)
         found = self._objects[place]
         self._uses[place] -= 1
         if self._uses[place] == 0:
@@ -226,7 +226,7 @@ def _uses(nodes: list[Any]) -> Counter[int]:
     return uses
 
 
-class _Reach:
+class _Workload:
     """How much work a model is that shares its parts: a prediction may visit a node as often as it is referred to.
 
     A small file of nodes that each refer twice to the one before would take forever to predict.

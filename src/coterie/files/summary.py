@@ -1,4 +1,4 @@
-"""What is in a model file, told from its header alone."""
+"""What is in a model file, by its header alone."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,1 +1,1 @@
-"""Ensembles of any learners: fitting them to resamples, asking them, and what they predict out of fold."""
+"""Ensembles of any learners: fitting them to resamples, and what they predict, out of fold too."""

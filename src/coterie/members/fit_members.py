@@ -47,6 +47,7 @@ __all__ = [
     "dropped_members",
     "fit_all",
     "in_parallel",
+    "set_seeds",
 ]
 
 _Result = TypeVar("_Result")
@@ -310,7 +311,7 @@ def _done(
     model = clone(member.estimator)
     if not isinstance(model, FrozenEstimator):
         if task.seed is not None:
-            _give_seeds(model, task.seed)
+            set_seeds(model, task.seed)
         part = member.part_of(table)
         with (
             _limit_threads(model, threads),
@@ -332,7 +333,7 @@ def _cut(params: dict[str, Any], rows: RowArray, n_rows: int) -> dict[str, Any]:
     return {name: rows_of(value, rows) if has_rows(value) else value for name, value in params.items()}
 
 
-def _give_seeds(model: Any, seed: int) -> None:
+def set_seeds(model: Any, seed: int) -> None:
     """Fill in every random_state that is None, in the order of their names."""
     empty = sorted(
         name

@@ -124,7 +124,7 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
     FITTED: ClassVar[Fitted] = MEMBERS_FITTED
     _regressors_too: ClassVar[bool] = False  # whether a classifier may have members that predict numbers
 
-    # Weights and groups are handed on: it is for members to say what they ask for.
+    # Weights and groups are handed on: it is for members to request what they need.
     __metadata_request__fit = {"sample_weight": UNUSED, "groups": UNUSED}
 
     estimators: Any
@@ -207,12 +207,12 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
                 found.append(Member(name, learner, chosen))
         return found
 
-    def _take_members(self, members: Sequence[Member], models: Sequence[Any]) -> None:
+    def _set_members(self, members: Sequence[Member], models: Sequence[Any]) -> None:
         fitted = {member.name: model for member, model in zip(members, models, strict=True)}
         self.estimators_ = list(models)
         self.named_estimators_ = Bunch(**{name: fitted.get(name, "drop") for name, _ in self._pairs})
 
-    def _take_outline(self, shape: TableShape) -> None:
+    def _set_shape(self, shape: TableShape) -> None:
         self._outline = TableShape(shape.n_rows, shape.n_columns, shape.names)
         if shape.names is not None:
             self.feature_names_in_ = np.array(shape.names, dtype=object)

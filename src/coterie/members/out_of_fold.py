@@ -79,7 +79,7 @@ class CrossFitPlan:
     Attributes
     ----------
     members : the learners
-    questions : how each predicts
+    responses : how each predicts
     targets : what each is fitted to, an entry for each row
     params : what `fit` of each is given by name
     refit : whether each is also fitted to all rows
@@ -87,7 +87,7 @@ class CrossFitPlan:
     """
 
     members: Sequence[Member]
-    questions: Sequence[ResponseMethod]
+    responses: Sequence[ResponseMethod]
     targets: Sequence[AnyArray]
     params: Sequence[dict[str, Any]]
     refit: bool = True
@@ -231,7 +231,7 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
 
 
 def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) -> CrossFit:
-    """Fit every member to every fold, and to all rows if the plan says so, as one queue of tasks."""
+    """Fit every member to every fold, and to all rows if the plan has it, as one queue of tasks."""
     n_folds = len(folds)
     per_member = n_folds + plan.refit
     seeds = _seeds(plan.random_state, len(plan.members) * per_member)
@@ -254,7 +254,7 @@ def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) ->
             for k, fold in enumerate(folds)
         ]
     predict = _Predictor(
-        {member.name: question for member, question in zip(plan.members, plan.questions, strict=True)}
+        {member.name: response for member, response in zip(plan.members, plan.responses, strict=True)}
     )
     progress = MemberProgress(plan.owner, len(tasks), plan.verbose)
     outcomes = fit_all(
@@ -268,10 +268,10 @@ def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) ->
 class _Predictor:
     """Predicts with each member by its own method; a class, because workers need to be sent it."""
 
-    questions: dict[str, ResponseMethod]
+    responses: dict[str, ResponseMethod]
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.questions[member.name].predict_with(member.name, model, member.part_of(X))
+        return self.responses[member.name].predict_with(member.name, model, member.part_of(X))
 
 
 def _seeds(random_state: Any, n: int) -> list[int | None]:
@@ -294,7 +294,7 @@ def _collected(
     of_folds = [by_member[i][int(plan.refit) :] for i in left]
     return CrossFit(
         members=[plan.members[i] for i in left],
-        questions=[plan.questions[i] for i in left],
+        questions=[plan.responses[i] for i in left],
         models=[by_member[i][0].model for i in left] if plan.refit else [],
         fold_models=[[outcome.model for outcome in outcomes] for outcomes in of_folds]
         if plan.keeps_folds
@@ -329,7 +329,7 @@ def _mean_predictions(predictions: list[FloatArray], folds: Sequence[Fold], cove
 
 
 def prefit_members(
-    members: Sequence[Member], questions: Sequence[ResponseMethod], X: Any, n_rows: int, n_jobs: int | None
+    members: Sequence[Member], responses: Sequence[ResponseMethod], X: Any, n_rows: int, n_jobs: int | None
 ) -> CrossFit:
     """Members that were fitted before, and their predictions of all rows; without X there are none."""
     for member in members:
@@ -339,13 +339,15 @@ def prefit_members(
             raise NotFittedError(
                 f"cv='prefit' takes members as they are, and {member.name!r} is not fitted: {error}"
             ) from error
-    answers, folds = [], []
+    predictions, folds = [], []
     if X is not None:
         predict = _Predictor(
-            {member.name: question for member, question in zip(members, questions, strict=True)}
+            {member.name: response for member, response in zip(members, responses, strict=True)}
         )
-        answers = in_parallel(predict, [(member, member.estimator, X) for member in members], n_jobs=n_jobs)
+        predictions = in_parallel(
+            predict, [(member, member.estimator, X) for member in members], n_jobs=n_jobs
+        )
         folds = [Fold(np.zeros(0, dtype=np.int64), np.arange(n_rows))]
     models = [member.estimator for member in members]
     coverage = np.ones(n_rows, dtype=np.int64)
-    return CrossFit(list(members), list(questions), models, [], answers, coverage, folds)
+    return CrossFit(list(members), list(responses), models, [], predictions, coverage, folds)

@@ -1,4 +1,4 @@
-"""What other packages may ask of a fitted ensemble, as methods that the estimators have.
+"""What other packages may use of a fitted ensemble, as methods that the estimators have.
 
 Diagnostics, reports, pruning and export call these methods, and know no estimator by its type. An estimator of somebody
 else takes part by having them; those of scikit-learn get them from `coterie.diagnostics.sklearn_adapters`. Who has a
@@ -87,7 +87,7 @@ class HasStagedVotes(Protocol):
 
 
 class PredictsAfter(Protocol):
-    """An ensemble whose first members can be asked without the others.
+    """An ensemble whose first members can predict without the others.
 
     Models whose rounds follow each other have scikit-learn's `staged_predict` instead.
     """

@@ -1,4 +1,4 @@
-"""What ensembles of copies of one learner tell scikit-learn: its tags, and who is given what at `fit`."""
+"""The tags and the metadata routing of ensembles of copies of one learner."""
 
 from typing import Any
 

@@ -66,7 +66,7 @@ class Feature:
 
 
 @dataclass
-class _Shelf:
+class _FeatureLayout:
     """Features by column, and those for which the place of the column is taken."""
 
     features: list[Feature]
@@ -88,29 +88,31 @@ def place_features(
 ) -> tuple[list[Feature], list[Placement]]:
     """The features that the trees need, and which of them each node looks at."""
     numbers = Numbers()
-    shelf = _Shelf([Feature(column, numbers) for column in range(n_columns)], np.zeros(n_columns, dtype=bool))
+    layout = _FeatureLayout(
+        [Feature(column, numbers) for column in range(n_columns)], np.zeros(n_columns, dtype=bool)
+    )
     with_zero: set[int] = set()
     for number, (tree, order) in enumerate(zip(trees, orders, strict=True)):
-        _survey(tree, order, number, shelf, with_zero)
+        _survey(tree, order, number, layout, with_zero)
     zero_place = np.arange(n_columns)
     for column in sorted(with_zero):
-        zero_place[column] = shelf.add(column, ZeroIsMissing())
+        zero_place[column] = layout.add(column, ZeroIsMissing())
     places: list[dict[int, int]] = [{} for _ in trees]
     bits: list[dict[int, AnyArray]] = [{} for _ in trees]
-    for column, found in shelf.sets.items():
+    for column, found in layout.sets.items():
         codings, used = code_sets([levels for _, _, levels in found], single=single)
-        by_coding = [shelf.add(column, coding) for coding in codings]
+        by_coding = [layout.add(column, coding) for coding in codings]
         for (number, node, levels), coding in zip(found, used, strict=True):
             places[number][node] = by_coding[coding]
             bits[number][node] = codings[coding].bits(levels)
-    n_features = len(shelf.features)
-    return shelf.features, [
+    n_features = len(layout.features)
+    return layout.features, [
         _placement(tree, zero_place, places[number], bits[number], n_features)
         for number, tree in enumerate(trees)
     ]
 
 
-def _survey(tree: RawTree, order: AnyArray, number: int, shelf: _Shelf, with_zero: set[int]) -> None:
+def _survey(tree: RawTree, order: AnyArray, number: int, layout: _FeatureLayout, with_zero: set[int]) -> None:
     """Take the places of columns that are read as numbers; remember the other readings."""
     reached = np.zeros(len(tree.column), dtype=bool)
     reached[order] = True
@@ -118,13 +120,13 @@ def _survey(tree: RawTree, order: AnyArray, number: int, shelf: _Shelf, with_zer
     for node, levels in tree.sets.items():
         numeric[node] = False
         if reached[node]:
-            shelf.sets.setdefault(int(tree.column[node]), []).append((number, node, levels))
+            layout.sets.setdefault(int(tree.column[node]), []).append((number, node, levels))
     if tree.zero_missing is not None:
         with_zero |= set(tree.column[numeric & tree.zero_missing].tolist())
         numeric &= ~tree.zero_missing
-    shelf.taken[tree.column[numeric]] = True
+    layout.taken[tree.column[numeric]] = True
     for leaf in tree.linear.values():
-        shelf.taken[leaf.columns] = True
+        layout.taken[leaf.columns] = True
 
 
 def _placement(

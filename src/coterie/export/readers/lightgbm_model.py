@@ -29,9 +29,9 @@ _CLASSES = ("binary", "multiclass", "multiclassova")
 def from_lightgbm(model: Any) -> ImportedClassifier | ImportedRegressor:
     """A model of LightGBM, with LightGBM's predictions.
 
-    Categories, missing values of every kind, linear trees, forests and early stopping are supported: an object answers
+    Categories, missing values of every kind, linear trees, forests and early stopping are supported: an object predicts
     with its best iteration, a file with all the trees it holds. A ranker, and a model with an objective of its own,
-    answers with its scores.
+    predicts its scores.
 
     Parameters
     ----------

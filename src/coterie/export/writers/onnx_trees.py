@@ -90,7 +90,7 @@ class _Nodes:
 def scores_of_trees(
     graph: Graph, features: str, n_features: int, trees: Sequence[FlatTree], n_outputs: int
 ) -> str:
-    """What the trees add up to, shape (n_rows, n_outputs); trees without a question are not among them."""
+    """What the trees add up to, shape (n_rows, n_outputs); trees without a split are not among them."""
     several = [tree for tree in trees if tree.value.shape[1] > 1]
     lines = [tree for tree in trees if tree.lines is not None]
     plain = [tree for tree in trees if tree.lines is None and tree.value.shape[1] == 1]
