@@ -98,7 +98,7 @@ class TreeWords:
         return f"{'in' if shorter_left else 'not in'} {{{', '.join(listed[:_MOST_LEVELS])}{more}}}"
 
 
-def words_of(estimator: Any, feature_names: Any = None, *, decimals: int = 3) -> TreeWords:
+def words_of(estimator: Any, feature_names: Any = None, *, decimals: int) -> TreeWords:
     """The words for a fitted decision tree, with the names of its columns unless others are given."""
     n_features = estimator.n_features_in_
     if feature_names is None:
