@@ -15,6 +15,7 @@ from safetensors import safe_open
 
 import coterie
 from coterie.errors import InvalidType, ModelFileError
+from coterie.files.upgrades import FORMAT
 from tests.helpers.mutations import Opened, loaded, stored
 
 
@@ -30,7 +31,7 @@ def test_safetensors_reads_the_file(tmp_path: Path) -> None:
     coterie.save(model, tmp_path / "model")
 
     with safe_open(tmp_path / "model", framework="np") as file:
-        assert file.metadata()["coterie_format"] == "3"
+        assert file.metadata()["coterie_format"] == str(FORMAT)
         assert np.array_equal(file.get_tensor("baseline_"), model.baseline_)
         trees = [model.forest_.tree(i) for i in range(3)]
         leaves = np.concatenate([tree.value[tree.feature < 0, 0] for tree in trees])
@@ -144,9 +145,10 @@ def test_safetensors_of_somebody_else_are_no_model(tmp_path: Path) -> None:
 
 def test_a_later_format_is_refused_in_a_sentence(small: bytes) -> None:
     opened = Opened(small)
-    opened.metadata |= {"coterie_format": "4", "coterie_version": "9.0.0"}
+    opened.metadata |= {"coterie_format": str(FORMAT + 1), "coterie_version": "9.0.0"}
     with pytest.raises(
-        ModelFileError, match=r"'9.0.0' in format 4.*reads formats up to 3. Install a newer coterie"
+        ModelFileError,
+        match=rf"'9.0.0' in format {FORMAT + 1}.*reads formats up to {FORMAT}. Install a newer coterie",
     ):
         loaded(opened.data())
 
@@ -167,7 +169,7 @@ def test_a_summary_reads_no_tensors_but_the_classes(small: bytes) -> None:
     summary = coterie.inspect_file(io.BytesIO(bytes(damaged)))
 
     assert (summary.model, summary.n_trees, summary.classes) == ("DecisionTreeClassifier", 1, ["a", "b"])
-    assert summary.format == 3
+    assert summary.format == FORMAT
     assert summary.params["max_depth"] == 1
     with pytest.raises(ModelFileError, match=r"tensor 'tree_.native.cuts', which is damaged"):
         loaded(bytes(damaged))
