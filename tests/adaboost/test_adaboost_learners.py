@@ -305,5 +305,7 @@ class Blank(RegressorMixin, BaseEstimator):
 
 
 def test_a_member_that_says_no_number_is_named() -> None:
-    with pytest.raises(ValueError, match=r"A member, Blank\(\), says inf of row 0; expected finite numbers"):
+    with pytest.raises(
+        ValueError, match=r"A member, Blank\(\), predicts inf for row 0; expected finite numbers"
+    ):
         AdaBoostClassifier(Blank(), algorithm="gentle").fit(X2, Y2)

@@ -53,7 +53,7 @@ def test_the_answer_is_the_mean_of_the_trees(bagging: Any, learner: Any, table: 
     ]
     mean = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)[:, None]
     assert_allclose(mean, np.mean(said, axis=0), rtol=1e-9, atol=1e-12)
-    assert_allclose(np.stack(list(model._answers_of(X))), said, rtol=1e-9, atol=1e-12)
+    assert_allclose(np.stack(list(model._member_predictions(X))), said, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("bagging", "learner", "table"), KINDS[::2])
@@ -62,7 +62,7 @@ def test_rows_out_of_bag_are_answered_by_the_trees_that_did_not_draw_them(
 ) -> None:
     X, y = table
     model = bagging(learner, 9, random_state=0).fit(X, y)
-    answers = np.stack(list(model._answers_of(X)))
+    answers = np.stack(list(model._member_predictions(X)))
     out = np.array([~np.isin(np.arange(len(X)), bag) for bag in model.estimators_samples_])
     known = out.any(axis=0)
     expected = (answers * out[:, :, None]).sum(axis=0)[known] / out.sum(axis=0)[known, None]

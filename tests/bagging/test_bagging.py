@@ -52,7 +52,7 @@ def test_members_are_those_of_a_plain_loop_over_the_bags(
     members = naive_members(learner, X, y, model.estimators_samples_, model.estimators_features_)
     answers = naive_answers(members, X, model.estimators_features_, classes)
 
-    own = np.stack(list(model._answers_of(X)))
+    own = np.stack(list(model._member_predictions(X)))
     np.testing.assert_allclose(own, answers, rtol=1e-7, atol=1e-9)
     said = model.predict_proba(X) if classes is not None else model.predict(X)[:, None]
     np.testing.assert_allclose(said, own.mean(axis=0), rtol=1e-12, atol=1e-15)
@@ -133,7 +133,9 @@ def test_a_warm_start_is_one_longer_fit(bagging: Any, y: Any) -> None:
     whole = bagging(n_estimators=9, max_features=3, random_state=0).fit(X, y, weight)
 
     assert all(one is other for one, other in zip(first, model.estimators_, strict=False))
-    np.testing.assert_array_equal(np.stack(list(model._answers_of(X))), np.stack(list(whole._answers_of(X))))
+    np.testing.assert_array_equal(
+        np.stack(list(model._member_predictions(X))), np.stack(list(whole._member_predictions(X)))
+    )
     np.testing.assert_array_equal(model.oob_errors_, whole.oob_errors_)
     assert model.oob_score_ == whole.oob_score_
 
@@ -240,7 +242,7 @@ def test_a_member_that_never_saw_a_class_says_it_is_improbable() -> None:
     seen = np.array(["rare" in member.classes_ for member in model.estimators_])
 
     assert 0 < seen.sum() < 20
-    answers = np.stack(list(model._answers_of(X)))
+    answers = np.stack(list(model._member_predictions(X)))
     rare = list(model.classes_).index("rare")
     assert (answers[~seen, :, rare] == 0).all()
     assert (answers[seen][:, 7, rare] > 0.9).all()
@@ -285,7 +287,7 @@ def test_threads_do_not_change_a_bit(bagging: Any, y: Any, learner: str) -> None
     for n_jobs in (1, 2, 3):
         with parallel_config("threading"):
             model = bagging(known[learner + kind], 5, n_jobs=n_jobs, random_state=0).fit(X, y)
-        said.append((np.stack(list(model._answers_of(X))), model.oob_errors_))
+        said.append((np.stack(list(model._member_predictions(X))), model.oob_errors_))
     for answers, errors in said[1:]:
         np.testing.assert_array_equal(answers, said[0][0])
         np.testing.assert_array_equal(errors, said[0][1])

@@ -187,8 +187,8 @@ def test_constraints_hold_in_oblivious_trees(classes: Any) -> None:
     ("settings", "message"),
     [
         ({"max_leaf_nodes": None}, "growth='oblivious' needs a limit"),
-        ({"max_depth": 17}, "max_depth=17 asks for 17 levels.*at most 16"),
-        ({"max_leaf_nodes": 2**20}, "max_leaf_nodes=1048576 asks for 20 levels.*at most 16"),
+        ({"max_depth": 17}, "max_depth=17 means 17 levels.*at most 16"),
+        ({"max_leaf_nodes": 2**20}, "max_leaf_nodes=1048576 means 20 levels.*at most 16"),
     ],
 )
 def test_oblivious_trees_without_a_sensible_depth_are_refused(settings: dict[str, Any], message: str) -> None:

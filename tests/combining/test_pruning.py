@@ -90,9 +90,9 @@ def test_the_mean_of_the_members_that_are_kept_is_the_answer(model: Any) -> None
     assert small.n_estimators_ == len(small.estimators_) == 6
     kept = np.sort(small.pruning_path_.members[:6])
     if hasattr(model, "forest_"):
-        answers = np.concatenate([own for _, own in model._answers_of(X)]).transpose(1, 0, 2)
+        answers = np.concatenate([own for _, own in model._tree_predictions(X)]).transpose(1, 0, 2)
     else:
-        answers = np.stack(list(model._answers_of(X)))
+        answers = np.stack(list(model._member_predictions(X)))
         for one, k in zip(small.estimators_, kept, strict=True):
             assert one is model.estimators_[k] or one.tree_ == model.estimators_[k].tree_
     np.testing.assert_allclose(said_by(small, X), answers[kept].mean(axis=0), rtol=1e-9, atol=1e-12)
@@ -126,7 +126,7 @@ def test_margins_order_members_of_classes_only() -> None:
     forest = RandomForestClassifier(15, random_state=0).fit(X[OLD], LABELS[OLD])
     small = prune(forest, X[NEW], LABELS[NEW], to=0.4, order="margin_distance")
 
-    answers = np.concatenate([own for _, own in forest._answers_of(X[NEW])]).transpose(1, 0, 2)
+    answers = np.concatenate([own for _, own in forest._tree_predictions(X[NEW])]).transpose(1, 0, 2)
     codes = np.searchsorted(forest.classes_, LABELS[NEW])
     expected = naive_margin_distance(answers.argmax(axis=2) == codes, np.ones(100), np.ones(15))
     assert small.pruning_path_.members.tolist() == expected

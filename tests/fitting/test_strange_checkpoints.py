@@ -77,5 +77,5 @@ def test_a_first_part_that_does_not_know_its_fit_is_refused(tmp_path: Path) -> N
     estimator.set_params(checkpoint=tmp_path).fit(X, target)
     for name, value in (("about", None), ("about", ["X"]), ("seed", "seven"), ("seed", None)):
         change(tmp_path, "part", name, value)
-        with pytest.raises(ModelFileError, match="does not say what the fit is about"):
+        with pytest.raises(ModelFileError, match="does not hold what the fit is about"):
             estimator.fit(X, target, resume=True)

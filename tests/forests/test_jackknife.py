@@ -134,8 +134,8 @@ def test_a_variance_is_never_below_zero() -> None:
         ({"alpha": 0}, r"alpha=0: expected a number in \(0, 1\)"),
         ({"alpha": 1.0}, "alpha=1.0"),
         ({"alpha": "a tenth"}, "alpha='a tenth'"),
-        ({"answers": np.zeros(4)}, r"answers have the shape \(4,\)"),
-        ({"answers": np.full((1, 4), np.nan)}, "not all finite"),
+        ({"predictions": np.zeros(4)}, r"predictions have the shape \(4,\)"),
+        ({"predictions": np.full((1, 4), np.nan)}, "not all finite"),
         ({"out": np.ones((3, 4))}, "out holds float64"),
         ({"out": np.ones((3, 5), bool)}, r"shape \(3, 5\).*4 trees"),
         ({"out": np.zeros((3, 4), bool)}, "no row is out of bag"),
@@ -145,7 +145,7 @@ def test_a_variance_is_never_below_zero() -> None:
 )
 def test_calibration_that_makes_no_sense(change: dict[str, Any], message: str) -> None:
     sound = {
-        "answers": np.zeros((1, 4)),
+        "predictions": np.zeros((1, 4)),
         "out": np.ones((3, 4), bool),
         "residuals": np.ones(3),
         "alpha": 0.5,
@@ -159,7 +159,7 @@ def test_calibration_that_makes_no_sense(change: dict[str, Any], message: str) -
     ("counts", "message"),
     [
         (np.ones((1, 3), int), "two trees"),
-        (np.ones((3, 3), int), r"\(3, 3\) and answers have the shape \(1, 2\)"),
+        (np.ones((3, 3), int), r"\(3, 3\) and predictions have the shape \(1, 2\)"),
         (np.ones((2, 3)), "float64"),
         (np.array([[2, 0], [1, 1]]), "drew a row 2 times"),
         (np.array([[1, 1], [1, 1]]), "drew every row"),

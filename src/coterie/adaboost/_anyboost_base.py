@@ -114,7 +114,7 @@ class BaseAnyBoost(Estimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
         with self._fitting(X, y, resume=resume) as run:
             train = prepare_training(self, X, y, sample_weight, task=self._task)
-            self._take_target(train)
+            self._set_target(train)
             signature = signature_of(self, train, run.seed, has_eval_set=eval_set is not None)
             if run.previous is not None:
                 self._check_continued(run.previous, signature)
@@ -166,9 +166,9 @@ class BaseAnyBoost(Estimator):
     def _stops_early(self, has_eval_set: bool) -> bool:
         return has_eval_set if isinstance(self.early_stopping, str) else bool(self.early_stopping)
 
-    def _descent(self, X: Any, train: TrainingData, judged: EvalSet | None, seed: int) -> Descent:
+    def _descent(self, X: Any, train: TrainingData, eval_set: EvalSet | None, seed: int) -> Descent:
         """Everything that the first round needs: rows, loss, and where scores begin."""
-        learn, aside = self._divided(train, seed, has_eval_set=judged is not None)
+        learn, aside = self._divided(train, seed, has_eval_set=eval_set is not None)
         y = train.target.values / self._unit if self._unit != 1 else train.target.values
         weight = train.weight
         own_y, own_weight = y[learn], None if weight is None else weight[learn]
@@ -179,13 +179,13 @@ class BaseAnyBoost(Estimator):
         learner = self._base_learner()
         if learner.is_classifier and bound.n_outputs > 1:
             raise InvalidParameter(
-                f"estimator={in_short(learner.model)} is a classifier, whose answers move one score up or down; "
+                f"estimator={in_short(learner.model)} is a classifier, whose predictions move one score up or down; "
                 f"this loss has {bound.n_outputs} scores for each row. Give estimator= a regressor."
             )
         whole = len(learn) == len(y)
         rows = Rows(X if whole else rows_of(X, learn), own_y, own_weight, self._start(len(learn)))
-        if judged is not None:
-            other = self._judged_rows(judged)
+        if eval_set is not None:
+            other = self._eval_rows(eval_set)
         elif len(aside):
             aside_weight = None if weight is None else weight[aside]
             other = Rows(rows_of(X, aside), y[aside], aside_weight, self._start(len(aside)))
@@ -206,7 +206,7 @@ class BaseAnyBoost(Estimator):
         learn, aside = holdout_rows(len(kept), self.validation_fraction, seed, codes)
         return kept[learn], kept[aside]
 
-    def _judged_rows(self, given: EvalSet) -> Rows:
+    def _eval_rows(self, given: EvalSet) -> Rows:
         weight, X, y = given.weight, given.X, given.target / self._unit if self._unit != 1 else given.target
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight > 0)
@@ -228,26 +228,26 @@ class BaseAnyBoost(Estimator):
     ) -> None:
         """Rounds that are known are not watched if they are of an earlier fit, and are if a checkpoint holds them."""
         stopping = None
-        if stops_early and descent.judged is not None:
-            first = descent.judged.mean_loss(descent.loss, descent.judged.scores)
+        if stops_early and descent.eval_rows is not None:
+            first = descent.eval_rows.mean_loss(descent.loss, descent.eval_rows.scores)
             stopping = EarlyStopping(int(self.n_iter_no_change), float(self.tol), first)
         if run.checkpoint is None:
-            why = self._take_rounds(descent, known, run, stopping)
+            why = self._run_rounds(descent, known, run, stopping)
         else:
             lists: dict[str, list[Any]] = {"members": descent.members, "steps": descent.steps}
             kept = CheckpointedLists(run.checkpoint, lists, len(known))
             with run.checkpoint.recording(kept.collect):
-                why = self._take_rounds(descent, known, run, stopping, kept)
+                why = self._run_rounds(descent, known, run, stopping, kept)
         self.__dict__.update(self._so_far(descent, None if stopping is None else stopping.best_round))
         self.stopped_because_ = why
         self.inner_products_ = np.array(descent.inner_products)
         self.steps_ = np.array(descent.steps)
         self.train_losses_ = np.array(descent.losses)
         self._first_loss = descent.first_loss
-        if descent.judged is not None:
-            self.validation_losses_ = np.array(descent.judged_losses)
+        if descent.eval_rows is not None:
+            self.validation_losses_ = np.array(descent.eval_losses)
 
-    def _take_rounds(
+    def _run_rounds(
         self,
         descent: Descent,
         known: list[Any],
@@ -255,7 +255,7 @@ class BaseAnyBoost(Estimator):
         stopping: EarlyStopping | None,
         kept: CheckpointedLists | None = None,
     ) -> str:
-        """The loop; says why it ended."""
+        """The loop; returns why it ended."""
         for number, own_seed in enumerate(spawn_seeds(run.seed, int(self.n_estimators)).tolist()):
             is_known = number < len(known)
             if is_known:
@@ -267,7 +267,7 @@ class BaseAnyBoost(Estimator):
             is_new = kept is not None or not is_known
             if is_new and run.emit("round", number + 1, fitted=lambda: self._so_far(descent)):
                 return "a callback asked to stop"
-            if stopping is not None and stopping.reached(descent.judged_losses[-1]):
+            if stopping is not None and stopping.reached(descent.eval_losses[-1]):
                 return f"the validation loss has not fallen for {stopping.patience} rounds"
         return "all rounds are done"
 
@@ -304,8 +304,8 @@ class BaseAnyBoost(Estimator):
         if with_start:
             yield scores * self._unit
         for members, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-            said = [learner.predict_new(table, member) for member in members]
-            scores = scores + weight * np.column_stack(said)
+            predicted = [learner.predict_new(table, member) for member in members]
+            scores = scores + weight * np.column_stack(predicted)
             yield scores * self._unit
 
     @property
@@ -328,15 +328,15 @@ class BaseAnyBoost(Estimator):
     def _read_offset(self, offset: Any, n_rows: int) -> None:
         if offset is not None:
             raise InvalidInput(
-                f"eval_set brings an offset, which {type(self).__name__} does not have; expected (X, y) or (X, y, "
+                f"eval_set has an offset, which {type(self).__name__} does not have; expected (X, y) or (X, y, "
                 "weight)."
             )
 
     def _has_work(self) -> bool:
         return True
 
-    def _take_target(self, train: TrainingData) -> None:
-        raise AssertionError("the classifier and the regressor each say what to do")
+    def _set_target(self, train: TrainingData) -> None:
+        raise AssertionError("the classifier and the regressor each define this")
 
     def _loss(self) -> Loss:
-        raise AssertionError("the classifier and the regressor each say what to do")
+        raise AssertionError("the classifier and the regressor each define this")

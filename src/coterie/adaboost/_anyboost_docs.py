@@ -7,13 +7,13 @@ __all__ = ["anyboost_texts"]
 _SHARED = """\
     estimator : estimator or None
         What a member is a copy of: any model with `fit` and `predict`. A regressor is fitted to the negative slopes. A
-        classifier is fitted to their signs, with their sizes as weights, and its answers count as -1 and 1; it serves
-        losses of one score. None: our DecisionTreeRegressor(max_depth=3), which takes any table.
+        classifier is fitted to their signs, with their sizes as weights, and its predictions count as -1 and 1; it
+        serves losses of one score. None: our DecisionTreeRegressor(max_depth=3), which takes any table.
 <loss>    n_estimators : int
         Rounds, unless something ends them before: `stopped_because_` says what.
     step : "line_search" or float
         How far to go along a member: to where the training loss is least, or always as far. A number near 0.1 is what
-        the linear approximation behind the method asks for.
+        the linear approximation behind the method requires.
     learning_rate : float or "auto"
         The share of the step that is taken. "auto": 0.1 of a step that was searched for, which generalises better than
         all of it; and all of a step that is a number.
@@ -54,7 +54,7 @@ _SHARED = """\
         Why there are no more rounds.
     inner_products_ : array
         Of each round: how fast the mean loss falls at the start of the step. If the fit ended because it does not
-        fall, the number that said so is the last.
+        fall, the number that showed it is the last.
     steps_, train_losses_, validation_losses_ : array
         Of each round: its step, and the mean loss after it. Rounds are among them that early stopping did not keep.
     feature_importances_ : array of shape (n_features_in_,)

@@ -69,7 +69,7 @@ class WidestMargin:
         return self._solution().votes
 
     def is_useful(self, shares: FloatArray) -> bool:
-        """Its agreement must be above what the votes bring that of every member down to."""
+        """Its agreement must be above that of every member so far, which the votes lower."""
         if not self._leads:
             return True
         agreement = float(np.vdot(self._solution().pair_weight, leads_of(shares, self._codes)))
@@ -85,7 +85,7 @@ class WidestMargin:
 
 
 class CorrectiveRounds(MemberRounds):
-    """What members said is kept. One with a negative vote takes part as its opposite, whose votes are not negative."""
+    """Keeps the shares of all members. A member with a negative vote counts as its opposite, with a positive one."""
 
     def __init__(
         self, fitter: Fitter, codes: AnyArray, n_classes: int, weight: FloatArray, joint_votes: JointVotes
@@ -93,19 +93,19 @@ class CorrectiveRounds(MemberRounds):
         super().__init__(fitter, codes, n_classes, weight)
         self._joint_votes = joint_votes
         self._signs: list[float] = []
-        self._said: list[FloatArray] = []
+        self._kept_shares: list[FloatArray] = []
         self._sizes = np.empty(0)
 
     def is_useful(self) -> bool:
-        return self._joint_votes.is_useful(self._asked)
+        return self._joint_votes.is_useful(self._latest_shares)
 
     def count(self, vote: float, votes: FloatArray | None = None) -> Tally:
         self._signs.append(math.copysign(1.0, vote))
-        self._said.append(self._signs[-1] * self._asked)
-        self._joint_votes.take(self._said[-1])
+        self._kept_shares.append(self._signs[-1] * self._latest_shares)
+        self._joint_votes.take(self._kept_shares[-1])
         start = np.append(self._sizes, abs(vote))
         self._sizes = self._joint_votes.best_sizes(start) if votes is None else np.abs(votes)
-        shares = np.tensordot(self._sizes, np.stack(self._said), axes=1)
+        shares = np.tensordot(self._sizes, np.stack(self._kept_shares), axes=1)
         self._margins = gains_of(shares, self._codes)
         self._scores = scores_of_shares(shares)
         self._reweight()

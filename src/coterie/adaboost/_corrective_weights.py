@@ -1,6 +1,7 @@
 """All votes at once: what totally corrective boosting does after each round.
 
-Both functions are told what the members so far say of the rows, and the first weights of the rows, which sum to one.
+Both functions are given what the members so far predict for the rows, and the first weights of the rows, which sum
+to one.
 Votes are not negative.
 """
 
@@ -23,7 +24,7 @@ def exponential_votes(gains: FloatArray, weight: FloatArray, start: FloatArray, 
     """The votes from 0 to `most` with the least exponential loss: Newton steps that stay within these bounds.
 
     `gains` has a column for each member. The logarithm of the loss is minimised. Its slopes are minus the agreements of
-    the members under the weights that the votes lead to: at the minimum those with a vote say nothing new.
+    the members under the weights that the votes lead to: at the minimum those with a vote add nothing new.
     """
     votes = start.copy()
     value, row_weight = _log_loss(gains, weight, votes)
@@ -61,14 +62,14 @@ def _log_loss(gains: FloatArray, weight: FloatArray, votes: FloatArray) -> tuple
 
 def _newton_direction(gains: FloatArray, row_weight: FloatArray, slope: FloatArray) -> FloatArray:
     curvature = (gains * row_weight[:, None]).T @ gains - np.outer(slope, slope)
-    # Members that say the same leave a valley without a floor of its own: a little more curvature makes one.
+    # Members that predict the same leave a valley without a floor of its own: a little more curvature makes one.
     curvature[np.diag_indices_from(curvature)] += 1e-10 * max(1e-300, float(np.trace(curvature)))
     return np.asarray(-np.linalg.solve(curvature, slope))
 
 
 @dataclass(frozen=True)
 class MarginVotes:
-    """The answer of the linear programme.
+    """The solution of the linear programme.
 
     Attributes
     ----------
@@ -115,7 +116,7 @@ def margin_votes(leads: FloatArray, weight: FloatArray, nu: float) -> MarginVote
     )
     if found.x is None:
         raise InvalidInput(
-            f"The linear programme of corrective='margin' has no answer: {found.message} Weights of very different "
+            f"The linear programme of corrective='margin' has no solution: {found.message} Weights of very different "
             "size can cause this; corrective='exponential' has no such limit."
         )
     votes = np.maximum(-np.asarray(found.ineqlin.marginals)[:n_members], 0.0)

@@ -18,7 +18,7 @@ from coterie._value_types import (
     instance,
     list_of,
 )
-from coterie.adaboost._training import Log, SettingsOf
+from coterie.adaboost._training import AdaBoostSettings, RoundLog
 from coterie.fitting.fitted_state import CLASSES_FITTED, TABLE_FITTED, require, verify_columns
 from coterie.fitting.warm_start import FitSignature
 
@@ -51,8 +51,8 @@ ADABOOST_CLASSIFIER_FITTED: Fitted = {
     "vote_history_": FLOATS | list_of(FLOATS),
     "_algorithm": TEXT,
     "_by_stumps": BOOL,
-    "_log": instance(Log),
-    "_settings": instance(SettingsOf),
+    "_log": instance(RoundLog),
+    "_settings": instance(AdaBoostSettings),
     "_table": instance(StumpTable) | NONE,
     "_trace": instance(FitSignature),
 }

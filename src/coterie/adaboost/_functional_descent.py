@@ -2,7 +2,7 @@
 
 Words
   slopes     the derivative of each row's loss by its scores
-  direction  what a new member says of each row; with several scores there is a member for each
+  direction  what a new member predicts for each row; with several scores there is a member for each
   inner product  of slopes and direction, each row counted by its share of the weight: the slope of the mean loss
              along the direction. The loss falls as long as it is negative.
 Steps of a round: fit the members to where the slopes point, look at the inner product, choose how far to go, go.
@@ -61,14 +61,14 @@ class Descent:
     loss: RowLoss
     learner: BaseLearner
     rows: Rows
-    judged: Rows | None
+    eval_rows: Rows | None
     rule: StepRule
     subsample: float
     members: list[list[Any]] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
     inner_products: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
-    judged_losses: list[float] = field(default_factory=list)
+    eval_losses: list[float] = field(default_factory=list)
     stopped_because: str = ""
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Descent:
         """One more round; False if there is none worth taking, and `stopped_because` says why."""
         slopes = self._slopes()
         members = self._fitted_to(-slopes, seed)
-        direction = self._said_by(members, self.rows)
+        direction = self._predicted_by(members, self.rows)
         pulls = self.rows.parts @ (slopes * direction)
         self.inner_products.append(float(pulls.sum()))
         if not self.inner_products[-1] < -_ROUNDING * float(
@@ -97,7 +97,7 @@ class Descent:
 
     def repeat(self, members: list[Any], step: float) -> None:
         """A round that is known from an earlier fit to the same rows."""
-        direction = self._said_by(members, self.rows)
+        direction = self._predicted_by(members, self.rows)
         self.inner_products.append(float((self.rows.parts @ (self._slopes() * direction)).sum()))
         self._take(members, step, direction)
 
@@ -132,7 +132,7 @@ class Descent:
         sizes = sizes if weight is None else sizes * weight
         return [self.learner.fitted(X, signs, sizes * (total / sizes.sum()), int(seeds[0]))]
 
-    def _said_by(self, members: list[Any], rows: Rows) -> FloatArray:
+    def _predicted_by(self, members: list[Any], rows: Rows) -> FloatArray:
         return np.column_stack([self.learner.predict(member, rows.X, len(rows.y)) for member in members])
 
     def _step(self, direction: FloatArray) -> float:
@@ -168,8 +168,8 @@ class Descent:
                 f"The training loss is {self.losses[-1]} after round {len(self.losses)}: a step of {step:g} goes too "
                 "far. Choose a smaller step or learning_rate, or step='line_search'."
             )
-        if self.judged is not None:
-            self.judged.scores = self.judged.scores + step * self._said_by(members, self.judged)
-            self.judged_losses.append(self.judged.mean_loss(self.loss, self.judged.scores))
+        if self.eval_rows is not None:
+            self.eval_rows.scores = self.eval_rows.scores + step * self._predicted_by(members, self.eval_rows)
+            self.eval_losses.append(self.eval_rows.mean_loss(self.loss, self.eval_rows.scores))
         self.members.append(members)
         self.steps.append(step)

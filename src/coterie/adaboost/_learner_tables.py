@@ -16,7 +16,7 @@ from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, SchemaMismatch
 
-__all__ = ["as_learners_take_it", "checked_rows", "prepare_rows"]
+__all__ = ["as_given_to_learners", "checked_rows", "prepare_rows"]
 
 
 def prepare_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
@@ -57,7 +57,7 @@ def checked_rows(estimator: Any, X: Any) -> Encoded:
     return Encoded([], n_rows, 0, np.zeros(0, np.int32))
 
 
-def as_learners_take_it(X: Any, schema: Schema) -> Any:
+def as_given_to_learners(X: Any, schema: Schema) -> Any:
     """What every learner takes, and rows can be drawn from; tables with text stay as they are.
 
     Lists become arrays, a dict of columns of numbers becomes a matrix, and sparse matrices have rows.

@@ -20,7 +20,7 @@ __all__ = ["Learner", "WeightedDraws", "check_learner", "shares_of"]
 
 
 def check_learner(estimator: Any, algorithm: str) -> None:
-    """Refuse a learner that cannot say what the algorithm needs to know."""
+    """Refuse a learner that cannot predict what the algorithm needs."""
     if algorithm == "gentle" and not is_regressor(estimator):
         raise InvalidParameter(
             f"AdaBoostClassifier(algorithm='gentle', estimator={in_short(estimator)}): expected a regressor, because "
@@ -80,12 +80,12 @@ def _digests(encoded: Encoded, codes: AnyArray) -> AnyArray:
 
 
 class Learner:
-    """Fits members and asks them for shares.
+    """Fits members and computes their shares.
 
     Parameters
     ----------
     estimator : what is cloned for each member
-    algorithm : which shares are asked for
+    algorithm : which kind of shares it needs
     classes : the labels, sorted
     X : the rows as the user gave them
     codes : their classes
@@ -188,6 +188,6 @@ def _numbers(given: Any, member: Any) -> FloatArray:
     if not np.isfinite(numbers).all():
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise InvalidInput(
-            f"A member, {in_short(member)}, says {numbers[row]} of row {row}; expected finite numbers."
+            f"A member, {in_short(member)}, predicts {numbers[row]} for row {row}; expected finite numbers."
         )
     return numbers

@@ -1,4 +1,4 @@
-"""What a fitted AdaBoost says: votes, scores, probabilities and classes, at the end and after each round."""
+"""The predictions of a fitted AdaBoost: votes, scores, probabilities and classes, at the end and after each round."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.adaboost._learner_tables import as_learners_take_it, checked_rows
+from coterie.adaboost._learner_tables import as_given_to_learners, checked_rows
 from coterie.adaboost._learners import shares_of
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import stump_shares
@@ -81,7 +81,7 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
         check_is_fitted(self, "estimators_")
         if self._algorithm in ("real", "gentle"):
             raise InvalidParameter(
-                f"vote_shares is for algorithm='samme' and 'confidence'; members of algorithm={self._algorithm!r} say "
+                f"vote_shares is for algorithm='samme' and 'confidence'; members of algorithm={self._algorithm!r} give "
                 "numbers without a limit, of which there are no shares. Use decision_function."
             )
         pairs = zip(self.estimator_weights_, self._all_shares(X), strict=True)
@@ -94,15 +94,15 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
         return self._staged_sums(X, _cast)
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """What `decision_function` would say after each round."""
+        """The result of `decision_function` after each round."""
         return map(self._shaped, self._staged_scores(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """What `predict_proba` would say after each round."""
+        """The result of `predict_proba` after each round."""
         return map(self._probabilities, self._staged_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
-        """What `predict` would say after each round."""
+        """The result of `predict` after each round."""
         return map(self._labels, self._staged_scores(X))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
@@ -178,20 +178,20 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
         if self._by_stumps:
             return map(self._shares_on(X, prepare_prediction(self, X)), members)
         checked_rows(self, X)
-        ask = self._shares_on(X, None)
+        shares_by = self._shares_on(X, None)
         n_threads = min(self._n_threads(), len(members))
         if n_threads <= 1:
-            return map(ask, members)
+            return map(shares_by, members)
         parallel = Parallel(n_threads, prefer="threads", return_as="generator")
-        shares: Iterator[FloatArray] = parallel(delayed(ask)(member) for member in members)
+        shares: Iterator[FloatArray] = parallel(delayed(shares_by)(member) for member in members)
         return shares
 
     def _shares_on(self, X: Any, encoded: Encoded | None) -> Callable[[Any], FloatArray]:
-        """A function that asks a member about these rows."""
+        """A function from a member to its shares on these rows."""
         if self._by_stumps:
             assert encoded is not None
             return lambda stump: np.asarray(stump_shares(stump, self._algorithm)[stump.sides(encoded)])
-        rows = as_learners_take_it(X, self.schema_)
+        rows = as_given_to_learners(X, self.schema_)
         return lambda member: shares_of(member, rows, self._algorithm, self.classes_)
 
     def _n_scores(self) -> int:

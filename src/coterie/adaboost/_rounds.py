@@ -1,8 +1,8 @@
-"""The rounds of AdaBoost: ask a member, decide on its vote, count the vote.
+"""The rounds of AdaBoost: fit a member, decide on its vote, count the vote.
 
 Two ways to keep the weights have one shape. `MemberRounds` keeps arrays with an entry for each row and serves every
 learner, and votes that are found anew after each round. `StumpRounds` leaves the rows to the engine, where a stump
-treats all rows of one class on one side alike: a ballot of two sides times K classes says all there is to know.
+treats all rows of one class on one side alike: two sides times K classes are all there is to know.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._stumps import StumpFitter, stump_shares
-from coterie.adaboost._votes import Ballot, gains_of
+from coterie.adaboost._votes import MemberVotes, gains_of
 
 __all__ = [
     "Fitter",
@@ -45,17 +45,17 @@ class Tally:
 class Rounds(Protocol):
     """What the loop of a fit works with."""
 
-    def ask(self, seed: int) -> tuple[Any, Ballot]:
+    def fit_member(self, seed: int) -> tuple[Any, MemberVotes]:
         """A new member, fitted to the weights as they are, and how it does."""
 
-    def recall(self, member: Any) -> Ballot:
+    def recall(self, member: Any) -> MemberVotes:
         """The same for a member that is known."""
 
     def is_useful(self) -> bool:
-        """Whether the member that was asked last can still improve the votes."""
+        """Whether the latest member can still improve the votes."""
 
     def count(self, vote: float, votes: FloatArray | None = None) -> Tally:
-        """Count a vote of the member that was asked last.
+        """Count a vote of the latest member.
 
         `votes` are all votes after that: they are known of a member that is recalled, and change nothing where votes
         stay as they were.
@@ -71,7 +71,7 @@ def scores_of_shares(shares: FloatArray) -> FloatArray:
 
 
 class Fitter(Protocol):
-    """Fits members to weighted rows, and says what they make of these rows."""
+    """Fits members to weighted rows, and computes the shares that they give on these rows."""
 
     def fit(self, weight: FloatArray, seed: int) -> Any: ...
 
@@ -95,24 +95,24 @@ class MemberRounds:
         self._weight = weight
         self._margins = np.zeros(len(codes))  # minus the logarithm of weight over first weight
         self._scores = scores_of_shares(np.zeros((len(codes), n_classes)))
-        self._asked = np.zeros((len(codes), n_classes))
+        self._latest_shares = np.zeros((len(codes), n_classes))
 
-    def ask(self, seed: int) -> tuple[Any, Ballot]:
+    def fit_member(self, seed: int) -> tuple[Any, MemberVotes]:
         member = self._fitter.fit(self.row_weights(), seed)
         return member, self.recall(member)
 
-    def recall(self, member: Any) -> Ballot:
-        self._asked = self._fitter.own_shares(member)
-        wrong = chosen_classes(scores_of_shares(self._asked)) != self._codes
+    def recall(self, member: Any) -> MemberVotes:
+        self._latest_shares = self._fitter.own_shares(member)
+        wrong = chosen_classes(scores_of_shares(self._latest_shares)) != self._codes
         all_right = not bool((wrong & (self._first > 0)).any())
-        return Ballot(self.row_weights(), gains_of(self._asked, self._codes), wrong, all_right)
+        return MemberVotes(self.row_weights(), gains_of(self._latest_shares, self._codes), wrong, all_right)
 
     def is_useful(self) -> bool:
         return True
 
     def count(self, vote: float, votes: FloatArray | None = None) -> Tally:
-        self._margins += vote * gains_of(self._asked, self._codes)
-        self._scores += vote * scores_of_shares(self._asked)
+        self._margins += vote * gains_of(self._latest_shares, self._codes)
+        self._scores += vote * scores_of_shares(self._latest_shares)
         self._reweight()
         return self._tally(None)
 
@@ -141,8 +141,8 @@ def chosen_classes(scores: FloatArray) -> AnyArray:
 class StumpRounds:
     """Weights of the rows in the engine.
 
-    Weights there are multiplied by factors relative to that of a right answer, so that rows that are right stay as they
-    are: `_shift` is the logarithm of what has been left out, and of the first sum of the weights.
+    Weights there are multiplied by factors relative to that of a right prediction, so that rows that are right stay as
+    they are: `_shift` is the logarithm of what has been left out, and of the first sum of the weights.
     """
 
     def __init__(
@@ -153,29 +153,29 @@ class StumpRounds:
         self._n_classes = n_classes
         self._first_total = float(len(codes) if weight is None else weight.sum())
         self._shift = -math.log(self._first_total)
-        self._asked: Any = None
+        self._stump: Any = None
         self._shares = np.zeros((2, n_classes))
         self._gains = np.zeros(2 * n_classes)
         self._mass = np.zeros(2 * n_classes)
 
-    def ask(self, seed: int) -> tuple[Any, Ballot]:
-        self._asked = self._engine.find()
-        sums = self._engine.sums(self._asked)
-        member = self._fitter.described(self._asked, sums)
-        return member, self._ballot(member, sums)
+    def fit_member(self, seed: int) -> tuple[Any, MemberVotes]:
+        self._stump = self._engine.find()
+        sums = self._engine.sums(self._stump)
+        member = self._fitter.described(self._stump, sums)
+        return member, self._member_votes(member, sums)
 
-    def recall(self, member: Any) -> Ballot:
-        self._asked = self._fitter.native(member)
-        return self._ballot(member, self._engine.sums(self._asked))
+    def recall(self, member: Any) -> MemberVotes:
+        self._stump = self._fitter.native(member)
+        return self._member_votes(member, self._engine.sums(self._stump))
 
-    def _ballot(self, member: Any, sums: FloatArray) -> Ballot:
+    def _member_votes(self, member: Any, sums: FloatArray) -> MemberVotes:
         self._shares = stump_shares(member, self._fitter.algorithm)
         centred = 2 * (self._shares - self._shares.mean(axis=1, keepdims=True))
         self._gains = centred.ravel()
         self._mass = sums / sums.sum()
-        said = chosen_classes(scores_of_shares(self._shares))
-        wrong = (np.arange(self._n_classes) != said[:, None]).ravel()
-        return Ballot(self._mass, self._gains, wrong, all_right=not self._mass[wrong].any())
+        predicted = chosen_classes(scores_of_shares(self._shares))
+        wrong = (np.arange(self._n_classes) != predicted[:, None]).ravel()
+        return MemberVotes(self._mass, self._gains, wrong, all_right=not self._mass[wrong].any())
 
     def is_useful(self) -> bool:
         return True
@@ -184,13 +184,13 @@ class StumpRounds:
         exponents = -vote * self._gains
         present = self._mass > 0
         largest = float(exponents[present].max())
-        # The factor of a right answer is one, unless others would then leave the range of floats.
+        # The factor of a right prediction is one, unless others would then leave the range of floats.
         reference = float(exponents[np.argmax(np.where(present, self._gains, -np.inf))])
         reference = reference if largest - reference < 300 else largest
         factors = np.exp(np.where(present, np.minimum(exponents - reference, 300.0), 0.0))
         self._shift += reference
         steps = (vote * scores_of_shares(self._shares)).ravel()
-        total, exponent, wrong = self._engine.count(self._asked, factors, steps)
+        total, exponent, wrong = self._engine.count(self._stump, factors, steps)
         log_loss = math.log(total) + exponent * math.log(2) + self._shift
         loss = math.exp(log_loss) if log_loss < 700 else math.inf
         return Tally(None, loss, wrong / self._first_total)

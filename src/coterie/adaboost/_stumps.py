@@ -18,7 +18,7 @@ __all__ = ["Stump", "StumpFitter", "stump_shares", "table_of"]
 
 
 def _score_of(algorithm: str, n_classes: int) -> Any:
-    """What the best stump is best at: what the algorithm asks of members, or where that is vague, least squares."""
+    """What the best stump is best at: what the algorithm requires of members, or where that is vague, least squares."""
     if algorithm == "samme":
         return _engine.StumpScore.error
     real_of_two = algorithm == "real" and n_classes == 2
@@ -55,12 +55,12 @@ def _verify_stump(stump: Any) -> None:
     verify=_verify_stump,
 )
 class Stump:
-    """One question about one feature, and the class shares on both sides of it.
+    """One split of one feature, and the class shares on both sides of it.
 
     Attributes
     ----------
     feature : int
-        Its number; -1 if no question helps, and every row is on the left.
+        Its number; -1 if no split helps, and every row is on the left.
     threshold : float
         Rows with larger values are on the right. NaN for a nominal feature, infinity if only missing values are there.
     right_codes : bool array, or None for a numeric feature
@@ -100,7 +100,7 @@ class Stump:
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """1 for the feature it asks about."""
+        """1 for the feature that it splits."""
         importances = np.zeros(self.n_features_in_)
         if self.feature >= 0:
             importances[self.feature] = 1.0
@@ -123,14 +123,14 @@ class Stump:
         return right.astype(np.intp)
 
     def __repr__(self) -> str:
-        said = [str(self.classes_[code]) for code in self.proba.argmax(axis=1)]
+        predicted = [str(self.classes_[code]) for code in self.proba.argmax(axis=1)]
         if self.feature < 0:
-            return f"Stump(always {said[0]})"
+            return f"Stump(always {predicted[0]})"
         name = f"x{self.feature}" if self.schema_.names is None else self.schema_.names[self.feature]
-        question = (
+        condition = (
             f"{name} <= {self.threshold:.6g}" if self.right_codes is None else f"{name} in {self._left()}"
         )
-        return f"Stump({question}: {said[0]}, else {said[1]})"
+        return f"Stump({condition}: {predicted[0]}, else {predicted[1]})"
 
     def _left(self) -> str:
         levels, codes = self.encoder_.levels(self.feature), self.encoder_.codes(self.feature)

@@ -24,7 +24,7 @@ from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import ANY, FLOAT_VECTOR, MODEL, NONE, NUMBER, TEXT, dict_of, list_of
 from coterie.adaboost._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
-from coterie.adaboost._learner_tables import as_learners_take_it
+from coterie.adaboost._learner_tables import as_given_to_learners
 from coterie.adaboost._learners import Learner, WeightedDraws, check_learner
 from coterie.adaboost._rounds import (
     Fitter,
@@ -36,7 +36,7 @@ from coterie.adaboost._rounds import (
     scores_of_shares,
 )
 from coterie.adaboost._stumps import StumpFitter
-from coterie.adaboost._votes import ALGORITHMS, Ballot, Verdict, judged
+from coterie.adaboost._votes import ALGORITHMS, MemberVotes, VoteDecision, decide_vote
 from coterie.data.encoding import take_rows
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
@@ -48,9 +48,9 @@ from coterie.members.weight_parameter import weight_parameter
 
 __all__ = [
     "ADABOOST_PARAMS",
-    "Examiner",
-    "Log",
-    "SettingsOf",
+    "AdaBoostSettings",
+    "EvalErrorTracker",
+    "RoundLog",
     "boost",
     "check_together",
     "method_of",
@@ -107,13 +107,13 @@ def check_together(estimator: Any) -> None:
 
 
 @storable("AdaBoostSettings", {"_values": dict_of(TEXT, ANY)})
-class SettingsOf:
+class AdaBoostSettings:
     """What a continued fit has to share with the one before."""
 
     def __init__(self, estimator: Any) -> None:
         self._values = {name: repr(getattr(estimator, name)) for name in ("estimator", *_SETTLED)}
 
-    def check_same(self, earlier: "SettingsOf") -> None:
+    def check_same(self, earlier: "AdaBoostSettings") -> None:
         for name, value in self._values.items():
             if earlier._values[name] != value:
                 raise InvalidParameter(
@@ -138,7 +138,7 @@ def rounds_for(
         if draws is None and estimator.corrective is None:
             return StumpRounds(fitter, codes, n_classes, train.weight), rows
     else:
-        X, encoded = as_learners_take_it(X, estimator.schema_), train.encoded
+        X, encoded = as_given_to_learners(X, estimator.schema_), train.encoded
         if not first.all():
             rows = np.flatnonzero(first)
             X, encoded, codes, first = rows_of(X, rows), take_rows(encoded, rows), codes[rows], first[rows]
@@ -184,7 +184,7 @@ def method_of(estimator: Any) -> str:
     },
 )
 @dataclass
-class Log:
+class RoundLog:
     """What a fit has found, round by round."""
 
     members: list[Any] = field(default_factory=list)
@@ -197,32 +197,32 @@ class Log:
     vote_rows: list[FloatArray] = field(default_factory=list)  # all votes after each round, if they change
     ended: str | None = None
 
-    def add(self, member: Any, vote: float, ballot: Ballot, tally: Tally) -> None:
+    def add(self, member: Any, vote: float, member_votes: MemberVotes, tally: Tally) -> None:
         before = self.losses[-1] if self.losses else 1.0
         self.members.append(member)
-        self.errors.append(ballot.error)
+        self.errors.append(member_votes.error)
         self.losses.append(tally.loss)
         self.train_errors.append(tally.train_error)
         if tally.votes is None:
             self.votes.append(vote)
-            self.normalizers.append(ballot.normalizer(vote))
+            self.normalizers.append(member_votes.normalizer(vote))
         else:
             self.votes = tally.votes.tolist()
             self.vote_rows.append(tally.votes)
             self.normalizers.append(tally.loss / before if before > 0 else 1.0)
 
-    def lists(self, *, has_votes: bool, has_examiner: bool) -> dict[str, list[Any]]:
+    def lists(self, *, has_votes: bool, has_eval_set: bool) -> dict[str, list[Any]]:
         """The lists that grow by an entry a round, by name."""
         names = ["members", "errors", "normalizers", "losses", "train_errors"]
-        names += ["votes" if has_votes else "vote_rows"] + ["validation_errors"] * has_examiner
+        names += ["votes" if has_votes else "vote_rows"] + ["validation_errors"] * has_eval_set
         return {name: getattr(self, name) for name in names}
 
-    def first(self, number: int) -> "Log":
+    def first(self, number: int) -> "RoundLog":
         """The log after so many rounds."""
         held = {name: value[:number] for name, value in vars(self).items() if isinstance(value, list)}
-        return Log(**(held | {"votes": self.votes_after(number).tolist()}))
+        return RoundLog(**(held | {"votes": self.votes_after(number).tolist()}))
 
-    def copied(self) -> "Log":
+    def copied(self) -> "RoundLog":
         """The same, with lists of its own."""
         twin = copy(self)
         for name, held in vars(self).items():
@@ -234,55 +234,57 @@ class Log:
         return self.vote_rows[number - 1] if self.vote_rows else np.array(self.votes[:number])
 
 
-class Examiner:
-    """Measures the members on rows of their own."""
+class EvalErrorTracker:
+    """The error of the members so far on the rows of `eval_set`."""
 
     def __init__(self, eval_set: EvalSet, shares_of_member: Any, n_classes: int) -> None:
         self._target = eval_set.target
         weight = np.ones(len(self._target)) if eval_set.weight is None else eval_set.weight
         self._weight = weight / weight.sum()
         self._shares_of_member = shares_of_member
-        self._said: list[FloatArray] = []
+        self._kept_scores: list[FloatArray] = []
         self._scores = scores_of_shares(np.zeros((len(self._target), n_classes)))
 
-    def error_after(self, log: Log) -> float:
-        """Asked once after each round."""
-        said = scores_of_shares(self._shares_of_member(log.members[len(self._said)]))
-        self._said.append(said if log.vote_rows else np.empty(0))
+    def error_after(self, log: RoundLog) -> float:
+        """The error after the latest round; to be called once after each."""
+        scores = scores_of_shares(self._shares_of_member(log.members[len(self._kept_scores)]))
+        self._kept_scores.append(scores if log.vote_rows else np.empty(0))
         if log.vote_rows:
-            self._scores = np.tensordot(log.votes_after(len(self._said)), np.stack(self._said), axes=1)
+            self._scores = np.tensordot(
+                log.votes_after(len(self._kept_scores)), np.stack(self._kept_scores), axes=1
+            )
         else:
-            self._scores = self._scores + log.votes[len(self._said) - 1] * said
+            self._scores = self._scores + log.votes[len(self._kept_scores) - 1] * scores
         return float(self._weight[chosen_classes(self._scores) != self._target].sum())
 
 
 def boost(
     estimator: Any,
     rounds: Rounds,
-    log: Log,
+    log: RoundLog,
     seed: int,
-    examiner: Examiner | None,
-    watch: Callable[[Log], bool],
+    eval_errors: EvalErrorTracker | None,
+    watch: Callable[[RoundLog], bool],
     kept: CheckpointedLists | None = None,
 ) -> None:
     """The loop: goes on from the members that the log knows, and writes the others into it.
 
-    `watch` is told of each round and says whether to stop. With `kept`, what the log knows are rounds of this very fit,
-    and they are told again.
+    `watch` is called after each round and returns whether to stop. With `kept`, what the log knows are rounds of this
+    very fit, and it is called for them again.
     """
     n_classes, n_known = len(estimator.classes_), len(log.members)
 
-    def judged_ballot(ballot: Ballot) -> Verdict:
-        return judged(ballot, estimator.algorithm, n_classes, estimator.on_weak)
+    def decision_on(member_votes: MemberVotes) -> VoteDecision:
+        return decide_vote(member_votes, estimator.algorithm, n_classes, estimator.on_weak)
 
     for number, member in enumerate(log.members, start=1):
-        ballot = rounds.recall(member)
+        member_votes = rounds.recall(member)
         votes = log.votes_after(number)
         rounds.count(float(votes[-1]), votes if log.vote_rows else None)
-        if examiner is not None:
-            examiner.error_after(log)
+        if eval_errors is not None:
+            eval_errors.error_after(log)
         if kept is not None:
-            ends = judged_ballot(ballot).ends
+            ends = decision_on(member_votes).ends
             log.ended = None if ends is None else f"member {number} {ends}"
             if watch(log.first(number)):
                 log.ended = None
@@ -291,21 +293,21 @@ def boost(
         return
     seeds = spawn_seeds(seed, int(estimator.n_estimators))
     for number in range(n_known, int(estimator.n_estimators)):
-        member, ballot = rounds.ask(int(seeds[number]))
-        verdict = judged_ballot(ballot)
+        member, member_votes = rounds.fit_member(int(seeds[number]))
+        decision = decision_on(member_votes)
         if not rounds.is_useful():
             log.ended = f"member {number + 1} could not widen the margin"
             return
-        if verdict.ends is not None:
-            log.ended = f"member {number + 1} {verdict.ends}"
-        if verdict.vote is None and number > 0:
+        if decision.ends is not None:
+            log.ended = f"member {number + 1} {decision.ends}"
+        if decision.vote is None and number > 0:
             return
         # A first member that is of no use is kept, without a vote, so that there is a model.
-        useless = verdict.vote is None
-        vote = 0.0 if verdict.vote is None else float(estimator.learning_rate) * verdict.vote
-        log.add(member, vote, ballot, rounds.count(vote, np.zeros(1) if useless else None))
-        if examiner is not None:
-            log.validation_errors.append(examiner.error_after(log))
+        useless = decision.vote is None
+        vote = 0.0 if decision.vote is None else float(estimator.learning_rate) * decision.vote
+        log.add(member, vote, member_votes, rounds.count(vote, np.zeros(1) if useless else None))
+        if eval_errors is not None:
+            log.validation_errors.append(eval_errors.error_after(log))
         if kept is not None:
             kept.look()
         if watch(log):

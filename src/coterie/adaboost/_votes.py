@@ -1,4 +1,4 @@
-"""What a member of AdaBoost says, and what its vote is worth: the formulas of all four algorithms.
+"""What a member of AdaBoost predicts, and what its vote is worth: the formulas of all four algorithms.
 
 The words: a member gives each class a *share*; its *vote* v adds v times the share to the class. The *gain* of a row is
 2 (share of its own class - mean share), so that a vote of v multiplies the row's weight by exp(-v gain), and the weight
@@ -21,11 +21,11 @@ __all__ = [
     "ALGORITHMS",
     "MOST_VOTE",
     "Algorithm",
-    "Ballot",
-    "Verdict",
+    "MemberVotes",
+    "VoteDecision",
     "centred_logs",
+    "decide_vote",
     "gains_of",
-    "judged",
     "leads_of",
     "one_hot",
     "probabilities",
@@ -44,7 +44,7 @@ MOST_VOTE = 0.5 * math.log((1 - _LEAST_ERROR) / _LEAST_ERROR)
 
 
 @dataclass(frozen=True)
-class Ballot:
+class MemberVotes:
     """How one member does under the current weights, in groups of rows that it treats alike.
 
     Attributes
@@ -78,7 +78,7 @@ class Ballot:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VoteDecision:
     """The vote of a member (None: it is not kept), and why the fit ends with it (None: it goes on)."""
 
     vote: float | None
@@ -97,11 +97,11 @@ def samme_vote(error: float, n_classes: int) -> float:
     return 0.5 * (math.log((1 - error) / error) + math.log(n_classes - 1))
 
 
-def best_vote(ballot: Ballot) -> float:
+def best_vote(member_votes: MemberVotes) -> float:
     """The vote with the least exponential loss, between -MOST_VOTE and MOST_VOTE."""
 
     def slope(vote: float) -> float:
-        return -float((ballot.mass * ballot.gains) @ np.exp(-vote * ballot.gains))
+        return -float((member_votes.mass * member_votes.gains) @ np.exp(-vote * member_votes.gains))
 
     low, high = slope(-MOST_VOTE), slope(MOST_VOTE)
     if low >= 0 or high <= 0:
@@ -109,28 +109,28 @@ def best_vote(ballot: Ballot) -> float:
     return float(brentq(slope, -MOST_VOTE, MOST_VOTE, xtol=1e-15, rtol=1e-15))
 
 
-def judged(ballot: Ballot, algorithm: str, n_classes: int, on_weak: str) -> Verdict:
+def decide_vote(member_votes: MemberVotes, algorithm: str, n_classes: int, on_weak: str) -> VoteDecision:
     """The vote of a member, before the learning rate."""
-    error, chance = ballot.error, 1 - 1 / n_classes
-    if ballot.all_right:
-        return Verdict(_vote(ballot, algorithm, n_classes), "is right on every row")
-    edge = chance - error if algorithm == "samme" else ballot.agreement
+    error, chance = member_votes.error, 1 - 1 / n_classes
+    if member_votes.all_right:
+        return VoteDecision(_vote(member_votes, algorithm, n_classes), "is right on every row")
+    edge = chance - error if algorithm == "samme" else member_votes.agreement
     if abs(edge) <= _AT_CHANCE:
-        return Verdict(None, f"is no better than chance (weighted error {error:.6g})")
+        return VoteDecision(None, f"is no better than chance (weighted error {error:.6g})")
     if edge > 0:
-        return Verdict(_vote(ballot, algorithm, n_classes))
+        return VoteDecision(_vote(member_votes, algorithm, n_classes))
     if on_weak == "stop":
-        return Verdict(None, f"is worse than chance (weighted error {error:.6g}), and on_weak='stop'")
+        return VoteDecision(None, f"is worse than chance (weighted error {error:.6g}), and on_weak='stop'")
     ends = "is wrong on every row" if error >= 1 - _LEAST_ERROR else None
-    return Verdict(_vote(ballot, algorithm, n_classes), ends)
+    return VoteDecision(_vote(member_votes, algorithm, n_classes), ends)
 
 
-def _vote(ballot: Ballot, algorithm: str, n_classes: int) -> float:
+def _vote(member_votes: MemberVotes, algorithm: str, n_classes: int) -> float:
     if algorithm == "samme":
-        return samme_vote(ballot.error, n_classes)
+        return samme_vote(member_votes.error, n_classes)
     if algorithm == "confidence":
-        return best_vote(ballot)
-    return -1.0 if ballot.agreement < 0 else 1.0
+        return best_vote(member_votes)
+    return -1.0 if member_votes.agreement < 0 else 1.0
 
 
 def one_hot(codes: AnyArray, n_classes: int) -> FloatArray:

@@ -17,9 +17,9 @@ from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import Stump, stump_shares, table_of
 from coterie.adaboost._training import (
     ADABOOST_PARAMS,
-    Examiner,
-    Log,
-    SettingsOf,
+    AdaBoostSettings,
+    EvalErrorTracker,
+    RoundLog,
     boost,
     check_together,
     method_of,
@@ -43,8 +43,8 @@ _BEGIN_ANEW = "To begin anew, set warm_start=False."
 class AdaBoostState:
     """What a longer fit needs of the last one: its rounds, and the parameters that they depend on."""
 
-    log: Log
-    settings: SettingsOf
+    log: RoundLog
+    settings: AdaBoostSettings
 
 
 @storable_estimator(verify=verify_votes)
@@ -61,10 +61,10 @@ class AdaBoostClassifier(BaseAdaBoost):
     learning_rate : float
         The share of each vote that is taken. 1, because the vote is the best step already.
     algorithm : {"samme", "confidence", "real", "gentle"}
-        What members say. "samme": a class, with a vote of half of ln((1 - e) / e) + ln(K - 1), where e is the weighted
-        error; for two classes this is the first AdaBoost. "confidence": how sure they are of each class, with the vote
-        that lowers the loss most. "real": log probabilities, which are votes already. "gentle": numbers fitted to the
-        classes by least squares, which are bounded steps.
+        What members predict. "samme": a class, with a vote of half of ln((1 - e) / e) + ln(K - 1), where e is the
+        weighted error; for two classes this is the first AdaBoost. "confidence": how sure they are of each class, with
+        the vote that lowers the loss most. "real": log probabilities, which are votes already. "gentle": numbers fitted
+        to the classes by least squares, which are bounded steps.
     method : {"reweight", "resample"}
         Whether members see weights, or rows drawn by weight. Learners that take no weights always see drawn rows.
     on_weak : {"flip", "stop"}
@@ -180,8 +180,10 @@ class AdaBoostClassifier(BaseAdaBoost):
         with self._fitting(X, y, resume=resume) as run:
             train = self._prepare(X, y, sample_weight)
             signature = signature_of(self, train, run.seed, has_eval_set=eval_set is not None)
-            settings = SettingsOf(self)
-            log = Log() if run.previous is None else self._continued_log(run.previous, signature, settings)
+            settings = AdaBoostSettings(self)
+            log = (
+                RoundLog() if run.previous is None else self._continued_log(run.previous, signature, settings)
+            )
             own_eval_set = read_eval_set(
                 eval_set,
                 self,
@@ -193,7 +195,7 @@ class AdaBoostClassifier(BaseAdaBoost):
                 lambda: data_fingerprint(train, eval_set=own_eval_set), learner=self.estimator
             )
             if checkpoint is not None:
-                log = self._kept_log(checkpoint, has_examiner=own_eval_set is not None)
+                log = self._kept_log(checkpoint, has_eval_set=own_eval_set is not None)
             run.begin_steps(int(self.n_estimators))
             self.row_weights_: FloatArray = self._boost(run, X, train, log, own_eval_set)
             self._conclude(log, has_eval_set=own_eval_set is not None)
@@ -216,31 +218,33 @@ class AdaBoostClassifier(BaseAdaBoost):
         return train
 
     def _boost(
-        self, run: FitRun, X: Any, train: TrainingData, log: Log, eval_set: EvalSet | None
+        self, run: FitRun, X: Any, train: TrainingData, log: RoundLog, eval_set: EvalSet | None
     ) -> FloatArray:
         """Take the rounds, which the log remembers; returns the weights of the rows after the last of them."""
         row_weights = np.zeros(train.n_rows)
         if self.n_classes_ == 1:
             log.ended = "y has one class only"
             return row_weights + 1 / len(row_weights)
-        examiner = None
+        eval_errors = None
         if eval_set is not None:
-            examiner = Examiner(eval_set, self._shares_on(eval_set.X, eval_set.encoded), self.n_classes_)
+            eval_errors = EvalErrorTracker(
+                eval_set, self._shares_on(eval_set.X, eval_set.encoded), self.n_classes_
+            )
         rounds, rows = rounds_for(self, X, train, run.seed, run.n_threads)
         kept = None
         if run.checkpoint is not None:
-            lists = self._lists_of(log, has_examiner=eval_set is not None)
+            lists = self._lists_of(log, has_eval_set=eval_set is not None)
             kept = CheckpointedLists(run.checkpoint, lists, len(log.members))
         with (
             nullcontext()
             if kept is None or run.checkpoint is None
             else run.checkpoint.recording(kept.collect)
         ):
-            boost(self, rounds, log, run.seed, examiner, self._on_round(run), kept)
+            boost(self, rounds, log, run.seed, eval_errors, self._on_round(run), kept)
         row_weights[rows] = rounds.row_weights()
         return row_weights
 
-    def _on_round(self, run: FitRun) -> Callable[[Log], bool]:
+    def _on_round(self, run: FitRun) -> Callable[[RoundLog], bool]:
         if not run.is_watched:
             return lambda _: False
         return lambda log: run.emit("round", len(log.members), fitted=lambda: self._learned(log))
@@ -250,14 +254,14 @@ class AdaBoostClassifier(BaseAdaBoost):
             return None
         return PreviousFit(self._trace, self.schema_, self.classes_, AdaBoostState(self._log, self._settings))
 
-    def _lists_of(self, log: Log, *, has_examiner: bool) -> dict[str, list[Any]]:
-        return log.lists(has_votes=self.corrective is None, has_examiner=has_examiner)
+    def _lists_of(self, log: RoundLog, *, has_eval_set: bool) -> dict[str, list[Any]]:
+        return log.lists(has_votes=self.corrective is None, has_eval_set=has_eval_set)
 
-    def _kept_log(self, checkpoint: CheckpointWriter, *, has_examiner: bool) -> Log:
+    def _kept_log(self, checkpoint: CheckpointWriter, *, has_eval_set: bool) -> RoundLog:
         """What the parts of a checkpoint know; stumps have our classes and encoder again, and no copies of them."""
-        log = Log()
+        log = RoundLog()
         for name, held in lists_in_checkpoint(
-            checkpoint, *self._lists_of(log, has_examiner=has_examiner)
+            checkpoint, *self._lists_of(log, has_eval_set=has_eval_set)
         ).items():
             setattr(log, name, held)
         for place, votes in enumerate(log.vote_rows, start=1):
@@ -282,8 +286,8 @@ class AdaBoostClassifier(BaseAdaBoost):
         return len(() if member.right_codes is None else member.right_codes) == n_levels
 
     def _continued_log(
-        self, previous: PreviousFit[AdaBoostState], signature: FitSignature, settings: SettingsOf
-    ) -> Log:
+        self, previous: PreviousFit[AdaBoostState], signature: FitSignature, settings: AdaBoostSettings
+    ) -> RoundLog:
         """The rounds of the last fit, if this one continues it."""
         n_known = len(previous.state.log.members)
         if self.n_estimators < n_known:
@@ -299,7 +303,7 @@ class AdaBoostClassifier(BaseAdaBoost):
         check_continues(previous, signature, schema=self.schema_, classes=self.classes_, hint=_BEGIN_ANEW)
         return previous.state.log.copied()
 
-    def _conclude(self, log: Log, *, has_eval_set: bool) -> None:
+    def _conclude(self, log: RoundLog, *, has_eval_set: bool) -> None:
         """Set the fitted attributes."""
         for name, value in self._learned(log).items():
             setattr(self, name, value)
@@ -316,12 +320,12 @@ class AdaBoostClassifier(BaseAdaBoost):
             for number, votes in enumerate(log.vote_rows):
                 self.vote_history_[number, : len(votes)] = votes
         done = f"all {self.n_estimators} rounds are done"
-        asked = "a callback asked to stop"
-        fallback = done if len(log.members) == self.n_estimators else asked
+        stopped = "a callback asked to stop"
+        fallback = done if len(log.members) == self.n_estimators else stopped
         self.stopped_because_ = log.ended or fallback
         self._log = log
 
-    def _learned(self, log: Log) -> dict[str, Any]:
+    def _learned(self, log: RoundLog) -> dict[str, Any]:
         """What predictions need to know."""
         table = None
         if self._by_stumps and log.members:

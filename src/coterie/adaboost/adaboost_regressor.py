@@ -64,8 +64,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
 
     Each round fits a copy of the learner to rows that count the more the worse the members before it predicted them.
     The error of a row is measured as a share of the largest error. A member whose mean loss is L has the vote
-    log((1 - L) / L), and a row whose loss is l then counts less by the factor (L / (1 - L)) ** (1 - l). The answer is
-    the median of what the members say, by votes.
+    log((1 - L) / L), and a row whose loss is l then counts less by the factor (L / (1 - L)) ** (1 - l). The
+    prediction is the median of the members' predictions, by votes.
 
     Parameters
     ----------
@@ -175,15 +175,15 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             weight = np.ones(len(target)) if weight is None else weight
             members: list[Any] = []
             if checkpoint is None:
-                self._take_rounds(X, target, weight, run, members)
+                self._run_rounds(X, target, weight, run, members)
             else:
                 known = lists_in_checkpoint(checkpoint, "members")["members"]
                 kept = CheckpointedLists(checkpoint, {"members": members}, len(known))
                 with checkpoint.recording(kept.collect):
-                    self._take_rounds(X, target, weight, run, members, known, kept)
+                    self._run_rounds(X, target, weight, run, members, known, kept)
         return self
 
-    def _take_rounds(
+    def _run_rounds(
         self,
         X: Any,
         y: FloatArray,
@@ -203,22 +203,22 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             # Members are weighed only if weights differ: a learner that takes none need not draw at first.
             given = parts * total if self._weighs(parts) else None
             member = known[number] if number < len(known) else learner.fitted(X, y, given, seed)
-            judged = self._judge(learner.predict(member, X, len(y)), y, parts, log_weight)
-            if judged.loss >= 0.5:
-                why = f"the loss of a member is {judged.loss:.3g}, and half would be had by chance"
+            outcome = self._evaluated(learner.predict(member, X, len(y)), y, parts, log_weight)
+            if outcome.loss >= 0.5:
+                why = f"the loss of a member is {outcome.loss:.3g}, and half would be had by chance"
                 if members:
                     break
             members.append(member)
-            rounds.append(judged)
-            log_weight = judged.log_weight
+            rounds.append(outcome)
+            log_weight = outcome.log_weight
             if kept is not None:
                 kept.look()
             if run.emit("round", len(members), fitted=lambda: self._fitted_attributes(members, rounds)):
                 why = "a callback asked to stop"
                 break
-            if judged.loss == 0:
+            if outcome.loss == 0:
                 why = "the last member makes no error"
-            if judged.loss == 0 or judged.loss >= 0.5:
+            if outcome.loss == 0 or outcome.loss >= 0.5:
                 break
         for name, value in self._fitted_attributes(members, rounds).items():
             setattr(self, name, value)
@@ -236,10 +236,12 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
     def _weighs(self, parts: FloatArray) -> bool:
         return self.method == "resample" or bool((parts != parts[0]).any())
 
-    def _judge(self, said: FloatArray, y: FloatArray, parts: FloatArray, log_weight: FloatArray) -> _Round:
+    def _evaluated(
+        self, predicted: FloatArray, y: FloatArray, parts: FloatArray, log_weight: FloatArray
+    ) -> _Round:
         """The loss of a member by its errors, and the weights of the next; a vote of 1 where the formula has none."""
-        unit = power_of_two_above(max(np.abs(said).max(), np.abs(y).max()))
-        errors = np.abs(said / unit - y / unit)
+        unit = power_of_two_above(max(np.abs(predicted).max(), np.abs(y).max()))
+        errors = np.abs(predicted / unit - y / unit)
         largest = float(errors.max())
         with np.errstate(over="ignore"):
             in_units = largest * unit
@@ -256,23 +258,23 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         return _Round(loss, vote, in_units, log_weight - vote * (1 - losses))
 
     def predict(self, X: Any) -> FloatArray:
-        """The median of what the members say of each row, by votes."""
-        said = self._said(X)
-        return _weighted_median(said, self.estimator_weights_)
+        """The median of the members' predictions for each row, by votes."""
+        predicted = self._member_values(X)
+        return _weighted_median(predicted, self.estimator_weights_)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """What `predict` would say after each round."""
-        said = self._said(X)
-        ends = range(1, said.shape[1] + 1)
-        return (_weighted_median(said[:, :end], self.estimator_weights_[:end]) for end in ends)
+        """The result of `predict` after each round."""
+        predicted = self._member_values(X)
+        ends = range(1, predicted.shape[1] + 1)
+        return (_weighted_median(predicted[:, :end], self.estimator_weights_[:end]) for end in ends)
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """The number that each member predicts; weights are their votes."""
-        values = self._said(X).T[:, :, None]
+        values = self._member_values(X).T[:, :, None]
         return MemberPredictions(values, self.estimator_weights_, numbered("round", len(values)))
 
-    def _said(self, X: Any) -> FloatArray:
-        """What each member says of each row, shape (n_rows, n_members)."""
+    def _member_values(self, X: Any) -> FloatArray:
+        """What each member predicts for each row, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
         table, learner = new_table(self, X), self._base_learner()
         return np.column_stack([learner.predict_new(table, member) for member in self.estimators_])
@@ -308,16 +310,16 @@ def _shares(log_weight: FloatArray) -> FloatArray:
     return np.asarray(weight / weight.sum())
 
 
-def _weighted_median(said: FloatArray, votes: FloatArray) -> FloatArray:
-    """Of each row, the least answer with at least half of the votes at or below it.
+def _weighted_median(predicted: FloatArray, votes: FloatArray) -> FloatArray:
+    """Of each row, the least prediction with at least half of the votes at or below it.
 
     Examples
     --------
     >>> _weighted_median(np.array([[1.0, 5.0, 2.0]]), np.array([0.3, 0.3, 0.4]))
     array([2.])
     """
-    order = np.argsort(said, axis=1, kind="stable")
+    order = np.argsort(predicted, axis=1, kind="stable")
     below = np.cumsum((votes / votes.max())[order], axis=1)
     place = (below >= below[:, -1:] / 2).argmax(axis=1)
-    rows = np.arange(len(said))
-    return np.asarray(said[rows, order[rows, place]])
+    rows = np.arange(len(predicted))
+    return np.asarray(predicted[rows, order[rows, place]])

@@ -36,8 +36,8 @@ class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
     """Functional gradient descent for numbers, with any loss and any learner.
 
     In each round a copy of the learner is fitted to the negative slopes of the loss at the scores so far, and the model
-    takes a step along what it says. It ends when that no longer leads down: when the inner product of slopes and
-    answers is not negative.
+    takes a step along its predictions. It ends when that no longer leads down: when the inner product of slopes and
+    predictions is not negative.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts; rows of weight 0 are left out.
         eval_set : tuple (X, y) or (X, y, weight), default=None
-            Rows that are measured after each round and say when to stop.
+            Rows that are evaluated after each round, which decides when to stop.
         resume : bool, default=False
             Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
@@ -106,13 +106,13 @@ class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
         return self._loss().predictions(self._raw_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """What `predict` would say after each round."""
+        """The result of `predict` after each round."""
         return map(self._loss().predictions, self._staged_scores(X))
 
     def _loss(self) -> RegressionLoss:
         return loss_for_targets(self.loss)
 
-    def _take_target(self, train: TrainingData) -> None:
+    def _set_target(self, train: TrainingData) -> None:
         self._unit = unit_of(train.target.values) if self._loss().is_in_units_of_the_target else 1.0
 
 
@@ -122,9 +122,9 @@ class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
     """Functional gradient descent for classes, with any loss and any learner.
 
     In each round copies of the learner are fitted to the negative slopes of the loss at the scores so far, and the
-    model takes a step along what they say. It ends when that no longer leads down: when the inner product of slopes and
-    answers is not negative. Two classes have one score and a member in each round; K classes have K scores, K members
-    and one step for all of them.
+    model takes a step along their predictions. It ends when that no longer leads down: when the inner product of slopes
+    and predictions is not negative. Two classes have one score and a member in each round; K classes have K scores, K
+    members and one step for all of them.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts; rows of weight 0 are left out.
         eval_set : tuple (X, y) or (X, y, weight), default=None
-            Rows that are measured after each round and say when to stop.
+            Rows that are evaluated after each round, which decides when to stop.
         resume : bool, default=False
             Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
@@ -213,15 +213,15 @@ class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
         return self._labels(self._raw_scores(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """What `decision_function` would say after each round."""
+        """The result of `decision_function` after each round."""
         return map(self._margins, self._staged_scores(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """What `predict_proba` would say after each round."""
+        """The result of `predict_proba` after each round."""
         return map(self._probabilities, self._staged_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
-        """What `predict` would say after each round."""
+        """The result of `predict` after each round."""
         return map(self._labels, self._staged_scores(X))
 
     def _margins(self, scores: FloatArray) -> FloatArray:
@@ -241,7 +241,7 @@ class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
     def _has_work(self) -> bool:
         return len(self.classes_) > 1
 
-    def _take_target(self, train: TrainingData) -> None:
+    def _set_target(self, train: TrainingData) -> None:
         self.classes_: AnyArray = np.asarray(train.target.classes)
         self._unit = 1.0
         if len(self.classes_) > 2 and self._serves_two_classes():

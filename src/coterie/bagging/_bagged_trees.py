@@ -30,7 +30,7 @@ from coterie.forests.plan import BagPlan
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["KnownOob", "answers_of_trees", "forest_on_bags", "grow_together"]
+__all__ = ["KnownOob", "forest_on_bags", "grow_together", "tree_predictions"]
 
 _FORESTS = {
     (DecisionTreeClassifier, "best"): RandomForestClassifier,
@@ -52,7 +52,7 @@ _SHARED = (
 
 @storable("KnownOob", {"known": instance(OutOfBag)})
 class KnownOob:
-    """What the forest learned out of bag, in the shape in which other members tell it."""
+    """What the forest learned out of bag, in the shape that other members give it."""
 
     def __init__(self, known: OutOfBag) -> None:
         self.known = known
@@ -68,7 +68,7 @@ def grow_together(ensemble: Any, learner: Any, data: BaggingData, plan: BagPlan)
         return False
     try:
         check_params(learner)
-    except CoterieError:  # is said by the first member
+    except CoterieError:  # the first member reports it
         return False
     table = data.outline.table
     return (
@@ -102,7 +102,7 @@ def forest_on_bags(
     bags: Bags,
     *,
     known: BaseForest | None,
-    follow: bool,
+    track_oob: bool,
     at_once: int,
     checkpoint: CheckpointWriter | None = None,
 ) -> BaseForest:
@@ -137,7 +137,7 @@ def forest_on_bags(
         if checkpoint is None:
             grow(training)
             return
-        kept = CheckpointedTrees(checkpoint, training, forest._n_threads(), follow=follow)
+        kept = CheckpointedTrees(checkpoint, training, forest._n_threads(), track_oob=track_oob)
         with checkpoint.recording(kept.collect):
             grow(training, kept)
 
@@ -149,7 +149,7 @@ def forest_on_bags(
         data.weight,
         ensemble._trace.seed,
         plan,
-        follow=follow,
+        track_oob=track_oob,
         grow=grow_and_keep,
     )
     return forest
@@ -159,7 +159,7 @@ def _is_enough(ensemble: Any, training: _engine.ForestTraining, n_trees: int) ->
     return is_auto(ensemble.n_estimators) and n_trees % STEP == 0 and has_settled(training.oob_errors)
 
 
-def answers_of_trees(forest: BaseForest, X: Any) -> Iterator[FloatArray]:
-    """What one tree after the other says of rows, arrays of shape (n_rows, n_columns)."""
-    answers = np.concatenate([some for _, some in forest._answers_of(X)])
-    return iter(answers.swapaxes(0, 1))
+def tree_predictions(forest: BaseForest, X: Any) -> Iterator[FloatArray]:
+    """What one tree after the other predicts, arrays of shape (n_rows, n_columns)."""
+    predictions = np.concatenate([some for _, some in forest._tree_predictions(X)])
+    return iter(predictions.swapaxes(0, 1))

@@ -7,7 +7,7 @@ Words
   unit   what one draw of a row weighs: its weight divided by its copies
 
 Draws are about slots, as those of forests are. So a row of weight 2 is drawn as the same row given twice, and the order
-of the table does not matter. A learner that cannot be told weights is given a row as often as it was drawn; then units
+of the table does not matter. A learner that takes no weights is given a row as often as it was drawn; then units
 cannot count in its fit, and count in the draws instead.
 """
 

@@ -1,4 +1,4 @@
-"""What bagging of classes and of numbers share: bags, members that each learn from one, and their mean answer."""
+"""What bagging of classes and of numbers share: bags, members that each learn from one, and their mean prediction."""
 
 import copy
 import warnings
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Params, in_short, is_auto
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
-from coterie.bagging._bagged_trees import KnownOob, answers_of_trees, forest_on_bags, grow_together
+from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, grow_together, tree_predictions
 from coterie.bagging._bags import Bag, Bags, ColumnDraws
 from coterie.bagging._out_of_bag import OobSums
 from coterie.bagging._plan import (
@@ -119,8 +119,8 @@ class BaseBagging(Estimator):
             bags = bags_for(self, data, learner)
             columns = ColumnDraws.of(self.max_features, data.outline, replace=bool(self.bootstrap_features))
             check_together(self, bags.plan)
-            follow = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
-            signature = BagFitSignature.of(run.seed, data, bags.plan, columns, follow=follow)
+            track_oob = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
+            signature = BagFitSignature.of(run.seed, data, bags.plan, columns, track_oob=track_oob)
             state = None if run.previous is None else run.previous.state
             if run.previous is not None:
                 check_continues(self.n_estimators, run.previous, signature, bags)
@@ -136,10 +136,10 @@ class BaseBagging(Estimator):
             self._seeds = spawn_seeds(
                 run.seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators)
             )
-            self._take_target(data.target)
-            self._take_outline(data.outline)
-            self._question = self._asked(learner)
-            self._train(run, state, data, columns, follow=follow)
+            self._set_target(data.target)
+            self._set_outline(data.outline)
+            self._question = self._response_method(learner)
+            self._train(run, state, data, columns, track_oob=track_oob)
             self._score_out_of_bag(data)
         return self
 
@@ -150,15 +150,15 @@ class BaseBagging(Estimator):
         data: BaggingData,
         columns: ColumnDraws | None,
         *,
-        follow: bool,
+        track_oob: bool,
     ) -> None:
         """Let the engine grow all members together, if they are trees that it can grow so, or fit them one by one."""
         learner, trees = self.estimator_, None if state is None else state.trees
         together = (state is None or trees is not None) and columns is None
         if together and grow_together(self, learner, data, self._bags.plan):
-            self._grow_together(trees, learner, data, run.checkpoint, follow=follow)
+            self._grow_together(trees, learner, data, run.checkpoint, track_oob=track_oob)
             return
-        if follow and not isinstance(self._oob, OobSums):
+        if track_oob and not isinstance(self._oob, OobSums):
             self._oob = OobSums(self._truth(data.target), data.row_weight, self._n_columns())
         self._grow(learner, data, columns, run.checkpoint)
 
@@ -265,7 +265,7 @@ class BaseBagging(Estimator):
         data: BaggingData,
         checkpoint: CheckpointWriter | None,
         *,
-        follow: bool,
+        track_oob: bool,
     ) -> None:
         """Let the engine grow all members, which are trees."""
         trees = forest_on_bags(
@@ -274,7 +274,7 @@ class BaseBagging(Estimator):
             data,
             self._bags,
             known=known,
-            follow=follow,
+            track_oob=track_oob,
             at_once=self._at_once(data.n_rows),
             checkpoint=checkpoint,
         )
@@ -312,15 +312,17 @@ class BaseBagging(Estimator):
             self._fit_task(number, learner, data, bag, own)
             for number, bag, own in zip(numbers, bags, columns, strict=True)
         ]
-        ask = _Asker(self._question)
+        predict = _PredictMember(self._question)
         new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
         total = None if is_auto(self.n_estimators) else self.n_estimators
         progress = MemberProgress(type(self).__name__, total, self.verbose, len(self.estimators_))
         fitted = iter(
-            fit_all(new, data.X, n_jobs=self.n_jobs, on_error=self.on_error, predict=ask, progress=progress)
+            fit_all(
+                new, data.X, n_jobs=self.n_jobs, on_error=self.on_error, predict=predict, progress=progress
+            )
         )
         outcomes = [
-            _known_outcome(task, known[number], data.X, ask) if number in known else next(fitted)
+            _known_outcome(task, known[number], data.X, predict) if number in known else next(fitted)
             for number, task in zip(numbers, tasks, strict=True)
         ]
         errors = {}
@@ -351,58 +353,58 @@ class BaseBagging(Estimator):
             weight = np.zeros(data.n_rows)
             weight[rows] = bag.weight
             params |= weight_params(learner, weight)
-        asked = None
+        predict_rows = None
         if self._oob is not None:
             out = data.row_weight > 0
             out[bag.rows] = False
-            asked = np.flatnonzero(out)
-            asked = asked if len(asked) else None  # a learner may refuse a table without rows
+            # A learner may refuse a table without rows.
+            predict_rows = np.flatnonzero(out) if out.any() else None
         return FitTask(
             Member(_name(number), learner, columns),
             data.labels,
             rows=rows,
-            predict_rows=asked,
+            predict_rows=predict_rows,
             params=params,
             seed=int(self._seeds[number]),
         )
 
-    def _answers_of(self, X: Any, question: ResponseMethod | None = None) -> Iterator[FloatArray]:
-        """What one member after the other says of rows, arrays of shape (n_rows, n_columns)."""
+    def _member_predictions(self, X: Any, response: ResponseMethod | None = None) -> Iterator[FloatArray]:
+        """What one member after the other predicts, arrays of shape (n_rows, n_columns)."""
         check_is_fitted(self, "estimators_")
         if self._schema is not None:
             self._schema.check(read_table(X), type(self).__name__)
-        if self._trees is not None and question is None:
-            yield from answers_of_trees(self._trees, X)
+        if self._trees is not None and response is None:
+            yield from tree_predictions(self._trees, X)
             return
         X = row_indexable(X)
-        ask = _Asker(self._question if question is None else question)
+        predict = _PredictMember(self._question if response is None else response)
         calls = [
             (Member(_name(number), None, columns), model, X)
             for number, columns, model in zip(self._numbers, self._columns, self.estimators_, strict=True)
         ]
         for first in range(0, len(calls), _MOST_AT_ONCE):
-            yield from in_parallel(ask, calls[first : first + _MOST_AT_ONCE], n_jobs=self.n_jobs)
+            yield from in_parallel(predict, calls[first : first + _MOST_AT_ONCE], n_jobs=self.n_jobs)
 
-    def _means_of(self, X: Any) -> FloatArray:
-        """The mean answer of the members, shape (n_rows, n_columns)."""
+    def _mean_predictions(self, X: Any) -> FloatArray:
+        """The mean prediction of the members, shape (n_rows, n_columns)."""
         check_is_fitted(self, "estimators_")
         if self._trees is not None:
             assert self._schema is not None
             self._schema.check(read_table(X), type(self).__name__)
-            return self._trees._means_of(X)
-        return self._mean(lambda: self._answers_of(X))
+            return self._trees._mean_predictions(X)
+        return self._mean(lambda: self._member_predictions(X))
 
-    def _mean(self, answers: Callable[[], Iterable[FloatArray]]) -> FloatArray:
+    def _mean(self, predictions: Callable[[], Iterable[FloatArray]]) -> FloatArray:
         """The mean over members, summed up in their order."""
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = np.asarray(sum(answers()) / len(self.estimators_))
+            mean = np.asarray(sum(predictions()) / len(self.estimators_))
         if not np.isfinite(mean).all():  # the sum, not the mean, was too large for a float
-            mean = np.asarray(sum(own / len(self.estimators_) for own in answers()))
+            mean = np.asarray(sum(own / len(self.estimators_) for own in predictions()))
         return mean
 
     def _means_and_spreads(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        answers = np.stack(list(self._answers_of(X)))
-        return self._mean(lambda: answers), answers.std(axis=0)
+        predictions = np.stack(list(self._member_predictions(X)))
+        return self._mean(lambda: predictions), predictions.std(axis=0)
 
     def explain(self, X: Any, *, background: Any = None, interactions: bool = False) -> Explanation:
         """The contribution of each column to the predictions; for members that are plain trees on columns of numbers.
@@ -453,21 +455,21 @@ class BaseBagging(Estimator):
         check_is_fitted(self, "estimators_")
         if self._oob is None:
             raise AttributeError(
-                f"{what} is not known: this {type(self).__name__} asked no rows out of bag. Fit it with bootstrap=True "
-                "and oob_score=True."
+                f"{what} is not known: this {type(self).__name__} was fitted without out-of-bag predictions. "
+                "Fit it with bootstrap=True and oob_score=True."
             )
         return self._oob.known
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each member predicts: a value for each class, or a number for each target."""
-        values = np.stack(list(self._answers_of(X)))
+        values = np.stack(list(self._member_predictions(X)))
         return MemberPredictions(
             values, np.ones(len(values)), numbered("member", len(values)), labels_by_target(self)
         )
 
     def predict_after(self, X: Any, stages: RowArray) -> Iterator[AnyArray]:
         """What `predict` would be with only the first members, for each of these ascending numbers of them."""
-        return predictions_after(self._answers_of(X), stages, getattr(self, "classes_", None))
+        return predictions_after(self._member_predictions(X), stages, getattr(self, "classes_", None))
 
     def with_members(self, places: RowArray) -> Self:
         """A copy with only the members at these ascending places; what was known of training rows is gone."""
@@ -512,7 +514,7 @@ class BaseBagging(Estimator):
             )
         return learner
 
-    def _take_outline(self, outline: TableShape) -> None:
+    def _set_outline(self, outline: TableShape) -> None:
         self._schema = None if outline.table is None else Schema.of(outline.table)
         if self._schema is not None:
             self._schema.set_feature_names(self)
@@ -532,43 +534,43 @@ class BaseBagging(Estimator):
         """Whether several targets can be learned at once."""
         try:
             return self._task == "regression" and bool(get_tags(learner).target_tags.multi_output)
-        except Exception:  # whatever is wrong with the learner is said by fit
+        except Exception:  # fit reports whatever is wrong with the learner
             return False
 
     def _default(self) -> Any:
-        raise AssertionError("bagging of classes and of numbers each say what to do")
+        raise AssertionError("bagging of classes and of numbers each define this")
 
-    def _asked(self, learner: Any) -> ResponseMethod:
-        raise AssertionError("bagging of classes and of numbers each say what to do")
+    def _response_method(self, learner: Any) -> ResponseMethod:
+        raise AssertionError("bagging of classes and of numbers each define this")
 
     def _labels(self, target: Target) -> AnyArray:
-        raise AssertionError("bagging of classes and of numbers each say what to do")
+        raise AssertionError("bagging of classes and of numbers each define this")
 
-    def _take_target(self, target: Target) -> None:
-        raise AssertionError("bagging of classes and of numbers each say what to do")
+    def _set_target(self, target: Target) -> None:
+        raise AssertionError("bagging of classes and of numbers each define this")
 
     def _truth(self, target: Target) -> AnyArray:
-        raise AssertionError("bagging of classes and of numbers each say what to do")
+        raise AssertionError("bagging of classes and of numbers each define this")
 
     def _n_columns(self) -> int:
-        raise AssertionError("bagging of classes and of numbers each say what to do")
+        raise AssertionError("bagging of classes and of numbers each define this")
 
 
 @dataclass(frozen=True)
-class _Asker:
-    """Asks members a question; a class, because workers need to be sent it."""
+class _PredictMember:
+    """Calls a response method of members; a class, because it is sent to workers."""
 
-    question: ResponseMethod
+    response: ResponseMethod
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.question.predict_with(member.name, model, member.part_of(X))
+        return self.response.predict_with(member.name, model, member.part_of(X))
 
 
-def _known_outcome(task: FitTask, model: Any, X: Any, ask: _Asker) -> Outcome:
-    """What became of a task before the fit was interrupted; the member is asked again."""
+def _known_outcome(task: FitTask, model: Any, X: Any, predict: _PredictMember) -> Outcome:
+    """What became of a task before the fit was interrupted; the member predicts again."""
     if task.predict_rows is None:
         return Outcome(model)
-    return Outcome(model, ask(task.member, model, rows_of(X, task.predict_rows)))
+    return Outcome(model, predict(task.member, model, rows_of(X, task.predict_rows)))
 
 
 def _name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Out of bag, for members of any kind: answers to rows that they did not draw, added up member by member."""
+"""Out of bag, for members of any kind: predictions for rows that they did not draw, added up member by member."""
 
 from typing import Any
 
@@ -31,13 +31,13 @@ def _verify_sums(sums: Any) -> None:
     verify=_verify_sums,
 )
 class OobSums:
-    """Sums of answers to each row, by the members that did not draw it, and the error after each member.
+    """Sums of the predictions for each row, by the members that did not draw it, and the error after each member.
 
     Parameters
     ----------
     truth : codes of classes of shape (n_rows,), or numbers of shape (n_rows, n_outputs)
     weight : what rows count in the error, shape (n_rows,)
-    n_columns : columns of an answer
+    n_columns : columns of a prediction
     """
 
     def __init__(self, truth: AnyArray, weight: FloatArray, n_columns: int) -> None:
@@ -48,9 +48,9 @@ class OobSums:
         self._truth, self._weight = truth, weight
         self._losses = np.zeros(n_rows)
 
-    def add(self, rows: RowArray, answers: FloatArray) -> None:
-        """What the next member says of the rows that it did not draw."""
-        self.sums[rows] += answers
+    def add(self, rows: RowArray, predictions: FloatArray) -> None:
+        """Add what the next member predicts for the rows that it did not draw."""
+        self.sums[rows] += predictions
         self.counts[rows] += 1
         with np.errstate(over="ignore", invalid="ignore"):  # squares of numbers near the largest float
             self._losses[rows] = self._loss(self.sums[rows] / self.counts[rows, None], self._truth[rows])

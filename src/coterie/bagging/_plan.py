@@ -127,16 +127,16 @@ class BagFitSignature:
 
     @classmethod
     def of(
-        cls, seed: int, data: BaggingData, plan: BagPlan, columns: ColumnDraws | None, *, follow: bool
+        cls, seed: int, data: BaggingData, plan: BagPlan, columns: ColumnDraws | None, *, track_oob: bool
     ) -> "BagFitSignature":
         digest = hashlib.blake2b(data.contents.tobytes(), digest_size=16)
         digest.update(data.row_weight.tobytes())
         digest.update(repr((data.outline.names, data.outline.n_columns)).encode())
-        return cls(seed, digest.hexdigest(), plan, columns, follow)
+        return cls(seed, digest.hexdigest(), plan, columns, track_oob)
 
 
 def takes_weight(learner: Any) -> bool:
-    """Whether `fit` of a learner, or of the last step of a pipeline, can be told weights."""
+    """Whether `fit` of a learner, or of the last step of a pipeline, takes weights."""
     try:
         weight_params(learner, np.ones(1))
     except InvalidType:
@@ -145,7 +145,7 @@ def takes_weight(learner: Any) -> bool:
 
 
 def bags_for(estimator: Any, data: BaggingData, learner: Any) -> Bags:
-    """The bags that `bootstrap` and `max_samples` ask for."""
+    """The bags that `bootstrap` and `max_samples` define."""
     weight, bootstrap, codes = data.row_weight, estimator.bootstrap, data.codes
     if not ArrayLike().accepts(bootstrap):
         plan = plan_bags(

@@ -1,4 +1,4 @@
-"""Bagging: copies of any learner, each fitted to rows and columns of its own, answer together."""
+"""Bagging: copies of any learner, each fitted to rows and columns of its own, whose predictions are averaged."""
 
 from typing import Any, ClassVar, Self
 
@@ -39,11 +39,11 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     """Bagging of a classifier.
 
     Each member is a copy of the learner that is fitted to a bag: rows drawn with replacement, or as `bootstrap` and
-    `max_samples` say, and perhaps some of the columns. Together they are steadier than one. Rows that a member did not
-    draw are out of its bag, and what such members say of a row is honest.
+    `max_samples` define, and perhaps some of the columns. Together they are steadier than one. Rows that a member did
+    not draw are out of its bag, and its predictions for them are honest.
 
     The table is handed on as it is: a data frame stays a data frame and keeps its names. A learner that takes
-    `sample_weight` is told how often rows were drawn; any other is given them as often.
+    `sample_weight` is given how often rows were drawn; any other is given the rows as often.
 
     Examples
     --------
@@ -106,13 +106,13 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
         resume : bool, default=False
             Go on from `checkpoint`, or begin anew if there is nothing yet.
-        **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
+        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, fit_params, resume)
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row: the most probable, or the one with most votes; on a tie, the first of them."""
-        return self._labels_of(self._means_of(X))
+        return self._labels_of(self._mean_predictions(X))
 
     def predict_proba(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the members' probabilities, or their shares of votes.
@@ -125,9 +125,9 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         Returns
         -------
         array of shape (n_rows, n_classes); with `return_std` a pair of them, the second one the standard deviation of
-        the members' answers
+        the members' predictions
         """
-        return self._means_and_spreads(X) if return_std else self._means_of(X)
+        return self._means_and_spreads(X) if return_std else self._mean_predictions(X)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithm of `predict_proba`; minus infinity where a class is absent."""
@@ -137,10 +137,10 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """The mean of the members' scores, shape (n_rows,) for two classes, else (n_rows, n_classes)."""
-        question = (
+        response = (
             ResponseMethod("decision_function", (self.classes_,)) if hasattr(self, "classes_") else None
         )
-        scores = self._mean(lambda: self._answers_of(X, question))
+        scores = self._mean(lambda: self._member_predictions(X, response))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @property
@@ -158,7 +158,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     def _default(self) -> Any:
         return DecisionTreeClassifier()
 
-    def _asked(self, learner: Any) -> ResponseMethod:
+    def _response_method(self, learner: Any) -> ResponseMethod:
         soft = self.voting == "soft" or (self.voting == "auto" and hasattr(learner, "predict_proba"))
         method = method_of(type(learner).__name__, learner, "predict_proba" if soft else "predict")
         return ResponseMethod(method, (self.classes_,), is_vote=not soft)
@@ -167,7 +167,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         assert isinstance(target.classes, np.ndarray)
         return target.classes[target.values]
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
         self.classes_ = target.classes
         self.n_classes_ = len(target.classes)
@@ -185,12 +185,12 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     """Bagging of a regressor.
 
     Each member is a copy of the learner that is fitted to a bag: rows drawn with replacement, or as `bootstrap` and
-    `max_samples` say, and perhaps some of the columns. The mean of their answers varies less than any of them, and how
-    far they lie apart says how sure one can be. Rows that a member did not draw are out of its bag, and what such
-    members say of a row is honest.
+    `max_samples` define, and perhaps some of the columns. The mean of their predictions varies less than any of them,
+    and how far they lie apart shows how sure one can be. Rows that a member did not draw are out of its bag, and its
+    predictions for them are honest.
 
     The table is handed on as it is: a data frame stays a data frame and keeps its names. A learner that takes
-    `sample_weight` is told how often rows were drawn; any other is given them as often.
+    `sample_weight` is given how often rows were drawn; any other is given the rows as often.
 
     Examples
     --------
@@ -245,12 +245,12 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
             How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
         resume : bool, default=False
             Go on from `checkpoint`, or begin anew if there is nothing yet.
-        **fit_params : what the learner asks for by scikit-learn's metadata routing, if that is on
+        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
         """
         return self._fit(X, y, sample_weight, fit_params, resume)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean answer of the members.
+        """The mean prediction of the members.
 
         Parameters
         ----------
@@ -260,16 +260,16 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         Returns
         -------
         array of shape (n_rows,) or (n_rows, n_outputs); with `return_std` a pair of them, the second one the standard
-        deviation of the members' answers
+        deviation of the members' predictions
         """
         if not return_std:
-            return self._column(self._means_of(X))
+            return self._column(self._mean_predictions(X))
         mean, spread = self._means_and_spreads(X)
         return self._column(mean), self._column(spread)
 
     @property
     def oob_prediction_(self) -> FloatArray:
-        """The mean answer, for each training row, of the members that did not draw it; NaN without any."""
+        """The mean prediction, for each training row, of the members that did not draw it; NaN without any."""
         return self._column(self._known_oob("oob_prediction_").means)
 
     def _column(self, values: FloatArray) -> FloatArray:
@@ -281,13 +281,13 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     def _default(self) -> Any:
         return DecisionTreeRegressor()
 
-    def _asked(self, learner: Any) -> ResponseMethod:
+    def _response_method(self, learner: Any) -> ResponseMethod:
         return ResponseMethod(method_of(type(learner).__name__, learner, "predict"))
 
     def _labels(self, target: Target) -> AnyArray:
         return target.values
 
-    def _take_target(self, target: Target) -> None:
+    def _set_target(self, target: Target) -> None:
         self.n_outputs_ = target.n_outputs
 
     def _truth(self, target: Target) -> AnyArray:

@@ -153,7 +153,7 @@ class BaseGradientBoosting(Estimator):
         if self.refit:
             raise InvalidParameter(
                 "warm_start=True cannot be combined with refit=True: the trees that were kept have seen all rows, so "
-                "the rows left out could no longer say when to stop.",
+                "the rows left out could no longer decide when to stop.",
                 parameter="refit",
                 received=self.refit,
                 allowed="False",
@@ -337,7 +337,7 @@ class BaseGradientBoosting(Estimator):
         return first_rounds(self, n_rounds)
 
     def _set_target(self, train: TrainingData) -> None:
-        """Set what the target says of the model: its classes, or its number of outputs."""
+        """Set what the target determines: the classes, or the number of outputs."""
         raise AssertionError("the classifier and the regressor each define it")
 
     def _decoded(self, target: AnyArray) -> AnyArray:

@@ -73,7 +73,7 @@ class Booster:
         self.rounds.append(trees)
 
     def _joint_trees(self) -> list[Any]:
-        """One tree with the answers of each output."""
+        """One tree with leaf values for each output."""
         gradients, hessian = self.loss.joint_derivatives()
         seed = (self._seed + len(self.rounds)) % 2**64
         trees = self._grower.grow(gradients.reshape(-1), hessian, self._rows, seed, *self._sampling)
@@ -86,7 +86,7 @@ class Booster:
         return self.rounds[:n_rounds]
 
     def settle(self) -> None:
-        """Give the trees their final answers; no round comes after that."""
+        """Give the trees their final leaf values; no round comes after that."""
 
 
 def units_of(loss: BoundLoss) -> FloatArray:
@@ -103,7 +103,7 @@ def add_scores(
 ) -> FloatArray:
     """What the trees add to `start`, which is one row for all or one for each.
 
-    `trees` says which: the number of the first one, and how many, or None for all that follow.
+    `trees` selects them: the number of the first one, and how many, or None for all that follow.
     """
     scores = np.empty((encoded.n_rows, start.shape[-1]))
     scores[:] = start

@@ -27,7 +27,7 @@ class CheckpointedRounds:
     ) -> None:
         self._boosters = trainer.boosters
         self._stage = stage
-        self._journal = checkpoint
+        self._checkpoint = checkpoint
         self._seen = [len(rounds) for rounds in known] or [0] * len(trainer.boosters)
         self._new: list[list[list[Any]]] = [[] for _ in trainer.boosters]
         self._start = digest_of(
@@ -45,7 +45,7 @@ class CheckpointedRounds:
     def look(self) -> None:
         """After each pause of the boosters, before rounds that were one too many are dropped."""
         self._gather()
-        self._journal.look(self._n_new)
+        self._checkpoint.look(self._n_new)
 
     def collect(self) -> tuple[int, Any, Any]:
         """What a part shall hold; it is not new after that."""

@@ -1,10 +1,10 @@
 """DART: rounds that are left out while the next one is grown, so that no round counts on another to mend it.
 
-Late trees of a booster correct what the early ones missed in a few rows, and early ones decide most of the answer. If
-some rounds are left out when a tree is grown, it has to learn what they knew as well. Put together, the two would say
-it twice, so both are scaled down: of k rounds left out each keeps k / (k + r) of its weight, and the new one gets
-1 / (k + r), where r is the learning rate, which is in the new tree's answers already. With r = 1 these are the numbers
-of the paper (Rashmi and Gilad-Bachrach, 2015).
+Late trees of a booster correct what the early ones missed in a few rows, and early ones decide most of the prediction.
+If some rounds are left out when a tree is grown, it has to learn what they knew as well. Put together, the two would
+count it twice, so both are scaled down: of k rounds left out each keeps k / (k + r) of its weight, and the new one gets
+1 / (k + r), where r is the learning rate, which is in the new tree's leaf values already. With r = 1 these are the
+numbers of the paper (Rashmi and Gilad-Bachrach, 2015).
 
 Weights change as long as the booster grows: the model of the first n rounds has the weights of that time.
 """
@@ -40,11 +40,11 @@ class DroppingBooster(Booster):
     def grow_round(self) -> None:
         weights = self._weights[-1] if self._weights else np.empty(0)
         dropped = self._drawn(len(weights))
-        gone = self._answers(dropped, weights[dropped])
+        gone = self._contributions(dropped, weights[dropped])
         self.loss.scores[:] = (self._scores - gone).T
         super().grow_round()
         kept, fresh = dart_weights(len(dropped), self._learning_rate)
-        self._scores += self._answers([len(weights)], [fresh]) - (1 - kept) * gone
+        self._scores += self._contributions([len(weights)], [fresh]) - (1 - kept) * gone
         self.loss.scores[:] = self._scores.T
         weights = np.append(weights, fresh)
         weights[dropped] *= kept
@@ -70,7 +70,7 @@ class DroppingBooster(Booster):
         chosen = np.flatnonzero(self._draws.random(n_rounds) < self._rate)
         return chosen.tolist() if len(chosen) else [int(self._draws.integers(n_rounds))]
 
-    def _answers(self, numbers: Sequence[int], weights: Sequence[float] | FloatArray) -> FloatArray:
+    def _contributions(self, numbers: Sequence[int], weights: Sequence[float] | FloatArray) -> FloatArray:
         """What some rounds add to the scores of all rows, in the loop's units, each times its weight."""
         loss = self.loss
         if len(numbers) == 0:
@@ -121,8 +121,8 @@ def check_dropout(params: Mapping[str, Any], *, stops_early: bool, has_eval_set:
         "eval_set": (has_eval_set, "Leave eval_set out, and score the model after the fit."),
         "warm_start": (params["warm_start"], "Set warm_start=False, and fit anew with more rounds."),
     }
-    for name, (asked, instead) in reasons.items():
-        if asked:
+    for name, (is_set, instead) in reasons.items():
+        if is_set:
             raise InvalidParameter(
                 f"dropout_rate={rate} does not go with {name}: every round changes the weights of earlier ones, so the "
                 "first rounds of a model are not a model that was ever grown.",

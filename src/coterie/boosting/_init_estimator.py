@@ -74,15 +74,15 @@ class InitEstimator:
 def number_scores(model: Any, X: Any, n_rows: int, *, loss: RegressionLoss) -> FloatArray:
     """Predictions on the scale of a regressor's loss, shape (n_rows, n_outputs)."""
     given = call_user_model("init", model, "predict", lambda: model.predict(X))
-    answers = finite_floats("init", model, "predict", given)
-    if answers.ndim == 1:
-        answers = answers[:, None]
-    if answers.shape not in ((n_rows, 1), (n_rows, loss.n_outputs)):
+    predicted = finite_floats("init", model, "predict", given)
+    if predicted.ndim == 1:
+        predicted = predicted[:, None]
+    if predicted.shape not in ((n_rows, 1), (n_rows, loss.n_outputs)):
         raise InvalidInput(
-            f"predict of init={in_short(model)} has the shape {answers.shape}; expected ({n_rows},)"
+            f"predict of init={in_short(model)} has the shape {predicted.shape}; expected ({n_rows},)"
             + (f" or ({n_rows}, {loss.n_outputs})." if loss.n_outputs > 1 else ".")
         )
-    return np.array(np.broadcast_to(loss.link(answers), (n_rows, loss.n_outputs)))
+    return np.array(np.broadcast_to(loss.link(predicted), (n_rows, loss.n_outputs)))
 
 
 def class_scores(

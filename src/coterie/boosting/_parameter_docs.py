@@ -11,8 +11,8 @@ _SHARED = """\
         Rounds. "auto" follows the recipe: several boosters, stopped by the rows that each leaves out, and averaged. A
         number is one booster of so many rounds from all rows.
     learning_rate : float or "auto"
-        The share of each tree's answer that is taken. Small steps need more rounds and generalise better: 0.05 (0.08
-        for symmetric trees, up to twice that with many classes); or 0.1.
+        The share of each tree's leaf values that is taken. Small steps need more rounds and generalise better: 0.05
+        (0.08 for symmetric trees, up to twice that with many classes); or 0.1.
     n_folds : int or "auto"
         Boosters that are averaged; each leaves out one part of the rows. 8, fewer on large tables; or 1.
     growth : {"auto", "leaf", "level", "oblivious", "mixed"}
@@ -27,7 +27,7 @@ _SHARED = """\
     min_child_weight : float
         Sum of hessians that a leaf must keep. Next to nothing, enough to avoid divisions by zero.
     l2_regularization : float or "auto"
-        Added to the hessians of a leaf, which shortens its answer: 1; or 0.
+        Added to the hessians of a leaf, which shrinks its value: 1; or 0.
     l1_regularization : float
         Taken off the sum of gradients of a leaf. 0, because L2 does the same more smoothly.
     min_gain_to_split : float
@@ -37,16 +37,16 @@ _SHARED = """\
     max_step : float or None
         The furthest that a tree moves a score, before the learning rate. None: only losses with tiny hessians need it.
     path_smoothing : float
-        Rows' worth of the parent's answer that a leaf takes over. 0: no gain was found beside L2 and averaging.
+        Rows' worth of the parent's value that a leaf takes over. 0: no gain was found beside L2 and averaging.
     split_noise : float
         Noise in the choice between features, in units of a split by chance. 0: averaging is a better use of chance.
     linear_leaves : bool or "auto"
-        Leaves answer with a small regression on the numeric features of their path. "auto": with `n_estimators="auto"`,
-        in all boosters for squared error and in those for log loss that do not grow symmetric trees; not where
-        other parameters forbid it, and not with a number of rounds.
+        Leaves predict with a small regression on the numeric features of their path. "auto": with
+        `n_estimators="auto"`, in all boosters for squared error and in those for log loss that do not grow symmetric
+        trees; not where other parameters forbid it, and not with a number of rounds.
     linear_l2 : float
         Makes the slopes of such leaves less steep, in units of a feature's variance. 0.01, enough for features that
-        say the same.
+        hold the same.
     max_features : float or "auto"
         Share of the features drawn for each node: 0.5, so that boosters differ; or 1.
     max_features_per_level, max_features_per_tree : float
@@ -62,7 +62,7 @@ _SHARED = """\
     max_bins : int
         Bins of a numeric feature. 255, which fit a byte; small tables have fewer.
     monotonic_cst : array, mapping or None
-        1, -1 or 0 for each feature: answers only rise, only fall, or are free.
+        1, -1 or 0 for each feature: predictions only rise, only fall, or are free.
     interaction_cst : list of sets, "pairwise", "no_interactions" or None
         Features that may meet in one path.
     categorical_features : array, "auto" or None
@@ -83,9 +83,9 @@ _SHARED = """\
     n_iter_no_change : int or "auto"
         Rounds without progress before growth stops: 30, as steps are small; or 10.
     tol : float
-        Progress smaller than this is none. The recipe also asks for 0.1 % of the loss.
+        Progress smaller than this is none. The recipe also requires 0.1 % of the loss.
     scoring : str, callable or None
-        What is judged: None is the loss, which is the least noisy; or any scorer of scikit-learn.
+        What is evaluated: None is the loss, which is the least noisy; or any scorer of scikit-learn.
     refit : bool
         Grow the rounds that were found once more, on all rows. False: with several boosters no row is lost anyway.
     warm_start : bool

@@ -1,4 +1,4 @@
-"""What a model says after each of its rounds."""
+"""The scores of a model after each of its rounds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ def staged_scores(
 ) -> Iterator[FloatArray]:
     """The scores after each round, shape (n_rows, n_outputs); each is an array of its own.
 
-    The forest holds the trees round by round; `rounds` says how many rounds each booster has.
+    The forest holds the trees round by round; `rounds` is the number of rounds of each booster.
     """
     scores, place = start, 0
     for number in range(int(rounds.max(initial=0))):

@@ -106,7 +106,7 @@ class Trainer:
         after_round: Callable[[list[tuple[int, Any]]], bool] | None = None,
         after_pause: Callable[[], None] | None = None,
     ) -> None:
-        """Grow until every group is done, or `after_round`, told of the new trees of each round, asks to stop.
+        """Grow until every group is done, or `after_round`, which receives the new trees of each round, returns True.
 
         Boosters grow some rounds between two pauses; rounds beyond the last one that counts are dropped. If nobody
         looks on, there is no pause. `after_pause` is called at each of them.
@@ -160,7 +160,7 @@ class Trainer:
         )
 
     def trees(self, weights: FloatArray) -> Iterable[tuple[int, Any]]:
-        """Output and tree, round by round, with answers that are a booster's share; of one booster as they grew."""
+        """Output and tree, round by round, with leaf values that are a booster's share; of one booster as they grew."""
         for number in range(max(len(booster.rounds) for booster in self.boosters)):
             for weight, booster in zip(weights.tolist(), self.boosters, strict=True):
                 trees = booster.rounds[number] if number < len(booster.rounds) else []

@@ -95,8 +95,8 @@ def train(
 ) -> TrainedBoosting:
     """Grow the boosters of a plan; rounds that are known from an earlier fit are not grown again.
 
-    `on_round` is told how many rounds are done, with a function that makes the fitted attributes of the model so far,
-    and says whether to stop.
+    `on_round` is called with the number of rounds that are done and a function that makes the fitted attributes of the
+    model so far, and returns whether to stop.
     """
     plan, data = fit.plan, fit.data
     parts = divide_rows(

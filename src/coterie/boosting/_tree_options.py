@@ -90,7 +90,7 @@ def _set_growth(options: Any, params: Mapping[str, Any], policy: Policy) -> None
 
 
 def _set_penalties(options: Any, params: Mapping[str, Any], scale: float) -> None:
-    """What splits must gain and how far answers go, for a loss whose scores are measured in `scale`.
+    """What splits must gain and how far leaf values go, for a loss whose scores are measured in `scale`.
 
     Steps and sums of gradients are in proportion to the scale, gains to its square.
     """
@@ -123,7 +123,7 @@ def takes_several_targets(linear_leaves: bool | str, y: Any) -> bool:
 def _set_lines(
     options: Any, params: Mapping[str, Any], policy: Policy, loss: BoundLoss, *, lines_by_default: bool
 ) -> None:
-    """Lines in the leaves, if they are asked for and can be; "auto" does without where they cannot."""
+    """Lines in the leaves, if they are requested and possible; "auto" does without where they are not."""
     if not policy.linear_leaves:
         return
     automatic = is_auto(params["linear_leaves"])
@@ -178,6 +178,6 @@ def _check_depth(max_depth: int | None, max_leaf_nodes: int | None) -> None:
             ("max_depth", max_depth) if max_depth is not None else ("max_leaf_nodes", max_leaf_nodes)
         )
         raise InvalidParameter(
-            f"{name}={value} asks for {depth} levels, and growth='oblivious' doubles the leaves with each: "
+            f"{name}={value} means {depth} levels, and growth='oblivious' doubles the leaves with each: "
             f"expected at most {_DEEPEST_OBLIVIOUS} levels."
         )

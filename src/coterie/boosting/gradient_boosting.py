@@ -130,8 +130,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """Fit to a table and its target, or a table of targets, one in each column.
 
         A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
-        weight) or (X, y, weight, offset), is measured after each round and says when to stop; no row of the table is
-        left out then. Rows of one of `groups` are left out together or not at all.
+        weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
+        is left out then. Rows of one of `groups` are left out together or not at all.
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
@@ -145,7 +145,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return self._loss().predictions(scores)
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
-        """What `predict` would say after each round."""
+        """The result of `predict` after each round."""
         scores = self._staged_scores(X, offset)
         return map(self._loss().predictions, scores)
 
@@ -293,8 +293,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     ) -> Self:
         """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from.
 
-        `eval_set`, a tuple (X, y), (X, y, weight) or (X, y, weight, offset), is measured after each round and says when
-        to stop; no row of the table is left out then. Rows of one of `groups` are left out together or not at all.
+        `eval_set`, a tuple (X, y), (X, y, weight) or (X, y, weight, offset), is evaluated after each round and decides
+        when to stop; no row of the table is left out then. Rows of one of `groups` are left out together or not at all.
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
@@ -320,15 +320,15 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return self._labels(self._raw_scores(X, offset, n_rounds))
 
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
-        """What `decision_function` would say after each round."""
+        """The result of `decision_function` after each round."""
         return map(self._margins, self._staged_scores(X, offset))
 
     def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[FloatArray]:
-        """What `predict_proba` would say after each round."""
+        """The result of `predict_proba` after each round."""
         return map(self._probabilities, self._staged_scores(X, offset))
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[AnyArray]:
-        """What `predict` would say after each round."""
+        """The result of `predict` after each round."""
         return map(self._labels, self._staged_scores(X, offset))
 
     def votes(self, X: Any, *, votes: str = "hard", oob: bool = False) -> Votes:

@@ -2,12 +2,12 @@
 
 Two sets of defaults share the parameters.
 
-The *recipe* is what `n_estimators="auto"` asks for: several boosters, each of which leaves a part of the rows out, take
-small steps until the rows left out no longer gain, and are averaged. Trees look at some of the rows and features only,
-and half of the boosters grow symmetric trees, so that the boosters differ. Every number of it was chosen by
+The *recipe* is what `n_estimators="auto"` stands for: several boosters, each of which leaves a part of the rows out,
+take small steps until the rows left out no longer gain, and are averaged. Trees look at some of the rows and features
+only, and half of the boosters grow symmetric trees, so that the boosters differ. Every number of it was chosen by
 cross-validation over many tables (benchmarks/accuracy).
 
-*Exact* is what a number asks for: one booster, so many rounds, all features, as other libraries do it.
+*Exact* is what a number stands for: one booster, so many rounds, all features, as other libraries do it.
 
 Whatever is given as a number means that number in both.
 """

@@ -1,7 +1,7 @@
-"""`checkpoint=`: where a fit keeps what it has done so far, and how often; and the door to those who write it down.
+"""`checkpoint=`: where a fit keeps what it has done so far, and how often; and the registry of who writes it.
 
-Files know every class of coterie, so they are above all of them, and a fit, below, must not import them. The door is
-here, at the bottom: `coterie.files` puts its folders into it when coterie is imported, and a fit takes them out.
+Files know every class of coterie, so they are above all of them, and a fit, below, must not import them. The
+registry is here, at the bottom: `coterie.files` registers its folders when coterie is imported, and a fit uses them.
 """
 
 import os
@@ -135,7 +135,7 @@ _MAKERS: list[Callable[[Path], Folder]] = []
 
 
 def provide_folders(make: Callable[[Path], Folder]) -> None:
-    """Say who writes checkpoints; the last one does."""
+    """Register who writes checkpoints; the last one does."""
     _MAKERS.append(make)
 
 

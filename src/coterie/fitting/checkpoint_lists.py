@@ -17,7 +17,7 @@ class CheckpointedLists:
     """
 
     def __init__(self, checkpoint: CheckpointWriter, lists: Mapping[str, list[Any]], n_known: int) -> None:
-        self._journal = checkpoint
+        self._checkpoint = checkpoint
         self._lists = lists
         self._kept = n_known
 
@@ -27,7 +27,7 @@ class CheckpointedLists:
 
     def look(self) -> None:
         """After each round."""
-        self._journal.look(max(0, self._n_whole - self._kept))
+        self._checkpoint.look(max(0, self._n_whole - self._kept))
 
     def collect(self) -> tuple[int, Any, Any]:
         """What a part shall hold; it is not new after that."""

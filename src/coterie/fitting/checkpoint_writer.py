@@ -74,7 +74,7 @@ def open_checkpoint(
 
 @contextmanager
 def reading_checkpoint() -> Iterator[None]:
-    """What a part holds is input: whatever is wrong with it, the error says that it is the checkpoint."""
+    """What a part holds is input: whatever is wrong with it, the error names the checkpoint."""
     try:
         yield
     except ModelFileError:
@@ -126,7 +126,7 @@ class CheckpointWriter:
             return
         first = held[0]
         if not isinstance(first.get("about"), dict) or type(first.get("seed")) is not int:
-            raise ModelFileError(f"{self._where}: the first part does not say what the fit is about.")
+            raise ModelFileError(f"{self._where}: the first part does not hold what the fit is about.")
         different = differences(first["about"], self._about)
         if different:
             raise InvalidInput(
@@ -182,7 +182,7 @@ class CheckpointWriter:
     # Writing
 
     def recording(self, collect: Callable[[], tuple[int, Any, Any]]) -> Self:
-        """Say how to find out what is new: how much it is, what a part shall hold, and what is to stand beside it.
+        """Set how to find out what is new: how much it is, what a part shall hold, and what is to stand beside it.
 
         The checkpoint is then open, as the context of the loop that it keeps: what is new at the end is written.
         """

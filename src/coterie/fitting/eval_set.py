@@ -105,7 +105,7 @@ def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
             parameter="eval_set",
             received=len(eval_set),
             allowed="one set",
-            hint="Only one can say when to stop; look at others with staged_predict after the fit.",
+            hint="Only one can decide when to stop; look at others with staged_predict after the fit.",
         )
     if not isinstance(pieces, tuple) or not 2 <= len(pieces) <= 4:
         allowed = "a tuple (X, y), (X, y, weight) or (X, y, weight, offset)"
@@ -136,7 +136,7 @@ def _offset_of(estimator: Any, offset: Any, n_rows: int) -> FloatArray | None:
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Errors about X, y and weights say that those of eval_set are meant."""
+    """Errors about X, y and weights name those of eval_set."""
     try:
         yield
     except CoterieError as error:

@@ -1,6 +1,6 @@
-"""What a fit is about, as texts by name, so that two fits can be told apart and one can say in what they differ.
+"""What a fit is about, as texts by name, so that two fits can be compared and their differences named.
 
-Parameters are texts as they would be printed, data are digests of every value. Neither says anything about where things
+Parameters are texts as they would be printed, data are digests of every value. Neither depends on where things
 are in memory, so that a fit in another process has the same fingerprint.
 """
 
@@ -34,7 +34,7 @@ def fit_fingerprint(estimator: Any) -> dict[str, str]:
         value = params[name]
         if name == "random_state" and not isinstance(value, int | np.integer):
             value = "not a number"  # the seed was drawn, and the checkpoint knows it
-        about[name] = _said(value)
+        about[name] = _as_text(value)
     return about
 
 
@@ -134,8 +134,8 @@ def _pieces_of_object(value: Any) -> Iterator[bytes | memoryview]:
         yield text.encode("utf-8", "backslashreplace")
 
 
-def _said(value: Any) -> str:
-    """A parameter as text, if that says all of it."""
+def _as_text(value: Any) -> str:
+    """A parameter as text; with a digest where the text is not all of it."""
     if value is None or isinstance(value, bool | int | float | str | np.generic):
         return in_short(value)
     return f"{in_short(value) if ' at 0x' not in repr(value) else type(value).__name__} {digest_of(value)}"

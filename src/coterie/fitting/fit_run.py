@@ -85,7 +85,7 @@ class FitRun:
         measures: Mapping[str, float] | None = None,
         fitted: Callable[[], dict[str, Any]] | None = None,
     ) -> bool:
-        """Tell callbacks and monitors of a step; True if one of them asks to stop.
+        """Send a step to callbacks and monitors; True if one of them requests a stop.
 
         `fitted` makes the fitted attributes of a model of the steps so far.
         """

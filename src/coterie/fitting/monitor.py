@@ -1,8 +1,8 @@
 """The one channel between a fit and those who watch it: what has been done, and whether to stop.
 
 A fit *emits* events: a round of boosting, some trees of a forest, a member of a committee. *Monitors* receive them, and
-any of them may ask the fit to stop, which then ends with what it has: progress on a terminal, a deadline, a callback of
-scikit-learn. Monitors are set for a block of code, and see every fit inside it, those of members included:
+any of them may request a stop of the fit, which then ends with what it has: progress on a terminal, a deadline, a
+callback of scikit-learn. Monitors are set for a block of code, and see every fit inside it, those of members included:
 
     with monitored(deadline):
         model.fit(X, y)
@@ -98,6 +98,6 @@ def is_monitored() -> bool:
 
 
 def emit(event: FitEvent) -> bool:
-    """Tell all monitors of a step; True if one of them asks the fit to stop."""
+    """Send a step to all monitors; True if one of them requests a stop."""
     wishes = [monitor(event) for monitor in _MONITORS.get()]
     return True in wishes

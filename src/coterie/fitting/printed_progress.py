@@ -47,6 +47,6 @@ def _line(event: FitEvent) -> str:
 
 @contextmanager
 def printed_progress(verbose: object, owner: str, step: Step, every: int = 1) -> Iterator[None]:
-    """Print the events of a fit inside the block, if `verbose` says so."""
+    """Print the events of a fit inside the block, if `verbose` is set."""
     with monitored(*([EventPrinter(owner, step, every)] if verbose else [])):
         yield

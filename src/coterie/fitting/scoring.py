@@ -1,8 +1,8 @@
 """`scoring=` and `oob_score=`: scores of predictions that are known already.
 
-scikit-learn's scorers ask a model for predictions of a table. The raw predictions of those rows are known: of rounds so
-far, out of fold, out of bag. So a scorer is given a `PredictionView` in place of the model, which makes probabilities
-and labels of them. No tree is walked, and no estimator is copied or changed.
+scikit-learn's scorers request a model's predictions for a table. The raw predictions of those rows are known: of rounds
+so far, out of fold, out of bag. So a scorer is given a `PredictionView` in place of the model, which makes
+probabilities and labels of them. No tree is walked, and no estimator is copied or changed.
 """
 
 import inspect
@@ -95,12 +95,12 @@ class PredictionView:
     def _other_table(self) -> InvalidParameter:
         scorer = getattr(self._estimator, self._parameter)
         return InvalidParameter(
-            f"{self._parameter}={in_short(scorer)} asked for predictions of another table.",
+            f"{self._parameter}={in_short(scorer)} requested predictions for another table.",
             parameter=self._parameter,
             received=scorer,
             allowed="a scorer that predicts the X that it is given",
-            hint="A scorer is called before the model is complete: it can only ask for predictions of the X that it is "
-            "given, as it is and without further arguments.",
+            hint="A scorer is called before the model is complete: it can only request predictions for the X that "
+            "it is given, as it is and without further arguments.",
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -185,7 +185,7 @@ def takes_weight(scorer: Any) -> bool:
 
 
 def parameters_of(function: Any) -> Any:
-    """The parameters of a function by name; nothing if it does not say."""
+    """The parameters of a function by name; nothing if they are unknown."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have none

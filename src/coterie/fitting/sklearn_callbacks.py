@@ -1,7 +1,7 @@
 """scikit-learn's callbacks, of which only its version 1.9 and later know: the one place that imports them.
 
 A callback of scikit-learn is a monitor like any other (`fitting/monitor.py`): it receives the steps of a fit, and may
-ask it to stop. Ensembles of learners hand their callbacks on to members, also to those in other processes.
+request a stop. Ensembles of learners hand their callbacks on to members, also to those in other processes.
 """
 
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ class StepCallbacks:
         return self._context is not None
 
     def __call__(self, event: FitEvent) -> bool:
-        """Tell the callbacks of a step; True if one of them asks to stop."""
+        """Tell the callbacks of a step; True if one of them requests a stop."""
         if self._context is None:
             return False
         step = self._context.subcontext()

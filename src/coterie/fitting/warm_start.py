@@ -1,7 +1,7 @@
 """`warm_start=`: a fit that continues the last one.
 
 The result is that of one longer fit, to the last bit, so the table and most parameters have to be the same: a
-*signature* of each fit says what it was about. Nothing but the model is needed, so it works after pickling.
+*signature* of each fit holds what it was about. Nothing but the model is needed, so it works after pickling.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ __all__ = [
     "signature_of",
 ]
 
-# With another value the known trees would not be the first trees of the longer fit, or would answer something else.
+# With another value the known trees would not be the first trees of the longer fit, or would predict something else.
 _SETTLED = (
     "loss",
     "quantile",
@@ -98,7 +98,7 @@ def signature_of(
 
 
 def check_same_settings(earlier: FitSignature, new: FitSignature, instead: str) -> None:
-    """Refuse to continue with other parameters of those that are settled; `instead` says what else to do."""
+    """Refuse to continue with other parameters of those that are settled; `instead` is what else to do."""
     for name, value in new.settled.items():
         if not _same(earlier.settled[name], value):
             raise InvalidParameter(
@@ -114,7 +114,7 @@ def check_same_settings(earlier: FitSignature, new: FitSignature, instead: str) 
 def check_continues(
     previous: PreviousFit[Any], new: FitSignature, *, schema: Schema, classes: Any, hint: str
 ) -> None:
-    """Refuse to continue on other columns, classes or rows; `hint` says what to do instead."""
+    """Refuse to continue on other columns, classes or rows; `hint` is what to do instead."""
     if schema != previous.schema:
         raise SchemaMismatch(
             "warm_start=True continues on the columns of the last fit, and X has others: "

@@ -25,11 +25,11 @@ __all__ = ["Forest"]
 
 
 class Forest(BaseForest):
-    """What may be asked of a forest besides its answers."""
+    """What a forest offers besides predictions."""
 
     @property
     def estimators_(self) -> Members:
-        """The trees as `DecisionTreeClassifier` or `-Regressor`, each made when it is asked for."""
+        """The trees as `DecisionTreeClassifier` or `-Regressor`, each made when it is requested."""
         check_is_fitted(self, "forest_")
         return Members(self)
 
@@ -43,8 +43,8 @@ class Forest(BaseForest):
     def feature_importances_(self) -> FloatArray:
         """The share of each feature in the decrease of impurity, averaged over trees.
 
-        Features with many distinct values get more than they deserve, even if they say nothing. `unbiased_importances_`
-        and `oob_importances` do not have this fault.
+        Features with many distinct values get more than they deserve, even if they tell nothing.
+        `unbiased_importances_` and `oob_importances` do not have this fault.
         """
         check_is_fitted(self, "forest_")
         total = self._importance_sum.sum()
@@ -54,8 +54,8 @@ class Forest(BaseForest):
     def unbiased_importances_(self) -> FloatArray:
         """How much of the target's variance the splits on each feature explain in rows out of bag, per tree.
 
-        For classes, the variance of the indicators of the classes. A feature that says nothing has a mean of zero, and
-        may be below it (Li and others, 2019: MDI-oob).
+        For classes, the variance of the indicators of the classes. A feature without information has a mean of zero,
+        and may be below it (Li and others, 2019: MDI-oob).
         """
         self._known_oob("unbiased_importances_")
         return self._oob_importance_sum / len(self.forest_)
@@ -105,7 +105,7 @@ class Forest(BaseForest):
         top_k : int, how many of the largest proximities of each row are kept; None for all
         method : {"shared", "out_of_bag", "gap"}
             All trees; only those that drew neither of the two rows; or weights of training rows with which their mean
-            target is the forest's answer, out of bag for training rows.
+            target is the forest's prediction, out of bag for training rows.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Forest(BaseForest):
         return kept.in_table(outlier_measure(kept.leaves().T, codes))
 
     def _variances(self, X: Any) -> FloatArray:
-        """The infinitesimal jackknife of each column of the mean answer, shape (n_rows, n_columns)."""
+        """The infinitesimal jackknife of each column of the mean prediction, shape (n_rows, n_columns)."""
         kept = self._training_rows("predict_variance", needs_bag=True)
         replace = self._bag.kind in ("bootstrap", "balanced")
         if len(self.forest_) < 2:
@@ -159,18 +159,18 @@ class Forest(BaseForest):
         found = [
             np.stack(
                 [
-                    infinitesimal_jackknife(counts, answers[:, :, column], replace=replace)
-                    for column in range(answers.shape[2])
+                    infinitesimal_jackknife(counts, predictions[:, :, column], replace=replace)
+                    for column in range(predictions.shape[2])
                 ],
                 axis=1,
             )
-            for _, answers in self._answers_of(X)
+            for _, predictions in self._tree_predictions(X)
         ]
         return np.concatenate(found)
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each tree predicts: the class shares of its leaf, or a number for each target."""
-        values = np.concatenate([own for _, own in self._answers_of(X)]).transpose(1, 0, 2)
+        values = np.concatenate([own for _, own in self._tree_predictions(X)]).transpose(1, 0, 2)
         return MemberPredictions(
             values, np.ones(len(values)), numbered("tree", len(values)), labels_by_target(self)
         )

@@ -53,15 +53,15 @@ class BaseForestClassifier(ClassifierMixin, Forest):
         return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
-        """The most probable class of each row; on a tie, the first of them. `n_trees`: ask only the first trees."""
-        return self._labels_of(self._means_of(X, n_trees))
+        """The most probable class of each row; on a tie, the first of them. `n_trees`: use only the first trees."""
+        return self._labels_of(self._mean_predictions(X, n_trees))
 
     def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray | list[FloatArray]:
         """The class shares of the leaves that each row reaches, averaged over trees; a list for several outputs.
 
-        `n_trees`: ask only the first trees.
+        `n_trees`: use only the first trees.
         """
-        return self._one_or_list(self._means_of(X, n_trees))
+        return self._one_or_list(self._mean_predictions(X, n_trees))
 
     def _labels_of(self, means: FloatArray) -> AnyArray:
         labels: list[AnyArray] = [
@@ -126,7 +126,7 @@ class BaseForestClassifier(ClassifierMixin, Forest):
 
         Parameters
         ----------
-        X : the training table, of which the forest keeps only what its trees ask for
+        X : the training table, of which the forest keeps only what its trees split on
         k : int, how many rows are near, by `proximities`
 
         Returns
@@ -220,14 +220,14 @@ class BaseForestClassifier(ClassifierMixin, Forest):
     def _classes_per_output(self) -> NDArray[np.int32] | None:
         return np.array([len(own) for own in self._all_classes()], dtype=np.int32)
 
-    def _take_target(self, train: TrainingData) -> None:
+    def _set_target(self, train: TrainingData) -> None:
         assert train.target.classes is not None
         self.n_outputs_ = train.target.n_outputs
         self.classes_ = train.target.classes
         sizes = [len(own) for own in self._all_classes()]
         self.n_classes_ = sizes[0] if self.n_outputs_ == 1 else sizes
 
-    def _users_target(self, target: AnyArray) -> AnyArray:
+    def _decoded(self, target: AnyArray) -> AnyArray:
         codes = target.reshape(len(target), -1).T
         return _side_by_side([own[code] for own, code in zip(self._all_classes(), codes, strict=True)])
 

@@ -1,6 +1,6 @@
 """Quantile forests: the training targets that leaves hold, and any quantile of them for new rows.
 
-What a forest of regression trees answers is a weighted mean of training targets: each tree gives a new row the
+What a forest of regression trees predicts is a weighted mean of training targets: each tree gives a new row the
 targets in the leaf it reaches. The same weights describe more than a mean: the share of the weight at or below a
 value estimates the chance of a target at or below it, hence every quantile (Meinshausen, 2006).
 """

@@ -45,14 +45,14 @@ _SHARED = """\
     max_samples : int, float or None
         Rows that each tree draws: a number, a fraction, or all of them.
     monotonic_cst : array of -1, 0, 1, dict by column name, or None
-        Whether <answer> must fall (-1) or rise (1) with a feature.
+        Whether <prediction> must fall (-1) or rise (1) with a feature.
     interaction_cst : list of sets, "pairwise", "no_interactions" or None
         Features that may meet on a way from the root to a leaf.
     features_per : {"split", "tree"}
         Whether `max_features` are drawn for each split, or once for each tree.
     prune : "oob" or None
-        Undo branches that half of the rows out of the bag are answered no better with; the other half counts for what
-        is said out of bag.
+        Undo branches that do not improve the predictions for half of the rows out of the bag; the other half counts for
+        what is known out of bag.
     keep_rows : bool
         Whether the forest keeps its training rows (two bytes for each value), which <needs> need.
     categorical_features : "auto", array of names, indices or booleans, or None
@@ -65,7 +65,7 @@ _SHARED = """\
     Attributes
     ----------
     forest_ : PackedForest
-        The trees, twelve bytes for each node and the answers of the leaves.
+        The trees, twelve bytes for each node and the values of the leaves.
     estimators_ : sequence of <member>
     n_estimators_ : int, the number of trees
 <classes>    n_outputs_, n_features_in_, max_features_ : int
@@ -99,7 +99,7 @@ _CLASSES = {
     "class_weight": """    class_weight : dict, list of dicts, "balanced", "balanced_subsample" or None
         What the rows of each class count. "balanced_subsample" finds the balance anew in each bag.
 """,
-    "answer": "the probability of the second class",
+    "prediction": "the probability of the second class",
     "needs": """`predict_set`, `predict_variance`,
         `oob_importances`, `proximities`, `outlier_measure` and `prototypes`""",
     "member": "DecisionTreeClassifier",
@@ -110,13 +110,13 @@ _CLASSES = {
 }
 _NUMBERS = {
     "criterion": """    criterion : {"squared_error", "absolute_error", "poisson"}
-        What is to be small around the answer of a leaf: squares around the mean, distances to the median, or the
+        What is to be small around the value of a leaf: squares around the mean, distances to the median, or the
         Poisson deviance around the mean of counts.
 """,
     "bootstrap": 'bool or "partition"',
     "balanced": "",
     "class_weight": "",
-    "answer": "the answer",
+    "prediction": "the prediction",
     "needs": """`predict_quantiles`,
         `predict_interval`, `predict_variance`, `oob_importances`, `proximities` and `outlier_measure`""",
     "member": "DecisionTreeRegressor",
@@ -128,7 +128,7 @@ _NUMBERS = {
 def forest_texts(*, max_features: str, bootstrap: str) -> Callable[[type], str]:
     """Parameters and attributes of a class of forests.
 
-    `max_features` and `bootstrap` say what the default of the class is, and why.
+    `max_features` and `bootstrap` are texts on what the default of the class is, and why.
     """
 
     def texts(estimator: type) -> str:

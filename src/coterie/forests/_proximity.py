@@ -49,7 +49,7 @@ def proximities(
         only trees that drew neither of two rows count; new rows were never drawn.
     method : "shared", or "gap": proximities that keep the geometry and the accuracy of the forest. In each tree that
         did not draw the row, every draw that its leaf holds gets an equal part; parts are averaged over those trees.
-        It needs the counts. Each row adds up to 1, and the mean target with these weights is what the forest answers,
+        It needs the counts. Each row adds up to 1, and the mean target with these weights is what the forest predicts,
         out of bag for training rows.
 
     Returns
@@ -119,7 +119,7 @@ def outlier_measure(leaves: Leaves, y_codes: AnyArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Prototype:
-    """A typical row of a class, and the rows that say so.
+    """A typical row of a class, and the rows that make it one.
 
     Parameters
     ----------

@@ -46,24 +46,26 @@ class BaseForestRegressor(RegressorMixin, Forest):
         return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
-        """The mean answer of the trees.
+        """The mean prediction of the trees.
 
         Parameters
         ----------
         X : a table with the columns of `fit`
         return_std : bool, whether to return how much the trees differ, too
         n_trees : int or None
-            Ask only so many, the first ones.
+            Use only so many, the first ones.
 
         Returns
         -------
         array of shape (n_rows,) or (n_rows, n_outputs); with `return_std` a pair of them, the second one the standard
-        deviation of the trees' answers
+        deviation of the trees' predictions
         """
-        means = self._means_of(X, n_trees)
+        means = self._mean_predictions(X, n_trees)
         if not return_std:
             return self._column(means)
-        spread = np.concatenate([answers[:, :n_trees].std(axis=1) for _, answers in self._answers_of(X)])
+        spread = np.concatenate(
+            [predicted[:, :n_trees].std(axis=1) for _, predicted in self._tree_predictions(X)]
+        )
         return self._column(means), self._column(spread)
 
     def _response_functions(self) -> ResponseFunctions:
@@ -93,10 +95,12 @@ class BaseForestRegressor(RegressorMixin, Forest):
         Meinshausen, Quantile regression forests (2006).
         """
         held = self._held("predict_quantiles")
-        return _as_asked(held.quantiles(self._leaves_of(X), np.atleast_1d(q), n_threads=self._n_threads()), q)
+        return _in_shape_of(
+            held.quantiles(self._leaves_of(X), np.atleast_1d(q), n_threads=self._n_threads()), q
+        )
 
     def oob_quantiles(self, q: Any) -> FloatArray:
-        """What `predict_quantiles` says of each training row by the trees that did not draw it; NaN without any."""
+        """`predict_quantiles` for each training row, by the trees that did not draw it; NaN without any."""
         held = self._held("oob_quantiles")
         kept = self._training_rows("oob_quantiles", needs_bag=True)
         found = held.quantiles(
@@ -105,7 +109,7 @@ class BaseForestRegressor(RegressorMixin, Forest):
             np.ascontiguousarray(kept.counts().T == 0),
             n_threads=self._n_threads(),
         )
-        return _as_asked(kept.in_table(found), q)
+        return _in_shape_of(kept.in_table(found), q)
 
     def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
         """Where the target will be, all but a share `alpha` of the time: jackknife+ after bootstrap.
@@ -140,8 +144,8 @@ class BaseForestRegressor(RegressorMixin, Forest):
         out = kept.counts(chosen).T == 0
         residuals = np.abs(kept.targets[chosen, 0] - known.means[kept.rows[chosen], 0])
         ends = [
-            np.column_stack(jackknife_plus(answers[:, :, 0], out, residuals, alpha))
-            for _, answers in self._answers_of(X)
+            np.column_stack(jackknife_plus(predicted[:, :, 0], out, residuals, alpha))
+            for _, predicted in self._tree_predictions(X)
         ]
         return np.concatenate(ends)
 
@@ -159,7 +163,7 @@ class BaseForestRegressor(RegressorMixin, Forest):
 
     @property
     def oob_prediction_(self) -> FloatArray:
-        """The mean answer, for each training row, of the trees that did not draw it; NaN without any."""
+        """The mean prediction, for each training row, of the trees that did not draw it; NaN without any."""
         return self._column(self._known_oob("oob_prediction_").means)
 
     def _held(self, what: str) -> LeafTargets:
@@ -183,10 +187,10 @@ class BaseForestRegressor(RegressorMixin, Forest):
     def _classes_per_output(self) -> NDArray[np.int32] | None:
         return None
 
-    def _take_target(self, train: TrainingData) -> None:
+    def _set_target(self, train: TrainingData) -> None:
         self.n_outputs_ = train.target.n_outputs
 
-    def _users_target(self, target: AnyArray) -> AnyArray:
+    def _decoded(self, target: AnyArray) -> AnyArray:
         return target
 
 
@@ -196,7 +200,7 @@ def _targets_of_leaves(kept: TrainingRows) -> LeafTargets:
     return held
 
 
-def _as_asked(found: FloatArray, q: Any) -> FloatArray:
+def _in_shape_of(found: FloatArray, q: Any) -> FloatArray:
     return found[:, 0] if np.ndim(q) == 0 else found
 
 

@@ -1,4 +1,4 @@
-"""What all forests share: from a table to trees that each saw rows of their own, and from trees to one answer."""
+"""What all forests share: from a table to trees that each saw rows of their own, and from trees to one prediction."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 
 __all__ = ["BaseForest"]
 
-_BLOCK_VALUES = 2_000_000  # answers of single trees held at a time
+_BLOCK_VALUES = 2_000_000  # predictions of single trees held at a time
 _BEGIN_ANEW = "To begin anew, set warm_start=False."
 
 
@@ -99,12 +99,12 @@ class BaseForest(MultiOutputMixin, Estimator):
             if state is not None and not self._wants_more_than(len(state.forest)):
                 return self
             checkpoint = run.open_checkpoint(lambda: data_fingerprint(train))
-            follow = bag.leaves_rows_out and (
+            track_oob = bag.leaves_rows_out and (
                 self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators)
             )
-            training = self._training(state, train, rows, bag, run.seed, follow=follow)
-            self._grow(run, training, state, checkpoint, follow=follow)
-            self._conclude(state, training, train, follow=follow)
+            training = self._training(state, train, rows, bag, run.seed, track_oob=track_oob)
+            self._grow(run, training, state, checkpoint, track_oob=track_oob)
+            self._conclude(state, training, train, track_oob=track_oob)
             self._trace, self._bag = replace(signature, seed=run.seed), bag
             self._score_out_of_bag(X, train, rows)
         return self
@@ -114,7 +114,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         train = prepare_training(self, X, y, sample_weight, task=self._task, multi_output=True)
         if self.criterion == "poisson":
             refuse_impossible_counts(train.target.values)
-        self._take_target(train)
+        self._set_target(train)
         return train
 
     def _previous_fit(self) -> PreviousFit[ForestState] | None:
@@ -154,21 +154,21 @@ class BaseForest(MultiOutputMixin, Estimator):
         state: ForestState | None,
         checkpoint: CheckpointWriter | None,
         *,
-        follow: bool,
+        track_oob: bool,
     ) -> None:
         n_known = 0 if state is None else len(state.forest)
         n_trees = None if is_auto(self.n_estimators) else self.n_estimators - n_known
         if checkpoint is None:
             grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose))
             return
-        kept = CheckpointedTrees(checkpoint, training, run.n_threads, follow=follow)
+        kept = CheckpointedTrees(checkpoint, training, run.n_threads, track_oob=track_oob)
         with checkpoint.recording(kept.collect):
             grow_trees(training, n_trees, owner=type(self).__name__, verbose=int(self.verbose), kept=kept)
 
     def _score_out_of_bag(self, X: Any, train: TrainingData, rows: RowWeights) -> None:
         if self._oob is None:
             return
-        score = oob_score(self, X, self._users_target(train.target.values), rows.weight, self._oob)
+        score = oob_score(self, X, self._decoded(train.target.values), rows.weight, self._oob)
         if score is not None:
             self.oob_score_ = score
 
@@ -181,15 +181,15 @@ class BaseForest(MultiOutputMixin, Estimator):
         seed: int,
         plan: BagPlan,
         *,
-        follow: bool,
+        track_oob: bool,
         grow: Callable[[_engine.ForestTraining], None],
     ) -> None:
         """Fit to bags that `grow` draws; `known` is a forest fitted to others of the same rows, to go on from."""
         train = self._prepare(X, y, sample_weight)
         state = None if known is None else known._state()
-        training = self._training(state, train, RowWeights.of(train), plan, seed, follow=follow)
+        training = self._training(state, train, RowWeights.of(train), plan, seed, track_oob=track_oob)
         grow(training)
-        self._conclude(state, training, train, follow=follow)
+        self._conclude(state, training, train, track_oob=track_oob)
 
     def _training(
         self,
@@ -199,7 +199,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         bag: BagPlan,
         seed: int,
         *,
-        follow: bool,
+        track_oob: bool,
     ) -> _engine.ForestTraining:
         """The rows, ranked, and ready to grow trees on; trees of the last fit count as grown."""
         n_classes = classes_per_output(train)
@@ -212,7 +212,7 @@ class BaseForest(MultiOutputMixin, Estimator):
             bag,
             unit=self._unit,
             max_features=self.max_features_,
-            follow=follow,
+            track_oob=track_oob,
             seed=seed,
             first_tree=0 if state is None else len(state.forest),
             n_threads=self._n_threads(),
@@ -228,7 +228,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         )
         if rows.factor is not None:
             training.set_factor(rows.factor)
-        if state is not None and follow:
+        if state is not None and track_oob:
             if state.out_of_bag is None:
                 raise InvalidParameter(
                     "warm_start=True cannot learn anything out of bag: the trees of the last fit were grown without.",
@@ -264,7 +264,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         training: _engine.ForestTraining,
         train: TrainingData,
         *,
-        follow: bool,
+        track_oob: bool,
     ) -> None:
         """Set the fitted attributes: the trees of the last fit, if this one continues it, and the new ones."""
         forest = training.finish()
@@ -272,7 +272,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         self.n_estimators_ = len(self.forest_)
         known = [] if state is None else state.memories
         self._memories = [*known, training.memory] if self.keep_rows and known is not None else None
-        self._oob = OutOfBag.of(training, self._unit) if follow else None
+        self._oob = OutOfBag.of(training, self._unit) if track_oob else None
         total = training.importances.sum(axis=1, keepdims=True)
         shares = np.divide(
             training.importances, total, out=np.zeros_like(training.importances), where=total > 0
@@ -283,8 +283,8 @@ class BaseForest(MultiOutputMixin, Estimator):
         self._oob_importance_sum = unbiased + (0.0 if state is None else state.oob_importance_sum)
         self._saw_missing = features_with_missing(train.encoded)
 
-    def _means_of(self, X: Any, n_trees: int | None = None) -> FloatArray:
-        """The mean answer of the trees, or of the first of them, shape (n_rows, n_columns)."""
+    def _mean_predictions(self, X: Any, n_trees: int | None = None) -> FloatArray:
+        """The mean prediction of the trees, or of the first of them, shape (n_rows, n_columns)."""
         encoded = self._encoded(X)
         forest = self.forest_
         if n_trees is not None:
@@ -293,8 +293,8 @@ class BaseForest(MultiOutputMixin, Estimator):
         forest.add_answers(encoded.values, encoded.n_levels, sums, self._n_threads())
         return sums.reshape(encoded.n_rows, -1) / len(forest) * self._unit
 
-    def _answers_of(self, X: Any) -> Iterator[tuple[slice, FloatArray]]:
-        """What each tree says of some rows after the other: arrays of shape (rows, n_trees, n_columns)."""
+    def _tree_predictions(self, X: Any) -> Iterator[tuple[slice, FloatArray]]:
+        """What each tree predicts, some rows after the other: arrays of shape (rows, n_trees, n_columns)."""
         encoded = self._encoded(X)
         n_trees, n_columns = len(self.forest_), self.forest_.n_columns
         step = max(1, _BLOCK_VALUES // (n_trees * n_columns))
@@ -303,9 +303,9 @@ class BaseForest(MultiOutputMixin, Estimator):
             n_rows = rows.stop - first
             values = encoded.values
             some = [own[rows] for own in values] if isinstance(values, list) else values[rows]
-            answers = np.empty(n_rows * n_trees * n_columns)
-            self.forest_.list_answers(some, encoded.n_levels, answers, self._n_threads())
-            yield rows, answers.reshape(n_rows, n_trees, n_columns) * self._unit
+            predictions = np.empty(n_rows * n_trees * n_columns)
+            self.forest_.list_answers(some, encoded.n_levels, predictions, self._n_threads())
+            yield rows, predictions.reshape(n_rows, n_trees, n_columns) * self._unit
 
     def _leaves_of(self, X: Any) -> NDArray[np.uint32]:
         encoded = self._encoded(X)
@@ -371,13 +371,13 @@ class BaseForest(MultiOutputMixin, Estimator):
         check_is_fitted(self, "forest_")
         if self._oob is None:
             raise AttributeError(
-                f"{what} is not known: this {type(self).__name__} did not follow rows out of bag. Fit it with "
-                "bootstrap=True and oob_score=True."
+                f"{what} is not known: this {type(self).__name__} was fitted without out-of-bag predictions. "
+                "Fit it with bootstrap=True and oob_score=True."
             )
         return self._oob
 
     def _training_rows(self, what: str, *, needs_bag: bool = False) -> TrainingRows:
-        """The training rows, or an error that says how to have them."""
+        """The training rows, or an error with a hint how to have them."""
         check_is_fitted(self, "forest_")
         if self._memories is None:
             raise InvalidInput(
@@ -393,13 +393,13 @@ class BaseForest(MultiOutputMixin, Estimator):
         return kept
 
     def _classes_per_output(self) -> NDArray[np.int32] | None:
-        raise AssertionError("forests of classes and of numbers each say what to do")
+        raise AssertionError("forests of classes and of numbers each define this")
 
-    def _take_target(self, train: TrainingData) -> None:
-        raise AssertionError("forests of classes and of numbers each say what to do")
+    def _set_target(self, train: TrainingData) -> None:
+        raise AssertionError("forests of classes and of numbers each define this")
 
-    def _users_target(self, target: AnyArray) -> AnyArray:
-        raise AssertionError("forests of classes and of numbers each say what to do")
+    def _decoded(self, target: AnyArray) -> AnyArray:
+        raise AssertionError("forests of classes and of numbers each define this")
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())

@@ -20,11 +20,16 @@ class CheckpointedTrees:
     """
 
     def __init__(
-        self, checkpoint: CheckpointWriter, training: _engine.ForestTraining, n_threads: int, *, follow: bool
+        self,
+        checkpoint: CheckpointWriter,
+        training: _engine.ForestTraining,
+        n_threads: int,
+        *,
+        track_oob: bool,
     ) -> None:
-        self._journal = checkpoint
+        self._checkpoint = checkpoint
         self._training = training
-        self._follow = follow
+        self._track_oob = track_oob
         self._n_threads = n_threads
         self._seconds_per_tree: float | None = None
         with reading_checkpoint():
@@ -32,7 +37,7 @@ class CheckpointedTrees:
         self._kept = len(training)
 
     def _give_known(self) -> None:
-        parts = self._journal.known
+        parts = self._checkpoint.known
         if not parts:
             return
         forest = parts[0]["forest"]
@@ -43,8 +48,8 @@ class CheckpointedTrees:
             for name in ("importances", "oob_importances")
         )
         self._training.take(forest, *both)
-        state = self._journal.state
-        if (state is not None) != self._follow:
+        state = self._checkpoint.state
+        if (state is not None) != self._track_oob:
             raise ModelFileError("The checkpoint does not hold what such a fit knows out of bag.")
         if state is not None:
             sums, counts, errors, totals = (state[name] for name in ("sums", "counts", "errors", "totals"))
@@ -60,11 +65,11 @@ class CheckpointedTrees:
         self.look()
 
     def look(self) -> None:
-        self._journal.look(len(self._training) - self._kept)
+        self._checkpoint.look(len(self._training) - self._kept)
 
     def _at_once(self, most: int) -> int:
         """Trees to the next part; how many that are does not change them."""
-        every, seconds = self._journal.every, self._journal.seconds_left
+        every, seconds = self._checkpoint.every, self._checkpoint.seconds_left
         chosen = [] if every is None else [every - (len(self._training) - self._kept)]
         if seconds is not None and self._seconds_per_tree is None:
             chosen.append(self._n_threads)
@@ -84,7 +89,7 @@ class CheckpointedTrees:
             "importances": training.importances[first:],
             "oob_importances": training.oob_importances[first:],
         }
-        if not self._follow:
+        if not self._track_oob:
             return n_new, content, None
         state = {
             "sums": training.oob_sums,

@@ -12,7 +12,7 @@ __all__ = ["grow_trees", "has_settled"]
 
 STEP, LEAST, MOST = 25, 50, 1000
 LEAST_GAIN = 0.005
-MONITORED_STEP = 8  # trees between two events, if somebody around the fit may ask it to stop
+MONITORED_STEP = 8  # trees between two events, if a monitor may request a stop
 
 
 def grow_trees(
@@ -25,7 +25,7 @@ def grow_trees(
 ) -> None:
     """Grow so many trees, or, for None, until the out-of-bag error has settled; `kept` writes them to a checkpoint.
 
-    Monitors receive an event after every few trees and may ask to stop: the forest is then made of the trees so far.
+    Monitors receive an event after every few trees and may request a stop: the forest is then made of the trees so far.
     If there are none, all trees are grown in one go.
     """
     most = MOST if n_trees is None else n_trees

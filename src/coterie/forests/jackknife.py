@@ -1,13 +1,13 @@
-"""Intervals and variances of a forest's answers from its own trees: no row is set aside, no tree is grown again.
+"""Intervals and variances of a forest's predictions from its own trees: no row is set aside, no tree is grown again.
 
-Leaving row i out of a bagged forest needs no new fit: the trees that did not draw row i are a forest without it. Two
-questions are answered with this. Where will the target of a new row be? (`jackknife_plus`.) How much would the mean
-of the trees have varied with other training rows? (`infinitesimal_jackknife`.)
+Leaving row i out of a bagged forest needs no new fit: the trees that did not draw row i are a forest without it. This
+settles two questions. Where will the target of a new row be? (`jackknife_plus`.) How much would the mean of the trees
+have varied with other training rows? (`infinitesimal_jackknife`.)
 
 Words
-  answers   what each tree says of each new row, shape (n_new, n_trees)
-  out       which trees did not draw a row
-  block     some new rows at a time, and for those some training rows at a time, so that memory stays bounded
+  predictions  what each tree predicts for each new row, shape (n_new, n_trees)
+  out          which trees did not draw a row
+  block        some new rows at a time, and for those some training rows at a time, so that memory stays bounded
 """
 
 import math
@@ -26,17 +26,17 @@ _BLOCK_VALUES = 2_000_000  # 16 MB of floats; there are at most four such arrays
 
 
 def jackknife_plus(
-    answers: FloatArray, out: BoolArray, residuals: FloatArray, alpha: float
+    predictions: FloatArray, out: BoolArray, residuals: FloatArray, alpha: float
 ) -> tuple[FloatArray, FloatArray]:
     """Intervals for the targets of new rows: jackknife+ after bootstrap.
 
-    For each calibration row i, the trees that did not draw it say m_i of a new row, and were wrong by R_i about row i
-    itself. With c calibration rows, the interval goes from the floor(alpha (c + 1))-th smallest of all m_i - R_i to
-    the ceil((1 - alpha) (c + 1))-th smallest of all m_i + R_i.
+    For each calibration row i, the trees that did not draw it predict m_i for a new row, and were wrong by R_i about
+    row i itself. With c calibration rows, the interval goes from the floor(alpha (c + 1))-th smallest of all m_i - R_i
+    to the ceil((1 - alpha) (c + 1))-th smallest of all m_i + R_i.
 
     Parameters
     ----------
-    answers : float array of shape (n_new, n_trees)
+    predictions : float array of shape (n_new, n_trees)
     out : bool array of shape (n_rows, n_trees), which trees did not draw a calibration row
     residuals : float array of shape (n_rows,), |target - mean of the trees that did not draw the row|
     alpha : float in (0, 1), how often the interval may miss
@@ -47,7 +47,7 @@ def jackknife_plus(
 
     Examples
     --------
-    Three calibration rows, each out of one tree. Without row 0 the forest says 10, and it was wrong by 1 about it.
+    Three calibration rows, each out of one tree. Without row 0 the forest predicts 10, and it was wrong by 1 about it.
 
     >>> out = np.eye(3, dtype=bool)
     >>> jackknife_plus(np.array([[10.0, 11.0, 15.0]]), out, np.array([1.0, 2.0, 1.0]), alpha=0.25)
@@ -66,12 +66,12 @@ def jackknife_plus(
     Kim, Xu and Barber, Predictive inference is free with the jackknife+-after-bootstrap (2020).
     """
     check_alpha(alpha)
-    answers, out, residuals = (
-        _floats("answers", answers, 2),
+    predictions, out, residuals = (
+        _floats("predictions", predictions, 2),
         np.asarray(out),
         np.asarray(residuals, np.float64),
     )
-    _check_calibration(answers, out, residuals)
+    _check_calibration(predictions, out, residuals)
     usable = np.flatnonzero(out.any(axis=1))
     if not np.isfinite(residuals[usable]).all():
         row = int(usable[np.argmin(np.isfinite(residuals[usable]))])
@@ -81,10 +81,10 @@ def jackknife_plus(
     if len(usable) < len(out):
         out, residuals = out[usable], residuals[usable]
     place = math.floor(alpha * (len(out) + 1) + 1e-9)  # 0.29 * 100 is 29, though not in floats
-    lower, upper = np.full(len(answers), -np.inf), np.full(len(answers), np.inf)
+    lower, upper = np.full(len(predictions), -np.inf), np.full(len(predictions), np.inf)
     if place >= 1:
-        for rows in _blocks(len(answers), len(out)):
-            means = _means_without(answers[rows], out)
+        for rows in _blocks(len(predictions), len(out)):
+            means = _means_without(predictions[rows], out)
             lower[rows] = np.partition(means - residuals, place - 1, axis=1)[:, place - 1]
             means += residuals
             means.partition(len(out) - place, axis=1)
@@ -93,18 +93,18 @@ def jackknife_plus(
 
 
 def infinitesimal_jackknife(
-    counts: NDArray[np.unsignedinteger], answers: FloatArray, *, replace: bool = True
+    counts: NDArray[np.unsignedinteger], predictions: FloatArray, *, replace: bool = True
 ) -> FloatArray:
     """The variance of the mean of the trees: how much it would vary with other training rows.
 
-    A row matters for an answer if trees that drew it more often say more. The variance is the sum over the training
-    rows of the squared covariance, over trees, between the number of draws and the answer. Finitely many trees make
-    noise of these covariances, whose squares add up; what they add on average is taken off.
+    A row matters for a prediction if trees that drew it more often predict more. The variance is the sum over the
+    training rows of the squared covariance, over trees, between the number of draws and the prediction. Finitely many
+    trees make noise of these covariances, whose squares add up; what they add on average is taken off.
 
     Parameters
     ----------
     counts : whole numbers of shape (n_trees, n_rows), how often each tree drew each training row
-    answers : float array of shape (n_new, n_trees)
+    predictions : float array of shape (n_new, n_trees)
     replace : bool, whether rows were drawn with replacement; without, the variance is n (n - 1) / (n - s)**2 times as
         large, where s of n rows were drawn
 
@@ -114,11 +114,11 @@ def infinitesimal_jackknife(
 
     Examples
     --------
-    Row 0 decides: trees that drew it say 2, the others 0. Draws of row 1 have nothing to do with it.
+    Row 0 decides: trees that drew it predict 2, the others 0. Draws of row 1 have nothing to do with it.
 
     >>> counts = np.repeat([[2, 1], [2, 1], [0, 1], [0, 1]], 250, axis=0)
-    >>> answers = np.repeat([2.0, 2.0, 0.0, 0.0], 250)[None, :]
-    >>> infinitesimal_jackknife(counts, answers).round(2)
+    >>> predictions = np.repeat([2.0, 2.0, 0.0, 0.0], 250)[None, :]
+    >>> infinitesimal_jackknife(counts, predictions).round(2)
     array([1.])
 
     Notes
@@ -131,20 +131,21 @@ def infinitesimal_jackknife(
     Wager, Hastie and Efron, Confidence intervals for random forests (2014); without replacement, Wager and Athey,
     Estimation and inference of heterogeneous treatment effects using random forests (2018).
     """
-    answers, counts = _floats("answers", answers, 2), np.asarray(counts)
+    predictions, counts = _floats("predictions", predictions, 2), np.asarray(counts)
     if (
         counts.ndim != 2
         or counts.dtype.kind not in "iu"
-        or answers.shape[1] != len(counts)
+        or predictions.shape[1] != len(counts)
         or len(counts) < 2
     ):
         raise InvalidInput(
-            f"counts hold {counts.dtype} of shape {counts.shape} and answers have the shape {answers.shape}; expected "
-            "whole numbers of shape (n_trees, n_rows) and answers of shape (n_new, n_trees), with two trees at least."
+            f"counts hold {counts.dtype} of shape {counts.shape} and predictions have the shape {predictions.shape}; "
+            "expected whole numbers of shape (n_trees, n_rows) and predictions of shape (n_new, n_trees), with two "
+            "trees at least."
         )
     n_trees, n_rows = counts.shape
     n_drawn = counts.sum(dtype=np.float64) / n_trees
-    centred = answers - answers.mean(axis=1, keepdims=True)
+    centred = predictions - predictions.mean(axis=1, keepdims=True)
     noise, inflation = n_drawn / n_trees, 1.0
     if not replace:
         _check_subsample(counts, n_drawn)
@@ -161,21 +162,21 @@ def check_alpha(alpha: float) -> None:
         raise InvalidParameter(f"alpha={in_short(alpha)}: expected {rule.describe()}.")
 
 
-def _means_without(answers: FloatArray, out: BoolArray) -> FloatArray:
+def _means_without(predictions: FloatArray, out: BoolArray) -> FloatArray:
     """For new rows, the mean of the trees that did not draw each calibration row: shape (n_new, n_rows)."""
-    means = np.empty((len(answers), len(out)))
+    means = np.empty((len(predictions), len(out)))
     for rows in _blocks(len(out), out.shape[1]):
         trees = out[rows].T.astype(np.float64)
-        means[:, rows] = answers @ (trees / trees.sum(axis=0))
+        means[:, rows] = predictions @ (trees / trees.sum(axis=0))
     return means
 
 
 def _squared_covariances(centred: FloatArray, counts: AnyArray) -> FloatArray:
-    """The sum over training rows of the squared covariance between draws and answers, for each new row."""
+    """The sum over training rows of the squared covariance between draws and predictions, for each new row."""
     n_trees, n_rows = counts.shape
     total = np.zeros(len(centred))
     for some in _blocks(n_rows, n_trees):
-        # Centred answers add up to zero, so that counts need not be centred.
+        # Centred predictions add up to zero, so that counts need not be centred.
         drawn = counts[:, some].astype(np.float64) / n_trees
         for rows in _blocks(len(centred), drawn.shape[1]):
             covariances = centred[rows] @ drawn
@@ -200,11 +201,11 @@ def _floats(name: str, values: AnyArray, n_dimensions: int) -> FloatArray:
     return array
 
 
-def _check_calibration(answers: FloatArray, out: AnyArray, residuals: FloatArray) -> None:
-    if out.dtype != np.bool_ or out.ndim != 2 or out.shape[1] != answers.shape[1]:
+def _check_calibration(predictions: FloatArray, out: AnyArray, residuals: FloatArray) -> None:
+    if out.dtype != np.bool_ or out.ndim != 2 or out.shape[1] != predictions.shape[1]:
         raise InvalidInput(
             f"out holds {out.dtype} of shape {out.shape}; expected True and False, a row for each calibration row and "
-            f"a column for each of the {answers.shape[1]} trees that answers have."
+            f"a column for each of the {predictions.shape[1]} trees that predictions have."
         )
     if residuals.shape != (len(out),):
         raise InvalidInput(
@@ -223,5 +224,5 @@ def _check_subsample(counts: AnyArray, n_drawn: float) -> None:
         )
     if n_drawn == counts.shape[1]:
         raise InvalidInput(
-            "Every tree drew every row: their answers do not vary with the rows, and say no variance."
+            "Every tree drew every row: their predictions do not vary with the rows, and have no variance."
         )

@@ -1,7 +1,7 @@
-"""Out of bag: what a forest says of its training rows, each by the trees that did not draw it.
+"""Out of bag: the predictions of a forest for its training rows, each by the trees that did not draw it.
 
-Every row is answered by about 37 % of the trees, and these are a forest that never saw it. So their answers are honest:
-the score of them estimates the score on new rows, without a row being set aside.
+About 37 % of the trees did not draw a given row, and these are a forest that never saw it. So their predictions are
+honest: their score estimates the score on new rows, without a row being set aside.
 """
 
 import math
@@ -77,7 +77,7 @@ def oob_score(
     *,
     members: str = "trees",
 ) -> float | None:
-    """The score of the out-of-bag answers; None if it was not asked for.
+    """The score of the out-of-bag predictions; None if it was not requested.
 
     `y` is the target as the user gave it, `weight` the sample weights. Rows without weight and rows that no tree left
     out take no part. `members` is what the trees are called.

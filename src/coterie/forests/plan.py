@@ -240,12 +240,12 @@ def options_of(
     *,
     unit: float,
     max_features: int,
-    follow: bool,
+    track_oob: bool,
     seed: int,
     first_tree: int,
     n_threads: int,
 ) -> _engine.ForestOptions:
-    """The engine's options; `follow`: whether rows out of bag are followed down the trees."""
+    """The engine's options; `track_oob`: whether the trees also predict the rows that are out of their bags."""
     n_features = train.encoded.n_features
     per_tree = estimator.features_per == "tree"
     class_weight = getattr(estimator, "class_weight", None)
@@ -269,6 +269,6 @@ def options_of(
         bag=bag.kind,
         share=1.0,
         most_draws=bag.n_draws,
-        out_of_bag=follow,
+        out_of_bag=track_oob,
         first_tree=first_tree,
     )

@@ -1,8 +1,8 @@
-"""Prediction sets: for each new row the classes that it may well be, missing the true one no more often than asked.
+"""Prediction sets: for each new row the classes that it may well be, missing the true one no more often than allowed.
 
-A score says how strange a class looks for a row. On training rows with out-of-bag probabilities the score of the true
-class is known, and a set holds every class that looks no stranger than most of those did (split conformal prediction
-with out-of-bag rows in place of a holdout).
+A score measures how strange a class looks for a row. On training rows with out-of-bag probabilities the score of the
+true class is known, and a set holds every class that looks no stranger than most of those did (split conformal
+prediction with out-of-bag rows in place of a holdout).
 
 Methods
   "threshold"  the score is 1 minus the probability of the class: the smallest sets on average, but rows that are easy

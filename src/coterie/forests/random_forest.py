@@ -1,4 +1,4 @@
-"""Random forests: trees that each see other rows and other features, and answer together."""
+"""Random forests: trees that each see other rows and other features, and whose predictions are averaged."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class RandomForestClassifier(BaseForestClassifier):
 
     Each tree grows on rows drawn with replacement, and each of its splits chooses from a few features drawn at random.
     The mean of many such trees is steadier than any of them. About 37 % of the rows are out of the bag of a tree, and
-    everything that is called out of bag here is what trees say of rows they did not see.
+    everything that is called out of bag here is what trees predict for rows they did not see.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class RandomForestRegressor(BaseForestRegressor):
 
     Each tree grows on rows drawn with replacement, and each of its splits chooses from a few features drawn at random.
     The mean of many such trees is steadier than any of them. About 37 % of the rows are out of the bag of a tree, and
-    everything that is called out of bag here is what trees say of rows they did not see.
+    everything that is called out of bag here is what trees predict for rows they did not see.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The trees of a forest as decision trees of their own, made when they are asked for."""
+"""The trees of a forest as decision trees of their own, made when they are requested."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
@@ -49,7 +49,7 @@ FORESTS = ("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassif
 class Members(Sequence[Any]):
     """The fitted trees of a forest, each a `DecisionTreeClassifier` or `-Regressor`.
 
-    A packed tree keeps what its answers need. Weights, rows and answers inside the tree are therefore close, not exact;
+    A packed tree keeps what predictions need. Weights, rows and values inside the tree are therefore close, not exact;
     impurities are known for classes, and what splits gained for all criteria but "absolute_error" (else NaN).
     """
 
@@ -108,7 +108,7 @@ def _impurities(tree: GrownTree, criterion: str) -> FloatArray:
 
 
 def _spread(tree: GrownTree, criterion: str) -> FloatArray:
-    """A function of each node's answer whose fall, weighted, is what a split gains."""
+    """A function of each node's value whose fall, weighted, is what a split gains."""
     parts = tree.by_output(np.asarray(tree.native.value))
     with np.errstate(divide="ignore", invalid="ignore"):
         if criterion == "gini":

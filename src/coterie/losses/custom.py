@@ -27,7 +27,7 @@ class CustomLoss(RegressionLoss):
         Its slope with respect to the score.
     hessian : function, optional
         Its curvature with respect to the score; 1 if there is none. A row whose hessian is not above zero while its
-        gradient is not zero counts the mean size of all hessians instead, and a warning says so.
+        gradient is not zero counts the mean size of all hessians instead, with a warning.
     baseline : float, optional
         The score before the first tree; by default the constant that fits best.
     inverse_link : function, optional

@@ -3,8 +3,8 @@
 Words
   unit    a length along the scores on which the loss changes: Newton's step, 1, or the spread of the scores' targets
   point   a target, a score near where the fit begins, and a unit
-A point where the value is not finite, or where rounding drowns the difference, says nothing. At a corner of the value
-every slope between those of its two sides is right, and no curvature is asked for.
+A point where the value is not finite, or where rounding drowns the difference, is no evidence. At a corner of the value
+every slope between those of its two sides is right, and no curvature is required.
 """
 
 from collections.abc import Callable

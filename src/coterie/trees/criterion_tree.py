@@ -140,7 +140,7 @@ class BaseDecisionTree(MultiOutputMixin, Estimator):
             self._saw_missing = features_with_missing(train.encoded)
 
     def _set_target(self, train: TrainingData) -> None:
-        """Set what the target says of the tree; numbers say nothing."""
+        """Set what the target determines: nothing, if it is numbers."""
 
     def _grow(self, train: TrainingData) -> GrownTree:
         n_rows, n_features = train.encoded.n_rows, train.encoded.n_features

@@ -32,9 +32,9 @@ __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 @storable_estimator(verify=verify_tree)
 @documented(tree_texts)
 class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
-    """A tree of questions that ends in the classes of the training rows.
+    """A tree of splits that ends in the classes of the training rows.
 
-    Each question splits the rows in two so that the classes on the two sides are purer. Every distinct value is
+    Each split divides the rows in two so that the classes on the two sides are purer. Every distinct value is
     tried as a threshold, categories are split into sets, and missing values go to whichever side serves
     better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally well the
     first one is taken, so the tree does not depend on `random_state` unless something is drawn.
@@ -145,9 +145,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
 @storable_estimator(verify=verify_tree)
 @documented(tree_texts)
 class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
-    """A tree of questions that ends in a number: the mean or the median of the training rows there.
+    """A tree of splits that ends in a number: the mean or the median of the training rows there.
 
-    Each question splits the rows in two so that the numbers on the two sides are closer together. Every distinct
+    Each split divides the rows in two so that the numbers on the two sides are closer together. Every distinct
     value is tried as a threshold, categories are split into sets, and missing values go to whichever side
     serves better. Trees equal scikit-learn's where theirs are deterministic; of features that split equally
     well the first one is taken, so the tree does not depend on `random_state` unless something is drawn.

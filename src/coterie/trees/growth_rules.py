@@ -118,7 +118,7 @@ def classes_per_output(train: TrainingData) -> NDArray[np.int32]:
 
 
 def unit_of(y: FloatArray) -> float:
-    """1, or for targets whose squares leave the range of floats, a power of two that brings them back."""
+    """1, or for targets whose squares leave the range of floats, a power of two that scales them back."""
     largest = float(np.abs(y).max(initial=0.0))
     return 1.0 if largest == 0 or 1e-100 < largest < 1e100 else power_of_two_above(largest)
 

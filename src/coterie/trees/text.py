@@ -7,7 +7,7 @@ __all__ = ["write_tree"]
 
 
 def write_tree(tree: GrownTree, words: TreeWords, *, max_depth: int | None = None) -> str:
-    """One line per node; under a question, first the rows for which it holds, then the others."""
+    """One line per node; under a split, first the rows for which its condition holds, then the others."""
     lines = []
     stack = [(0, 0)]
     while stack:

@@ -140,7 +140,7 @@ def number_in_words(value: float, decimals: int) -> str:
 
 
 def class_in_words(label: object) -> str:
-    """Text stands for itself; a number says that it is a class."""
+    """Text stands for itself; a number is called a class."""
     return one_line(label) if isinstance(label, str) else f"class {label}"
 
 
