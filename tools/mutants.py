@@ -96,7 +96,8 @@ class Project:
         hook = self.work / "hook"
         hook.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(__file__).with_name("mutants_hook.py"), hook / "sitecustomize.py")
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("MUTANTS_")}
+        others = ("MUTANTS_", "PYTEST_")  # of a run around this one
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         ours = {"PYTHONPATH": str(hook), "MUTANTS_TREE": str(self.root), "MUTANTS_PACKAGE": self.package}
         with open(self.root / "printed.txt", "w", encoding="utf-8") as printed:
             run = subprocess.Popen(

@@ -24,7 +24,7 @@ def test_a_row_alone_is_the_row_among_others() -> None:
     whole = model.explain(X[:4])
     for row in range(4):
         np.testing.assert_allclose(whole.values[row], model.explain(X[row : row + 1]).values[0])
-        assert whole.words(row) == model.explain(X[row : row + 1]).words(0)
+        assert whole.to_text(row) == model.explain(X[row : row + 1]).to_text(0)
 
 
 @pytest.mark.parametrize("row", [0, 2, -1])
@@ -34,8 +34,8 @@ def test_a_row_of_an_explanation_is_an_explanation(row: int) -> None:
     one = whole[row]
     assert len(one) == 1
     np.testing.assert_array_equal(one.values[0], whole.values[row])
-    np.testing.assert_array_equal(one.scores[0], whole.scores[row])
+    np.testing.assert_array_equal(one.predictions[0], whole.predictions[row])
     np.testing.assert_array_equal(one.interactions[0], whole.interactions[row])
-    assert one.words() == whole.words(range(4)[row])
+    assert one.to_text() == whole.to_text(range(4)[row])
     assert [len(own) for own in whole] == [1, 1, 1, 1]
     assert len(whole[1:3]) == 2

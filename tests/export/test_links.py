@@ -1,4 +1,4 @@
-"""From raw predictions to classes and numbers, with answers by hand."""
+"""From raw predictions to classes and numbers, by hand."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from coterie.export.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
+from coterie.trees.links import Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 
 SCORES = np.array([[-0.5], [0.0], [0.5], [3.0]])
 
@@ -40,7 +40,7 @@ def test_several_classes_have_a_score_each() -> None:
 
 
 def test_numbers_follow_their_link() -> None:
-    assert_allclose(NumberLink("exp").answers(SCORES), np.exp(SCORES[:, 0]))
-    assert_allclose(NumberLink("signed_square").answers(SCORES), [-0.25, 0.0, 0.25, 9.0])
-    assert_allclose(NumberLink("log1p_exp").answers(SCORES), np.log1p(np.exp(SCORES[:, 0])))
-    assert NumberLink().answers(np.hstack([SCORES, SCORES])).shape == (4, 2)
+    assert_allclose(NumberLink("exp").predictions(SCORES), np.exp(SCORES[:, 0]))
+    assert_allclose(NumberLink("signed_square").predictions(SCORES), [-0.25, 0.0, 0.25, 9.0])
+    assert_allclose(NumberLink("log1p_exp").predictions(SCORES), np.log1p(np.exp(SCORES[:, 0])))
+    assert NumberLink().predictions(np.hstack([SCORES, SCORES])).shape == (4, 2)

@@ -25,7 +25,7 @@ def charts_and_model(n_rows: int) -> tuple[dict[str, Any], np.ndarray, np.ndarra
 @pytest.mark.parametrize(("n_rows", "n_groups"), [(119, 11), (300, 12), (24, 2)])
 def test_a_group_has_ten_rows_at_least_and_there_are_twelve_at_most(n_rows: int, n_groups: int) -> None:
     charts, truth, predicted = charts_and_model(n_rows)
-    (band,) = charts["Residuals by prediction"]["lines"]
+    (band,) = charts["Residuals by predicted value"]["lines"]
 
     order = np.argsort(predicted)
     sizes = [n_rows // n_groups + (i < n_rows % n_groups) for i in range(n_groups)]
@@ -41,8 +41,8 @@ def test_a_group_has_ten_rows_at_least_and_there_are_twelve_at_most(n_rows: int,
 @pytest.mark.parametrize("n_rows", [7, 19])
 def test_too_few_rows_for_two_groups_have_no_band(n_rows: int) -> None:
     charts, _, predicted = charts_and_model(n_rows)
-    assert charts["Residuals by prediction"]["lines"] == []
-    assert len(charts["Residuals by prediction"]["points"][0]["x"]) == len(predicted)
+    assert charts["Residuals by predicted value"]["lines"] == []
+    assert len(charts["Residuals by predicted value"]["points"][0]["x"]) == len(predicted)
 
 
 def test_the_distribution_counts_every_residual_once_in_forty_bins() -> None:
