@@ -38,7 +38,6 @@ __all__ = [
     "in_short",
     "is_auto",
     "resolve_n_jobs",
-    "store_params",
     "unexpected",
 ]
 
@@ -218,12 +217,6 @@ class MappingLike:
 
     def describe(self) -> str:
         return "a dict"
-
-
-def store_params(estimator: Any, given: Mapping[str, Any]) -> None:
-    """Keep the arguments of a constructor, whose `locals()` are given, as they are: `fit` checks them."""
-    for name in estimator.PARAMS:
-        setattr(estimator, name, given[name])
 
 
 def check_params(estimator: Any) -> None:

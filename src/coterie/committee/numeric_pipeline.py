@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie._value_types import BOOL, INTEGERS, MODEL, NUMBER, instance, list_of
-from coterie.data.any_table import TakesAnyTable
+from coterie.data.any_table import set_any_table
 from coterie.data.encoding import Encoded, Encoder
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.schema import Schema
@@ -126,7 +126,7 @@ class IndicatorColumns:
         return np.asarray(np.asarray(codes)[:, None] == self._shown, dtype=np.float64)
 
 
-class _NumericPipeline(TakesAnyTable, BaseEstimator):
+class _NumericPipeline(BaseEstimator):
     """A learner of scikit-learn on the design matrix of a table; rows without weight are left out."""
 
     FITTED: ClassVar[Fitted] = {"matrix_": instance(DesignMatrix), "model_": MODEL}
@@ -151,6 +151,11 @@ class _NumericPipeline(TakesAnyTable, BaseEstimator):
 
     def predict(self, X: Any) -> AnyArray:
         return np.asarray(self.model_.predict(self._rows(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        set_any_table(tags)
+        return tags
 
     def _rows(self, X: Any) -> FloatArray:
         check_is_fitted(self, "model_")

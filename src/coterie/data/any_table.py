@@ -1,17 +1,11 @@
-"""The tags of estimators that take any table, for scikit-learn."""
+"""What estimators that take any table tell scikit-learn."""
 
 from typing import Any
 
-__all__ = ["TakesAnyTable"]
+__all__ = ["set_any_table"]
 
 
-class TakesAnyTable:
+def set_any_table(tags: Any) -> None:
     """Sparse matrices, missing values, categories and text are welcome."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+    for name in ("sparse", "allow_nan", "categorical", "string"):
+        setattr(tags.input_tags, name, True)

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._engine import Forest, usable_threads
 from coterie._params import resolve_n_jobs
-from coterie._reported import Reported
+from coterie._reported import report_model
 from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, LABELS, NUMBER, TEXT, instance
-from coterie.data.any_table import TakesAnyTable
+from coterie.data.any_table import set_any_table
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput
 from coterie.export.imported_readings import readings_of_imported
@@ -82,13 +82,15 @@ def _verify_imported(model: Any) -> None:
         expect(model.n_features_in_ == recipe.reader.schema.n_features, "has columns of another table")
 
 
-class _Imported(Reported, TakesAnyTable, BaseEstimator):
+class _Imported(BaseEstimator):
     """What imported classifiers and regressors share."""
 
     forest_: Any
     link_: Any
     source_: str
     recipe_: Recipe
+
+    report = report_model
 
     def __init__(self, *, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
@@ -175,6 +177,7 @@ class _Imported(Reported, TakesAnyTable, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        set_any_table(tags)
         tags.requires_fit = False
         return tags
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
 from coterie import _engine
 from coterie._params import Params, check_params, resolve_n_jobs
+from coterie._reported import report_model
 from coterie._storage import Fitted
+from coterie.data.any_table import set_any_table
 from coterie.fitting.checkpoint_writer import check_resume
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.fitted_state import forget
@@ -28,7 +29,7 @@ class Estimator(CallbackSupport, BaseEstimator):
             with self._fitting(X, y) as run:
                 data = ...                  # prepare: read and check the table, the target and the weights
                 plan = ...                  # plan: resolve what is left to us
-                run.begin(...)              # the seed, the last fit if this one continues it, the checkpoint
+                run.open_checkpoint(...)    # if the fit is to be resumable
                 trained = train(data, plan) # train: plain functions that do not know the estimator
                 ...                         # conclude: set the fitted attributes
             return self
@@ -42,6 +43,8 @@ class Estimator(CallbackSupport, BaseEstimator):
     FITTED: ClassVar[Fitted] = {}
     _takes_any_table: ClassVar[bool] = False  # sparse matrices, missing values, categories and text
     _has_members: ClassVar[bool] = False  # that are fitted as models of their own
+
+    report = report_model
 
     def _store(self, given: Mapping[str, Any]) -> None:
         """Keep the arguments of a constructor."""
@@ -80,38 +83,10 @@ class Estimator(CallbackSupport, BaseEstimator):
         """The threads that this estimator may use."""
         return _engine.usable_threads(resolve_n_jobs(getattr(self, "n_jobs", None)))
 
-    def report(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        title: str | None = None,
-        seen: bool | None = None,
-        max_rows: int = 5_000,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> Any:
-        """A page about this model: its scores with intervals, its errors, and the importance of columns.
-
-        Parameters
-        ----------
-        X, y : rows and their targets, best those that fit did not see
-        title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
-
-        Returns
-        -------
-        coterie.report.Report
-            `save("report.html")` writes one file that opens without a network; `.txt`, `.md` and `.json` hold the same.
-        """
-        return import_module("coterie.report").build(
-            self, X, y, title=title, seen=seen, max_rows=max_rows, n_jobs=n_jobs, random_state=random_state
-        )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._takes_any_table:
-            for name in ("sparse", "allow_nan", "categorical", "string"):
-                setattr(tags.input_tags, name, True)
+            set_any_table(tags)
         return tags
 
 

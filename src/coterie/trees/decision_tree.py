@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from coterie._documentation import documented
-from coterie._params import ArrayLike, MappingLike, OneOf, Params, store_params
+from coterie._params import ArrayLike, MappingLike, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import (
     AnyArray,
@@ -84,7 +84,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        store_params(self, locals())
+        self._store(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -196,7 +196,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         unknown_category: UnknownCategory = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        store_params(self, locals())
+        self._store(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
