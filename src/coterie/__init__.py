@@ -1,30 +1,37 @@
-"""Every ensemble method, one engine."""
+"""Every ensemble method, one engine.
 
-from coterie.adaboost import AdaBoostClassifier, AdaBoostRegressor, AnyBoostClassifier, AnyBoostRegressor
-from coterie.bagging import BaggingClassifier, BaggingRegressor
-from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.combining import (
-    BlendingClassifier,
-    BlendingRegressor,
-    OutputCodeClassifier,
-    SelectionClassifier,
-    SelectionRegressor,
-    StackingClassifier,
-    StackingRegressor,
-    VotingClassifier,
-    VotingRegressor,
-    prune,
-)
-from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
-from coterie.files import inspect_file, load, save
-from coterie.fitting.checkpoint import Checkpoint
-from coterie.forests import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
+Names are imported when they are first used, so `import coterie` costs next to nothing beside scikit-learn.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coterie.adaboost import AdaBoostClassifier, AdaBoostRegressor, AnyBoostClassifier, AnyBoostRegressor
+    from coterie.bagging import BaggingClassifier, BaggingRegressor
+    from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from coterie.combining import (
+        BlendingClassifier,
+        BlendingRegressor,
+        OutputCodeClassifier,
+        SelectionClassifier,
+        SelectionRegressor,
+        StackingClassifier,
+        StackingRegressor,
+        VotingClassifier,
+        VotingRegressor,
+        prune,
+    )
+    from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
+    from coterie.files import inspect_file, load, save
+    from coterie.fitting.checkpoint import Checkpoint
+    from coterie.forests import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = [
     "AdaBoostClassifier",
@@ -59,3 +66,44 @@ __all__ = [
     "prune",
     "save",
 ]
+
+# Where each name is defined: the first package of these that lists it.
+_PACKAGES = {
+    "adaboost": ("AdaBoost", "AnyBoost"),
+    "bagging": ("Bagging",),
+    "boosting": ("GradientBoosting",),
+    "combining": ("Blending", "OutputCode", "Selection", "Stacking", "Voting", "prune"),
+    "committee": ("Committee", "compare"),
+    "files": ("inspect_file", "load", "save"),
+    "fitting.checkpoint": ("Checkpoint",),
+    "forests": ("ExtraTrees", "RandomForest"),
+    "trees": ("DecisionTree",),
+}
+_REACHABLE = (
+    "committee",
+    "datasets",
+    "diagnostics",
+    "errors",
+    "explain",
+    "export",
+    "files",
+    "losses",
+    "plots",
+    "report",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _REACHABLE:
+        return import_module(f"coterie.{name}")
+    if name in __all__:
+        for package, beginnings in _PACKAGES.items():
+            if name.startswith(beginnings):
+                value = getattr(import_module(f"coterie.{package}"), name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_REACHABLE})

@@ -1,12 +1,14 @@
 """`checkpoint=`: where a fit keeps what it has done so far, and how often; and the registry of who writes it.
 
 Files know every class of coterie, so they are above all of them, and a fit, below, must not import them. The
-registry is here, at the bottom: `coterie.files` registers its folders when coterie is imported, and a fit uses them.
+registry is here, at the bottom: `coterie.files` registers its folders when it is imported, at the latest by the first
+fit that has a checkpoint.
 """
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -159,4 +161,6 @@ def folder_at(path: Path) -> Folder:
             allowed="a folder that can be written to",
             hint="Choose another one.",
         )
+    if not _MAKERS:
+        import_module("coterie.files")  # which provides one
     return _MAKERS[-1](path)
