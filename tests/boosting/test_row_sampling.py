@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 
 import coterie._engine as _engine
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.boosting._row_sampling import automatic_share, sampling_of
+from coterie.boosting.plan import automatic_share, sampling_of
 from coterie.errors import InvalidParameter
 
 METHODS = ["uniform", "gradient_based", "bayesian"]

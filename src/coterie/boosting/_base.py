@@ -23,14 +23,13 @@ from coterie._params import (
 )
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
-from coterie.boosting._booster import add_scores
+from coterie.boosting._booster import add_scores, staged_scores
 from coterie.boosting._data import BoostingData
 from coterie.boosting._dropout import check_dropout, check_staged
 from coterie.boosting._first_rounds import first_rounds
 from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._init_estimator import InitEstimator
 from coterie.boosting._previous import BoostingState
-from coterie.boosting._staged import staged_scores
 from coterie.boosting._training import BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_options import takes_several_targets
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
@@ -178,14 +177,17 @@ class BaseGradientBoosting(Estimator):
             several_targets=data.train.target.values.ndim > 1,
             has_eval_set=has_eval_set,
         )
-        check_dropout(plan.params, stops_early=plan.stops_early, has_eval_set=has_eval_set)
+        if self.dropout_rate > 0:
+            check_dropout(plan.params, stops_early=plan.stops_early, has_eval_set=has_eval_set)
         return plan
 
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
         """The same data with target statistics, and the eval set as the model sees it."""
         n_classes = len(getattr(self, "classes_", ()))
         self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
-        own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
+        own = None
+        if eval_set is not None:
+            own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
         return replace(data, statistics=self.statistics_, eval_set=own)
 
     def _begin(self, run: FitRun, data: BoostingData, plan: Plan) -> FitSignature:

@@ -1,16 +1,17 @@
 """One booster: trees grown one after the other, each from where the ones before it left off."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from coterie._typing import FloatArray
-from coterie.boosting._holdouts import Part
+from coterie._typing import AnyArray, FloatArray
+from coterie.boosting._data import Part
 from coterie.boosting._replay import ReplayedRounds
 from coterie.data.encoding import Encoded
 from coterie.losses import BoundLoss
 
-__all__ = ["Booster", "add_scores", "units_of"]
+__all__ = ["Booster", "add_scores", "staged_scores", "units_of"]
 
 
 class Booster:
@@ -109,3 +110,18 @@ def add_scores(
     scores[:] = start
     forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads, *trees)
     return scores
+
+
+def staged_scores(
+    forest: Any, rounds: AnyArray, start: FloatArray, encoded: Encoded, n_threads: int
+) -> Iterator[FloatArray]:
+    """The scores after each round, shape (n_rows, n_outputs); each is an array of its own.
+
+    The forest holds the trees round by round; `rounds` is the number of rounds of each booster.
+    """
+    scores, place = start, 0
+    for number in range(int(rounds.max(initial=0))):
+        n_trees = forest.n_outputs * int((rounds > number).sum())
+        scores = add_scores(forest, scores, encoded, n_threads, (place, n_trees))
+        place += n_trees
+        yield scores

@@ -102,8 +102,6 @@ def dart_weights(n_dropped: int, learning_rate: float) -> tuple[float, float]:
 def check_dropout(params: Mapping[str, Any], *, stops_early: bool, has_eval_set: bool) -> None:
     """Refuse what needs the model of a part of the rounds to be a part of the model."""
     rate = params["dropout_rate"]
-    if rate == 0:
-        return
     if isinstance(params["n_estimators"], str):
         raise InvalidParameter(
             f"dropout_rate={rate} needs a number of rounds, and n_estimators={params['n_estimators']!r} stops by "

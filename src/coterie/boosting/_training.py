@@ -16,16 +16,14 @@ from coterie import _engine
 from coterie._typing import FloatArray, RowArray
 from coterie.boosting._booster import Booster, add_scores, units_of
 from coterie.boosting._checkpoint_rounds import CheckpointedRounds, rounds_in_checkpoint
-from coterie.boosting._data import BoostingData
+from coterie.boosting._data import BoostingData, Part, all_rows, divide_rows
 from coterie.boosting._dropout import DroppingBooster
 from coterie.boosting._evaluators import EvalSetEvaluator, Evaluator, HeldOutEvaluator
-from coterie.boosting._holdouts import Part, all_rows, divide_rows
 from coterie.boosting._init_estimator import InitEstimator
 from coterie.boosting._replay import ReplayedRounds
-from coterie.boosting._row_sampling import sampling_of
 from coterie.boosting._trainer import BoosterGroup, Trainer
 from coterie.boosting._tree_options import grow_options
-from coterie.boosting.plan import Plan, Policy
+from coterie.boosting.plan import Plan, Policy, sampling_of
 from coterie.data.encoding import Encoded, take_rows
 from coterie.data.parts import rows_of
 from coterie.fitting.checkpoint_writer import CheckpointWriter
@@ -108,7 +106,8 @@ def train(
         groups=data.groups,
         has_eval_set=data.eval_set is not None,
     )
-    known = known or rounds_in_checkpoint(fit.checkpoint, 0, len(parts), max(1, fit.n_outputs))
+    if fit.checkpoint is not None:
+        known = rounds_in_checkpoint(fit.checkpoint, 0, len(parts), max(1, fit.n_outputs))
     trainer, init = _make_trainer(fit, parts, known)
     if fit.n_outputs and (plan.stops_early or data.eval_set is not None):
         _attach_evaluators(trainer, fit, init)
