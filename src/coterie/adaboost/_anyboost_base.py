@@ -37,9 +37,11 @@ from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import (
+    BEGIN_ANEW,
     FitSignature,
     PreviousFit,
     check_continues,
+    check_no_fewer,
     check_same_settings,
     signature_of,
 )
@@ -71,8 +73,6 @@ ANYBOOST_PARAMS: Params = {
     "n_jobs": [Integer(), None],
     "checkpoint": [CheckpointLike(), None],
 }
-
-_BEGIN_ANEW = "To begin anew, set warm_start=False."
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,10 @@ class BaseAnyBoost(Estimator):
 
     def _check_continued(self, previous: PreviousFit[AnyBoostState], signature: FitSignature) -> None:
         n_known = len(previous.state.steps)
-        if n_known > self.n_estimators:
-            raise InvalidParameter(
-                f"n_estimators={self.n_estimators} is less than the {n_known} rounds of the last fit, which "
-                "warm_start=True continues.",
-                parameter="n_estimators",
-                received=self.n_estimators,
-                allowed=f"a whole number >= {n_known}",
-                hint=f"Choose more. {_BEGIN_ANEW}",
-            )
-        check_same_settings(previous.signature, signature, _BEGIN_ANEW)
+        check_no_fewer(self.n_estimators, n_known, "rounds")
+        check_same_settings(previous.signature, signature, BEGIN_ANEW)
         classes = getattr(self, "classes_", None)
-        check_continues(previous, signature, schema=self.schema_, classes=classes, hint=_BEGIN_ANEW)
+        check_continues(previous, signature, schema=self.schema_, classes=classes, hint=BEGIN_ANEW)
 
     def _known_rounds(self, run: FitRun) -> list[Any]:
         """Members and step of each round of the last fit, or of the checkpoint."""

@@ -26,17 +26,22 @@ from coterie.adaboost._training import (
     rounds_for,
 )
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
-from coterie.errors import InvalidParameter, ModelFileError
+from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, signature_of
+from coterie.fitting.warm_start import (
+    BEGIN_ANEW,
+    FitSignature,
+    PreviousFit,
+    check_continues,
+    check_no_fewer,
+    signature_of,
+)
 
 __all__ = ["AdaBoostClassifier"]
-
-_BEGIN_ANEW = "To begin anew, set warm_start=False."
 
 
 @dataclass(frozen=True)
@@ -290,17 +295,9 @@ class AdaBoostClassifier(BaseAdaBoost):
     ) -> RoundLog:
         """The rounds of the last fit, if this one continues it."""
         n_known = len(previous.state.log.members)
-        if self.n_estimators < n_known:
-            raise InvalidParameter(
-                f"n_estimators={self.n_estimators} is less than the {n_known} members of the last fit, which "
-                "warm_start=True continues.",
-                parameter="n_estimators",
-                received=self.n_estimators,
-                allowed=f"a whole number >= {n_known}",
-                hint=f"Choose more. {_BEGIN_ANEW}",
-            )
+        check_no_fewer(self.n_estimators, n_known, "members")
         settings.check_same(previous.state.settings)
-        check_continues(previous, signature, schema=self.schema_, classes=self.classes_, hint=_BEGIN_ANEW)
+        check_continues(previous, signature, schema=self.schema_, classes=self.classes_, hint=BEGIN_ANEW)
         return previous.state.log.copied()
 
     def _conclude(self, log: RoundLog, *, has_eval_set: bool) -> None:

@@ -28,7 +28,7 @@ from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
-from coterie.fitting.warm_start import PreviousFit
+from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_no_fewer
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.limits import Share
@@ -59,8 +59,6 @@ BAGGING_PARAMS: Params = {
     "verbose": [Integer(0), Boolean()],
     "checkpoint": [CheckpointLike(), None],
 }
-
-_BEGIN_ANEW = "To begin anew, set warm_start=False."
 
 
 @dataclass(frozen=True)
@@ -204,22 +202,14 @@ def check_continues(
             raise InvalidInput(
                 f"warm_start=True continues the last fit, and this fit differs in {name}.",
                 parameter=name,
-                hint=_BEGIN_ANEW,
+                hint=BEGIN_ANEW,
             )
     n_known = previous.state.n_tried
-    if n_estimators < n_known:
-        raise InvalidParameter(
-            f"n_estimators={n_estimators} is less than the {n_known} members of the last fit, which warm_start=True "
-            "continues.",
-            parameter="n_estimators",
-            received=n_estimators,
-            allowed=f"a whole number >= {n_known}",
-            hint=f"Choose more. {_BEGIN_ANEW}",
-        )
+    check_no_fewer(n_estimators, n_known, "members")
     known = previous.state.bags.given or []
     if not all(np.array_equal(then, now) for then, now in zip(known, bags.given or [], strict=False)):
         raise InvalidInput(
             "warm_start=True continues the last fit, and bootstrap lists other bags for its members.",
             parameter="bootstrap",
-            hint=_BEGIN_ANEW,
+            hint=BEGIN_ANEW,
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from coterie._typing import RowArray
 from coterie.errors import InvalidParameter
+from coterie.fitting.warm_start import check_no_fewer
 
 __all__ = ["BoostingState"]
 
@@ -32,15 +33,7 @@ class BoostingState:
     def check(self, n_estimators: int) -> None:
         """Refuse to continue with fewer rounds, or with boosters whose mean cannot be taken apart."""
         n_known = int(self.rounds.max())
-        if n_known > n_estimators:
-            raise InvalidParameter(
-                f"n_estimators={n_estimators} is less than the {n_known} rounds of the last fit, which "
-                "warm_start=True continues.",
-                parameter="n_estimators",
-                received=n_estimators,
-                allowed=f"a whole number >= {n_known}",
-                hint="Choose more, or set warm_start=False to begin anew.",
-            )
+        check_no_fewer(n_estimators, n_known, "rounds")
         if len(self.rounds) > 1 and self.unweighted is None:
             raise InvalidParameter(
                 f"warm_start=True was not set when the {len(self.rounds)} boosters were fitted, and their mean cannot "

@@ -19,13 +19,16 @@ from coterie.data.schema import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 
 __all__ = [
+    "BEGIN_ANEW",
     "FitSignature",
     "PreviousFit",
     "check_continues",
+    "check_no_fewer",
     "check_same_settings",
     "signature_of",
 ]
 
+BEGIN_ANEW = "To begin anew, set warm_start=False."  # the hint of most families
 # With another value the known trees would not be the first trees of the longer fit, or would predict something else.
 _SETTLED = (
     "loss",
@@ -138,6 +141,19 @@ def check_continues(
                 parameter=name,
                 hint=hint,
             )
+
+
+def check_no_fewer(n_estimators: int, n_known: int, unit: str) -> None:
+    """Refuse to continue with fewer rounds, trees or members (`unit`) than the last fit has."""
+    if n_estimators < n_known:
+        raise InvalidParameter(
+            f"n_estimators={n_estimators} is less than the {n_known} {unit} of the last fit, which warm_start=True "
+            "continues.",
+            parameter="n_estimators",
+            received=n_estimators,
+            allowed=f"a whole number >= {n_known}",
+            hint=f"Choose more. {BEGIN_ANEW}",
+        )
 
 
 def _digest(*arrays: AnyArray | None) -> str:

@@ -26,7 +26,14 @@ from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.first_rounds import check_first
 from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import FitSignature, PreviousFit, check_continues, signature_of
+from coterie.fitting.warm_start import (
+    BEGIN_ANEW,
+    FitSignature,
+    PreviousFit,
+    check_continues,
+    check_no_fewer,
+    signature_of,
+)
 from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import TrainingRows
 from coterie.forests.checkpoint_trees import CheckpointedTrees
@@ -48,7 +55,6 @@ from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 __all__ = ["BaseForest"]
 
 _BLOCK_VALUES = 2_000_000  # predictions of single trees held at a time
-_BEGIN_ANEW = "To begin anew, set warm_start=False."
 
 
 @dataclass(frozen=True)
@@ -137,13 +143,13 @@ class BaseForest(MultiOutputMixin, Estimator):
     ) -> ForestState:
         """The state of the last fit, if this one continues it."""
         classes = getattr(self, "classes_", None)
-        check_continues(previous, signature, schema=self.schema_, classes=classes, hint=_BEGIN_ANEW)
+        check_continues(previous, signature, schema=self.schema_, classes=classes, hint=BEGIN_ANEW)
         if previous.state.bag != bag:
             raise InvalidParameter(
                 "warm_start=True continues with the bags of the last fit; bootstrap or max_samples was changed.",
                 parameter="bootstrap",
                 received=self.bootstrap,
-                hint=f"Set it back. {_BEGIN_ANEW}",
+                hint=f"Set it back. {BEGIN_ANEW}",
             )
         return previous.state
 
@@ -241,15 +247,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         return training
 
     def _wants_more_than(self, n_known: int) -> bool:
-        if self.n_estimators < n_known:
-            raise InvalidParameter(
-                f"n_estimators={self.n_estimators} is less than the {n_known} trees of the last fit, which "
-                "warm_start=True continues.",
-                parameter="n_estimators",
-                received=self.n_estimators,
-                allowed=f"a whole number >= {n_known}",
-                hint=f"Choose more. {_BEGIN_ANEW}",
-            )
+        check_no_fewer(self.n_estimators, n_known, "trees")
         if self.n_estimators == n_known:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
