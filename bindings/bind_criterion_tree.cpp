@@ -9,8 +9,8 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "coterie/base/parallel.hpp"
-#include "coterie/growth/criterion_tree.hpp"
-#include "coterie/growth/prune.hpp"
+#include "coterie/exact/criterion_tree.hpp"
+#include "coterie/tree/prune.hpp"
 
 namespace coterie::python {
 namespace {

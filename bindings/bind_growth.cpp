@@ -5,8 +5,8 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
-#include "coterie/growth/grow_joint.hpp"
-#include "coterie/growth/grow_tree.hpp"
+#include "coterie/boosting/grow_joint.hpp"
+#include "coterie/boosting/grow_tree.hpp"
 
 namespace coterie::python {
 namespace {

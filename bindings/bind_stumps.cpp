@@ -5,7 +5,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
-#include "coterie/growth/stump_rounds.hpp"
+#include "coterie/boosting/stump_rounds.hpp"
 #include "coterie/predict/stump_table.hpp"
 
 namespace coterie::python {

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "coterie/binning/bin_edges.hpp"
-#include "coterie/growth/grow_tree.hpp"
-#include "coterie/growth/rounded_pairs.hpp"
-#include "coterie/growth/stump_rounds.hpp"
+#include "coterie/boosting/grow_tree.hpp"
+#include "coterie/boosting/rounded_pairs.hpp"
+#include "coterie/boosting/stump_rounds.hpp"
 #include "coterie/loss/derivatives.hpp"
 #include "stopwatch.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "coterie/growth/criterion_split.hpp"
+#include "coterie/exact/criterion_split.hpp"
 
 namespace coterie {
 namespace {

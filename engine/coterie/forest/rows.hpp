@@ -8,8 +8,8 @@
 
 #include "coterie/base/progress.hpp"
 #include "coterie/binning/ranks.hpp"
+#include "coterie/exact/criterion_tree.hpp"
 #include "coterie/forest/bag.hpp"
-#include "coterie/growth/criterion_tree.hpp"
 #include "coterie/split/criterion_rows.hpp"
 #include "coterie/tree/packed_forest.hpp"
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/exact/criterion_tree.hpp"
 #include "coterie/forest/node_draws.hpp"
 #include "coterie/forest/random_cuts.hpp"
-#include "coterie/growth/criterion_tree.hpp"
 
 namespace coterie::sums {
 

@@ -35,7 +35,7 @@ constexpr Pair make_pair(std::int32_t gradient, std::uint32_t hessian) {
     return static_cast<Pair>(gradient) << 16 | (hessian & 0xffffu);
 }
 
-/// What a pair adds to a cell. The sums of the lower fields stay inside them (growth/rounded_pairs), so nothing
+/// What a pair adds to a cell. The sums of the lower fields stay inside them (boosting/rounded_pairs), so nothing
 /// carries over.
 template <bool Counted>
 constexpr Cell widen(Pair pair) {

@@ -40,7 +40,7 @@ double denominator_of(double value) {
     return 1.0;
 }
 
-// Covers are whole numbers times one over a float (growth/rounded_pairs), or the weights of rows.
+// Covers are whole numbers times one over a float (boosting/rounded_pairs), or the weights of rows.
 double find_unit(const Tree& tree) {
     if (!covers_in_units(tree, 1.0).empty()) return 1.0;
     std::vector<double> covers;

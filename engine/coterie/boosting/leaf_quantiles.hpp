@@ -1,0 +1,32 @@
+// boosting/leaf_quantiles.hpp: leaves that answer with a quantile of their rows' residuals instead of Newton's step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coterie/boosting/options.hpp"
+#include "coterie/tree/tree.hpp"
+
+namespace coterie {
+
+/// A residual and what it counts.
+struct Weighed {
+    float value;
+    float weight;
+};
+
+/// The least value with at least `level` of the weight at or below it; where the weight is met exactly, the middle
+/// between it and the next. Zero if there is none. `equal`: all weights are the same. The order of values changes.
+double quantile_of(std::span<Weighed> values, double level, bool equal);
+
+struct LeafResiduals {
+    std::vector<std::vector<Weighed>> by_node;  // of leaves; inner nodes are empty
+    bool equal = false;                         // all weights are the same
+};
+
+/// The answer of every node, before shrinkage; those of leaves count. The options are kept as growth keeps them for its
+/// own answers: paths are smoothed, and each side of a monotone split stays on its side of the middle.
+std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
+                                     const GrowOptions& options, int n_threads);
+
+}  // namespace coterie

@@ -1,0 +1,67 @@
+// boosting/row_partition.hpp: which rows are in which node, as records in two buffers.
+//
+// Words
+//   twin     the other of the two buffers: a node's children are written there, at the node's own place, so
+//            a split is one read and one write per row, without copying back
+//   mark     one bit per row: goes left; made first, so that threads know where to write
+// Rows of a node stay in ascending order.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "coterie/base/buffer.hpp"
+#include "coterie/binning/binned_matrix.hpp"
+#include "coterie/histogram/build.hpp"
+
+namespace coterie {
+
+/// A node's place: records [begin, begin + n) of a buffer, or all rows of the matrix before the first split.
+struct RowRange {
+    std::size_t begin = 0;
+    std::size_t n = 0;
+    std::uint8_t buffer = 0;
+    bool implicit = false;  // all rows, no records yet
+};
+
+/// Marks of one node's rows; threads that work on different nodes have their own.
+struct Marks {
+    Buffer<std::uint8_t> bits;
+    std::vector<std::size_t> chunk_left;  // how many rows before each chunk go left
+};
+
+class RowPartition {
+public:
+    RowPartition(const BinnedMatrix& matrix, int n_threads) : matrix_(matrix), n_threads_(n_threads) {}
+
+    /// Starts a tree with all rows of the matrix and their pairs, or with the given rows and theirs; returns the
+    /// root's place.
+    RowRange start(std::span<const Pair> pairs, std::span<const RowIndex> rows);
+
+    NodeRows rows(const RowRange& range, bool counted) const;
+    std::span<const Record> records(const RowRange& range) const {
+        return {records_[range.buffer].data() + range.begin, range.n};
+    }
+
+    /// How many rows of the node pass the rule.
+    std::size_t count_left(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
+                           int n_threads) const;
+
+    /// How many rows of the node are in each bin of the feature.
+    std::vector<std::uint32_t> count_bins(const RowRange& range, FeatureIndex feature) const;
+
+    /// Splits the node's rows; returns the places of its children. Other nodes may be split at the same time.
+    std::array<RowRange, 2> split(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
+                                  int n_threads);
+
+private:
+    std::size_t mark(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
+                     int n_threads) const;
+
+    const BinnedMatrix& matrix_;
+    int n_threads_;
+    std::span<const Pair> pairs_;
+    std::array<Buffer<Record>, 2> records_;
+};
+
+}  // namespace coterie

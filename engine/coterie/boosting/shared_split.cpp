@@ -1,0 +1,268 @@
+// boosting/shared_split.cpp: one split by the sum of what it gains: for all leaves of a level, or for all outputs of a
+// leaf.
+//
+// A leaf where a child would be too light gains nothing, and does not stop the others. Levels of a nominal feature are
+// sorted once. For the leaves of a level that is by their sums over all of them, which are the sums of the whole tree;
+// for outputs, by the sums of the one output whose levels differ most.
+#include <algorithm>
+#include <limits>
+
+#include "coterie/base/parallel.hpp"
+#include "coterie/boosting/split_search.hpp"
+#include "coterie/split/constrained.hpp"
+#include "coterie/split/nominal.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kCellsPerThread = 3'000;
+constexpr std::size_t kRoom = kMaxBins + 8;
+
+}  // namespace
+
+// Gains summed over the leaves so far: of thresholds with missing rows right, then left, by bin; or of the first
+// levels of the order, by their number.
+struct GainSums {
+    std::array<float, 2 * kRoom> gains{};
+    std::array<Bin, kMaxBins> order{};
+    std::size_t n_levels = 0;
+    double contrast = -1;      // between the levels, in the histogram that gave the order
+    std::uint16_t sorter = 0;  // which of the histograms that was
+    bool has_missing = false;
+};
+
+namespace {
+
+void add_levels(const Cell* cells, const SplitTask& task, float parent, const RowCounts& rows, GainSums& sums) {
+    const double l2 = static_cast<double>(task.l2) + static_cast<double>(task.level_l2);
+    const ScanTask scan = task.scan(task.level_l2);
+    Cell left = 0;
+    std::uint32_t n_left = 0;
+    for (std::size_t i = 0; i + 1 < sums.n_levels; ++i) {
+        left += cells[sums.order[i]];
+        if (!rows.counts.empty()) {
+            n_left += rows.counts[sums.order[i]];
+            if (n_left < rows.least || task.n_rows - n_left < rows.least) continue;
+        }
+        if (task.limited(0)) {
+            sums.gains[i + 1] += gain_above(parent, left, task, l2, 0);
+        } else {
+            const float gain = gain_of_split(left, scan);
+            if (gain >= 0) sums.gains[i + 1] += gain - parent;
+        }
+    }
+}
+
+void add_thresholds(const Cell* cells, int n_bins, const SplitTask& task, float parent, int direction,
+                    const RowCounts& rows, bool missing_left, float* gains) {
+    const ScanTask scan = task.scan();
+    if (!task.limited(direction) && rows.counts.empty())
+        return kernels().add_gains(cells, n_bins, scan, parent, missing_left, gains);
+    Cell left = missing_left ? cells[0] : 0;
+    std::uint32_t n_left = missing_left && !rows.counts.empty() ? rows.counts[0] : 0;
+    for (int bin = 1; bin < n_bins; ++bin) {
+        left += cells[bin];
+        if (!rows.counts.empty()) {
+            n_left += rows.counts[static_cast<std::size_t>(bin)];
+            if (n_left < rows.least || task.n_rows - n_left < rows.least) continue;
+        }
+        if (task.limited(direction)) {
+            gains[bin] += gain_above(parent, left, task, static_cast<double>(task.l2), direction);
+        } else {
+            const float gain = gain_of_split(left, scan);
+            if (gain >= 0) gains[bin] += gain - parent;
+        }
+    }
+}
+
+// What parting all levels from one another would gain, rare ones counting less.
+double contrast_of(const Cell* cells, int n_bins, const SplitTask& task) {
+    const Sums total = task.sums(task.total);
+    const auto all = static_cast<double>(total.gradient);
+    double sum = -all * all / std::max(1.0, static_cast<double>(total.hessian));
+    for (int bin = 0; bin < n_bins; ++bin) {
+        const Sums level = task.sums(cells[bin]);
+        const auto gradient = static_cast<double>(level.gradient);
+        const double hessian = static_cast<double>(level.hessian) + static_cast<double>(task.level_smoothing);
+        sum += gradient * gradient / std::max(1.0, hessian);
+    }
+    return sum;
+}
+
+// The first of the best; a sum of zero is none.
+Candidate best_sum(const GainSums& sums, const FeatureBins& bins, float level_cost) {
+    Candidate best;
+    best.gain = 0;
+    if (bins.nominal) {
+        best.nominal = true;
+        best.n_levels = static_cast<std::uint16_t>(sums.n_levels);
+        for (std::size_t n = 1; n < sums.n_levels; ++n)
+            if (sums.gains[n] > best.gain) {
+                best.gain = sums.gains[n];
+                best.n_levels_left = static_cast<std::uint16_t>(n);
+            }
+        best.gain -= level_cost * static_cast<float>(best.n_levels - 1);
+        best.sorter = sums.sorter;
+    } else {
+        for (const bool missing_left : {false, true}) {
+            if (missing_left && !sums.has_missing) break;
+            const float* const gains = sums.gains.data() + (missing_left ? kRoom : 0);
+            for (int bin = 1; bin < bins.n_bins; ++bin)
+                if (gains[bin] > best.gain) {
+                    best.gain = gains[bin];
+                    best.last = static_cast<Bin>(bin);
+                    best.missing_left = missing_left;
+                }
+        }
+    }
+    return best.gain > 0 ? best : Candidate{};
+}
+
+}  // namespace
+
+struct SplitSearch::Level {
+    const SharedLeaves& shared;
+    std::vector<SplitTask> tasks;
+    std::vector<float> parents;      // what each leaf gains by itself
+    std::vector<SplitTask> sorters;  // of the histograms that sort levels
+    Contest contest;
+};
+
+Split SplitSearch::find_shared(const SharedLeaves& shared, Desk& desk, int n_threads) const {
+    Level level{.shared = shared, .tasks = {}, .parents = {}, .sorters = {}, .contest = contest_of(shared.first)};
+    for (const LeafCells& leaf : shared.leaves) {
+        level.tasks.push_back(task_of(*leaf.leaf));
+        level.parents.push_back(static_cast<float>(gain_of_node(level.tasks.back())));
+    }
+    for (const LeafCells& sorter : shared.sorters) level.sorters.push_back(task_of(*sorter.leaf));
+    level.contest.parent = 0;
+    level.contest.noise *= static_cast<float>(shared.leaves.size());
+    desk.candidates.assign(matrix_.n_features(), {});
+    const bool small = layout_.n_cells() * shared.leaves.size() < kCellsPerThread;
+    parallel_for(matrix_.lanes().size(), small ? 1 : n_threads,
+                 [&](std::size_t lane) { sum_lane(static_cast<std::uint32_t>(lane), level, desk.candidates); });
+    std::vector<std::uint8_t> counted(matrix_.n_features(), facts_.counted || facts_.flat_hessian);
+    LaneCells room;
+    for (;;) {
+        const auto best = std::ranges::max_element(desk.candidates, {}, &Candidate::rank);
+        if (best->gain < 0) return {};
+        const auto feature = static_cast<FeatureIndex>(best - desk.candidates.begin());
+        const Cell* const own = feature_cells(shared.sorters[best->sorter].cells, feature, room);
+        Split split =
+            spell_out(*best, feature, matrix_.feature(feature), own, level.sorters[best->sorter], facts_.units);
+        split.gain = facts_.units.gain(static_cast<double>(best->gain));
+        if (counted[feature] || keeps_enough_rows(split, level, desk, n_threads)) return split;
+        *best = count_feature(feature, level);
+        counted[feature] = 1;
+    }
+}
+
+// The features of a lane together: a fused lane is taken apart once for each leaf.
+void SplitSearch::sum_lane(std::uint32_t lane_index, const Level& level, std::span<Candidate> candidates) const {
+    const Lane& lane = matrix_.lanes()[lane_index];
+    const Contest& contest = level.contest;
+    std::vector<GainSums> sums(lane.features.size());
+    LaneCells room;
+    const auto add = [&](const Cell* cells, auto&& each) {
+        const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
+        if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
+        for (std::size_t place = 0; place < lane.features.size(); ++place) {
+            const FeatureIndex feature = lane.features[place];
+            if (contest.allowed.empty() || contest.allowed[feature])
+                each(feature, lane.fused() ? room.of(place) : lane_cells, sums[place]);
+        }
+    };
+    for (std::size_t k = 0; k < level.sorters.size(); ++k)
+        add(level.shared.sorters[k].cells,
+            [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, level, to); });
+    for (std::size_t k = 0; k < level.tasks.size(); ++k)
+        add(level.shared.leaves[k].cells,
+            [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, level, {}, to); });
+    for (std::size_t place = 0; place < lane.features.size(); ++place) {
+        const FeatureIndex feature = lane.features[place];
+        if (!contest.allowed.empty() && !contest.allowed[feature]) continue;
+        candidates[feature] = best_of(sums[place], feature, level);
+    }
+}
+
+// The sums of one feature with rows counted in every leaf, because the cells do not tell how many there are.
+Candidate SplitSearch::count_feature(FeatureIndex feature, const Level& level) const {
+    GainSums sums;
+    LaneCells room;
+    for (std::size_t k = 0; k < level.sorters.size(); ++k)
+        start_sums(feature, feature_cells(level.shared.sorters[k].cells, feature, room), k, level, sums);
+    for (std::size_t k = 0; k < level.tasks.size(); ++k) {
+        const LeafCells& leaf = level.shared.leaves[k];
+        const std::vector<std::uint32_t> counts = partition_.count_bins(leaf.leaf->rows, feature);
+        add_leaf(feature, feature_cells(leaf.cells, feature, room), k, level,
+                 {.counts = counts, .least = options_.min_samples_leaf}, sums);
+    }
+    return best_of(sums, feature, level);
+}
+
+Candidate SplitSearch::best_of(const GainSums& sums, FeatureIndex feature, const Level& level) const {
+    const float level_cost = static_cast<float>(level.shared.level_costs[sums.sorter]);
+    Candidate best = best_sum(sums, matrix_.feature(feature), level_cost);
+    rank(best, level.contest, level.contest.noise == 0 ? 0.0f : noise_of(level.contest, feature));
+    return best;
+}
+
+// Looks at one of the histograms that may sort the levels.
+void SplitSearch::start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level,
+                             GainSums& sums) const {
+    const FeatureBins& bins = matrix_.feature(feature);
+    sums.has_missing |= own[0] != 0;
+    if (!bins.nominal) return;
+    const double contrast = level.sorters.size() == 1 ? 0 : contrast_of(own, bins.n_bins, level.sorters[k]);
+    if (k > 0 && !(contrast > sums.contrast)) return;
+    sums.contrast = contrast;
+    sums.sorter = static_cast<std::uint16_t>(k);
+    sums.n_levels = order_of_levels(own, bins.n_bins, level.sorters[k], sums.order);
+}
+
+void SplitSearch::add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level,
+                           const RowCounts& rows, GainSums& sums) const {
+    const FeatureBins& bins = matrix_.feature(feature);
+    if (bins.nominal) return add_levels(own, level.tasks[k], level.parents[k], rows, sums);
+    const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
+    for (const bool missing_left : {false, true})
+        if (!missing_left || sums.has_missing)
+            add_thresholds(own, bins.n_bins, level.tasks[k], level.parents[k], direction, rows, missing_left,
+                           sums.gains.data() + (missing_left ? kRoom : 0));
+}
+
+// No leaf would add a gain to the sum that it may not add because a child has too few rows.
+bool SplitSearch::keeps_enough_rows(const Split& split, const Level& level, Desk& desk, int n_threads) const {
+    for (const LeafCells& leaf : level.shared.leaves) {
+        const Cell left = own_part(split, leaf).left_total;
+        const Cell right = leaf.leaf->total - left;
+        if (surely_enough_rows(left) && surely_enough_rows(right)) continue;
+        const SplitTask task = task_of(*leaf.leaf);
+        const double lighter = std::min(facts_.hessian(left), facts_.hessian(right));
+        if (lighter < static_cast<double>(task.min_hessian)) continue;
+        const std::size_t n_left = partition_.count_left(leaf.leaf->rows, split.feature,
+                                                         rule_of(split, desk.rule_table), desk.marks, n_threads);
+        if (std::min(n_left, leaf.leaf->rows.n - n_left) < options_.min_samples_leaf) return false;
+    }
+    return true;
+}
+
+Split SplitSearch::own_part(const Split& shared, const LeafCells& leaf) const {
+    Split split = shared;
+    split.left_total = 0;
+    split.gain = 0;
+    std::array<Bin, kMaxBins> table;
+    const BinRule rule = rule_of(shared, table);
+    LaneCells room;
+    const Cell* const own = feature_cells(leaf.cells, shared.feature, room);
+    for (int bin = 0; bin < matrix_.feature(shared.feature).n_bins; ++bin)
+        if (passes(rule, static_cast<Bin>(bin))) split.left_total += own[bin];
+    const SplitTask task = task_of(*leaf.leaf);
+    const auto parent = static_cast<float>(gain_of_node(task));
+    const int direction = options_.monotone.empty() ? 0 : options_.monotone[shared.feature];
+    const double l2 = static_cast<double>(task.l2) + (shared.nominal ? static_cast<double>(task.level_l2) : 0.0);
+    split.gain = facts_.units.gain(static_cast<double>(gain_above(parent, split.left_total, task, l2, direction)));
+    return split;
+}
+
+}  // namespace coterie
