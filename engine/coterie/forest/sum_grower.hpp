@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/prefetch.hpp"
 #include "coterie/forest/few_grower.hpp"
 #include "coterie/forest/few_search.hpp"
 #include "coterie/forest/out_rows.hpp"
@@ -201,7 +202,7 @@ private:
     // The subtree of a node whose rows fit into the block: nothing else is grown until it is done.
     void grow_block(Job job) {
         for (std::size_t i = job.begin; i < job.end; ++i) {
-            if (i + kAhead < job.end) __builtin_prefetch(rows_.table.row(records_[i + kAhead].row));
+            if (i + kAhead < job.end) prefetch(rows_.table.row(records_[i + kAhead].row));
             const std::size_t local = i - job.begin;
             const RowIndex place = records_[i].row;
             Code* const codes = block_.data() + local * stride_;
@@ -344,7 +345,7 @@ private:
         Record<Pay>* right = twin_.data();
         for (std::size_t i = job.begin; i < job.end; ++i) {
             const Record<Pay> record = records_[i];
-            if (!job.local && i + kAhead < job.end) __builtin_prefetch(column + records_[i + kAhead].row * stride_);
+            if (!job.local && i + kAhead < job.end) prefetch(column + records_[i + kAhead].row * stride_);
             const Code code = column[record.row * stride_];
             const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
             *left = record;

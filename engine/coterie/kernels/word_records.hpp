@@ -6,8 +6,9 @@
 
 namespace coterie {
 
-/// A row of a forest's node: what it adds to a cell, and where its codes are.
-struct WordRecord {
+/// A row of a forest's node: what it adds to a cell, and where its codes are. Growers know the word by other types, so
+/// this one may alias them (MSVC knows neither the attribute nor the assumption).
+struct [[gnu::may_alias]] WordRecord {
     std::uint64_t pay;
     std::uint32_t row;
 };
