@@ -294,7 +294,7 @@ void JointGrower::add_up_children(Leaf& parent, std::array<Leaf, 2>& children) {
     if (large_may) {
         large.common.slot = parent.common.slot;
         for (std::size_t k = 0; k < n_outputs(); ++k)
-            kernels().subtract(cells(large.common.slot, k), cells(slot, k), layout_.n_cells());
+            kernels().split.subtract(cells(large.common.slot, k), cells(slot, k), layout_.n_cells());
         find_split(large);
     }
     if (small_may) {

@@ -89,7 +89,7 @@ void TreeGrower::split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, 
     if (search_.may_split(small)) small.slot = free_slot;
     if (!large_may) return;
     large.slot = leaf.slot;
-    kernels().subtract(cells(large.slot), cells(free_slot), layout_.n_cells());
+    kernels().split.subtract(cells(large.slot), cells(free_slot), layout_.n_cells());
 }
 
 }  // namespace coterie

@@ -91,7 +91,7 @@ void RowRouter::route(std::size_t begin, std::span<std::uint32_t> codes) const {
 void RowRouter::route_by_network(std::size_t begin, std::span<std::uint32_t> codes) const {
     std::array<std::uint8_t, kRouteRows> found;
     for (std::size_t i = 0; i < codes.size(); i += kRouteRows) {
-        kernels().route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, found.data());
+        kernels().routing.route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, found.data());
         const std::size_t n = std::min(kRouteRows, codes.size() - i);
         for (std::size_t k = 0; k < n; ++k) codes[i + k] = found[k];
     }

@@ -57,7 +57,7 @@ void add_thresholds(const Cell* cells, int n_bins, const SplitTask& task, float 
                     const RowCounts& rows, bool missing_left, float* gains) {
     const ScanTask scan = task.scan();
     if (!task.limited(direction) && rows.counts.empty())
-        return kernels().add_gains(cells, n_bins, scan, parent, missing_left, gains);
+        return kernels().split.add_gains(cells, n_bins, scan, parent, missing_left, gains);
     Cell left = missing_left ? cells[0] : 0;
     std::uint32_t n_left = missing_left && !rows.counts.empty() ? rows.counts[0] : 0;
     for (int bin = 1; bin < n_bins; ++bin) {

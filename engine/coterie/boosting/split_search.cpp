@@ -133,7 +133,7 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, d
         const Tile& tile = tiles[t];
         if (fill != nullptr) (*fill)(t);
         if (sibling != nullptr)
-            kernels().subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
+            kernels().split.subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
         for (std::size_t k = 0; k < leaves.size(); ++k) {
             float best_of_tile = contests[k].least;
             float& beat = n_searching == 1 ? best_of_all[k] : best_of_tile;
@@ -156,7 +156,7 @@ void SplitSearch::scan_tile(const Tile& tile, const Cell* cells, const Contest& 
             continue;
         }
         scan.beat = beat;
-        const ScanResult found = kernels().scan(cells + lane.offset, lane.n_bins, scan);
+        const ScanResult found = kernels().split.scan(cells + lane.offset, lane.n_bins, scan);
         if (found.gain <= beat) continue;
         Candidate& candidate = candidates[lane.feature];
         candidate.gain = candidate.rank = found.gain;

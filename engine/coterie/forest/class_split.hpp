@@ -445,8 +445,8 @@ private:
             const std::size_t n = n_rows();
             if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
             CodeRanges ranges;
-            kernels().gather_codes(node_->codes, node_->stride, word_records(node_->records), n, features, n_features,
-                                   drawn_.data(), ranges);
+            kernels().words.gather_codes(node_->codes, node_->stride, word_records(node_->records), n, features,
+                                         n_features, drawn_.data(), ranges);
             std::array<RandomCut, kCodeLanes> cuts{};
             std::array<std::uint16_t, kCodeLanes> shift{};
             std::array<std::uint16_t, kCodeLanes> reach{};

@@ -364,7 +364,7 @@ private:
                                 .stride = seen.stride,
                                 .shift = static_cast<std::uint16_t>(rule.missing_left() ? 0 : 1),
                                 .last = rule.code};
-        const std::size_t n_left = kernels().part_words(records, job.size(), codes, twin);
+        const std::size_t n_left = kernels().words.partition(records, job.size(), codes, twin);
         std::copy_n(twin, job.size() - n_left, records + n_left);
         return job.begin + n_left;
     }

@@ -1,4 +1,4 @@
-// kernels/few_rows.hpp: the best cut of a forest's small node, without sorting its rows.
+// kernels/small_nodes.hpp: the best cut of a forest's small node, without sorting its rows.
 //
 // Every row is compared with every other: what lies on the left of a cut is the sum of the rows whose codes are not
 // greater. For a few dozen rows that is less work than to sort them, and no branch depends on the data. Of classes, the
@@ -51,22 +51,25 @@ struct FewCodes {
     std::size_t n_features;
 };
 
-// pick_codes: the codes of records in some columns, as FewCodes. Returns the lanes in which something is missing (0).
-// cut_few_classes: `codes` has room for kMostFewRows; those behind the last row are overwritten.
+struct SmallNodeKernels {
+    // The codes of records in some columns, as FewCodes. Returns the columns in which something is missing (0), a bit
+    // for each.
+    std::uint32_t (*pick_codes)(const CodeRows& rows, const WordRecord* records, std::size_t n,
+                                const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out);
+
+    // `codes` has room for kMostFewRows; those behind the last row are overwritten.
+    FewCut (*cut_classes)(std::uint16_t* codes, const FewClasses& rows);
+    void (*cut_numbers)(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
+};
+
 namespace generic {
-std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::size_t n, const std::uint32_t* columns,
-                         std::size_t n_columns, std::uint16_t* out);
-FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows);
-void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
-}  // namespace generic
+SmallNodeKernels small_node_kernels();
+}
 namespace avx2 {
-FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows);
-void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
-}  // namespace avx2
+SmallNodeKernels small_node_kernels();
+}
 namespace avx512 {
-std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::size_t n, const std::uint32_t* columns,
-                         std::size_t n_columns, std::uint16_t* out);
-void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts);
-}  // namespace avx512
+SmallNodeKernels small_node_kernels();
+}
 
 }  // namespace coterie

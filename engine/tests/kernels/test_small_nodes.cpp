@@ -50,13 +50,13 @@ struct Few {
     FewCut cut(const Kernels& table) const {
         if constexpr (sizeof(Word) == 2) {
             std::vector<std::uint16_t> own = codes;
-            return table.cut_few_classes(own.data(), rows);
+            return table.small_node.cut_classes(own.data(), rows);
         } else {
             std::vector<std::uint16_t> lanes(rows.n * kFewLanes);
             for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = static_cast<std::uint16_t>(bits_at(lane, i));
             for (std::size_t i = 0; i < rows.n; ++i) lanes[i * kFewLanes + lane] = codes[i];
             FewCuts cuts;
-            table.cut_few_numbers({lanes.data(), lane + 1}, rows, cuts);
+            table.small_node.cut_numbers({lanes.data(), lane + 1}, rows, cuts);
             return cuts[lane];
         }
     }
@@ -122,8 +122,9 @@ const Test picked("codes of some columns are picked, and the lanes named where o
                 records[i] = {.pay = 0, .row = static_cast<std::uint32_t>(bits_at(3, i) % kRows)};
             for (const Kernels* table : kernel_tables()) {
                 std::vector<std::uint16_t> out(records.size() * kFewLanes);
-                const std::uint32_t missing = table->pick_codes({codes.data(), stride, 0, 0}, records.data(),
-                                                                records.size(), columns.data(), n_columns, out.data());
+                const std::uint32_t missing =
+                    table->small_node.pick_codes({codes.data(), stride, 0, 0}, records.data(), records.size(),
+                                                 columns.data(), n_columns, out.data());
                 std::uint32_t expected = 0;
                 for (std::size_t i = 0; i < records.size(); ++i)
                     for (std::size_t lane = 0; lane < n_columns; ++lane) {

@@ -1,5 +1,5 @@
-// kernels/avx2/few_rows.cpp: the cuts of small nodes: sixteen of one feature at once, or one of eight features.
-#include "coterie/kernels/few_rows.hpp"
+// kernels/avx2/small_nodes.cpp: the cuts of small nodes: sixteen of one feature at once, or one of eight features.
+#include "coterie/kernels/small_nodes.hpp"
 
 #if defined(COTERIE_HAS_AVX2)
 
@@ -128,8 +128,6 @@ void fill_up(std::uint16_t* codes, std::size_t n, std::size_t n_lanes) {
     std::fill(codes + n, codes + (n + n_lanes - 1) / n_lanes * n_lanes, std::uint16_t{0xffff});
 }
 
-}  // namespace
-
 FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows) {
     fill_up(codes, rows.n, 16);
     BestCut best(rows);
@@ -150,6 +148,14 @@ void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cut
         for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes + lane, first, rows, best);
         best.store(cuts.gain + lane, cuts.code + lane);
     }
+}
+
+}  // namespace
+
+SmallNodeKernels small_node_kernels() {
+    return {.pick_codes = generic::small_node_kernels().pick_codes,
+            .cut_classes = cut_few_classes,
+            .cut_numbers = cut_few_numbers};
 }
 
 }  // namespace coterie::avx2

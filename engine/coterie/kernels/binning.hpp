@@ -1,4 +1,4 @@
-// kernels/strips.hpp: values of sixteen features that lie side by side in each row, mapped to bins together.
+// kernels/binning.hpp: values to bins, one feature at a time, or sixteen features that lie side by side in each row.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,14 @@
 #include "coterie/base/types.hpp"
 
 namespace coterie {
+
+/// Cuts of one numeric feature for the two-level search: 16 pivots, then 16 x 16 cuts, padded by infinity.
+template <class Float>
+struct alignas(64) CutTable {
+    Float pivots[16];
+    Float cuts[256];
+    std::size_t n_cuts;  // how many of the latter there are
+};
 
 inline constexpr std::size_t kStripFeatures = 16;
 inline constexpr std::size_t kMostStripCuts = 8;  // of a feature
@@ -25,17 +33,24 @@ template <class Float>
 using MapStrip = void (*)(const std::byte* rows, std::ptrdiff_t stride, std::size_t n, const StripCuts<Float>& cuts,
                           std::size_t out_stride, Bin* out);
 
+struct BinningKernels {
+    // Bins of n values at data, data + stride, ...: 0 if NaN, else 1 + the number of cuts below the value.
+    void (*map_float)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<float>& cuts,
+                      Bin* out);
+    void (*map_double)(const std::byte* data, std::ptrdiff_t stride, std::size_t n, const CutTable<double>& cuts,
+                       Bin* out);
+    MapStrip<float> map_strip_float;
+    MapStrip<double> map_strip_double;
+};
+
 namespace generic {
-void map_strip(const std::byte* rows, std::ptrdiff_t stride, std::size_t n, const StripCuts<float>& cuts,
-               std::size_t out_stride, Bin* out);
-void map_strip(const std::byte* rows, std::ptrdiff_t stride, std::size_t n, const StripCuts<double>& cuts,
-               std::size_t out_stride, Bin* out);
-}  // namespace generic
+BinningKernels binning_kernels();
+}
 namespace avx2 {
-void map_strip(const std::byte* rows, std::ptrdiff_t stride, std::size_t n, const StripCuts<float>& cuts,
-               std::size_t out_stride, Bin* out);
-void map_strip(const std::byte* rows, std::ptrdiff_t stride, std::size_t n, const StripCuts<double>& cuts,
-               std::size_t out_stride, Bin* out);
-}  // namespace avx2
+BinningKernels binning_kernels();
+}
+namespace avx512 {
+BinningKernels binning_kernels();
+}
 
 }  // namespace coterie

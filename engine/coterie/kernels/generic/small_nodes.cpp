@@ -1,5 +1,5 @@
-// kernels/generic/few_rows.cpp: what the kernels of small nodes mean.
-#include "coterie/kernels/few_rows.hpp"
+// kernels/generic/small_nodes.cpp: what the kernels of small nodes mean.
+#include "coterie/kernels/small_nodes.hpp"
 
 namespace coterie::generic {
 namespace {
@@ -24,8 +24,6 @@ FewCut cut(const std::uint16_t* codes, std::size_t stride, const FewPays<Word>& 
     return best;
 }
 
-}  // namespace
-
 std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::size_t n, const std::uint32_t* columns,
                          std::size_t n_columns, std::uint16_t* out) {
     std::uint32_t missing = 0;
@@ -48,6 +46,12 @@ void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cut
         cuts.gain[lane] = best.gain;
         cuts.code[lane] = best.code;
     }
+}
+
+}  // namespace
+
+SmallNodeKernels small_node_kernels() {
+    return {.pick_codes = pick_codes, .cut_classes = cut_few_classes, .cut_numbers = cut_few_numbers};
 }
 
 }  // namespace coterie::generic

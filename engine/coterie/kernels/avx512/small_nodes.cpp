@@ -1,11 +1,12 @@
-// kernels/avx512/few_rows.cpp: small nodes of numbers, a cut of sixteen features at once.
-#include "coterie/kernels/few_rows.hpp"
+// kernels/avx512/small_nodes.cpp: small nodes of numbers, a cut of sixteen features at once.
+#include "coterie/kernels/small_nodes.hpp"
 
 #if defined(COTERIE_HAS_AVX2)
 
 #include <immintrin.h>
 
 #include "coterie/kernels/avx512/picker.hpp"
+#include "coterie/kernels/kernels.hpp"
 
 namespace coterie::avx512 {
 namespace {
@@ -92,8 +93,6 @@ void judge_four(const std::uint16_t* codes, std::size_t first, const FewNumbers&
     }
 }
 
-}  // namespace
-
 std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::size_t n, const std::uint32_t* columns,
                          std::size_t n_columns, std::uint16_t* out) {
     const auto used = static_cast<std::uint32_t>((1u << n_columns) - 1u);
@@ -101,14 +100,23 @@ std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::s
         return pick<false>(rows, records, n, {rows.stride, columns, n_columns}, out) & used;
     if (rows.stride <= 2 * kVectorCodes)
         return pick<true>(rows, records, n, {rows.stride, columns, n_columns}, out) & used;
-    return generic::pick_codes(rows, records, n, columns, n_columns, out);
+    return generic_kernels().small_node.pick_codes(rows, records, n, columns, n_columns, out);
 }
 
 void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts) {
-    if (codes.n_features <= kFewLanes / 2) return avx2::cut_few_numbers(codes, rows, cuts);
+    if (codes.n_features <= kFewLanes / 2) return avx2_kernels().small_node.cut_numbers(codes, rows, cuts);
     BestCuts best(rows);
     for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes, first, rows, best);
     best.store(cuts);
+}
+
+}  // namespace
+
+SmallNodeKernels small_node_kernels() {
+    SmallNodeKernels all = avx2::small_node_kernels();
+    all.pick_codes = pick_codes;
+    all.cut_numbers = cut_few_numbers;
+    return all;
 }
 
 }  // namespace coterie::avx512
