@@ -68,8 +68,8 @@ class Booster:
             seed = (self._seed + number * loss.n_outputs + output) % 2**64
             tree = self._grower.grow(gradient, hessian, self._rows, seed, *self._sampling, *self._values)
             if refined := loss.leaf_quantile(output):
-                self._grower.answer_with_quantile(tree, refined.residual, refined.weight, refined.level)
-            self._grower.add_answers(loss.scores[output])
+                self._grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
+            self._grower.add_predictions(loss.scores[output])
             trees.append(tree)
         self.rounds.append(trees)
 
@@ -79,7 +79,7 @@ class Booster:
         seed = (self._seed + len(self.rounds)) % 2**64
         trees = self._grower.grow(gradients.reshape(-1), hessian, self._rows, seed, *self._sampling)
         for output in range(self.loss.n_outputs):
-            self._grower.add_answers(output, self.loss.scores[output])
+            self._grower.add_predictions(output, self.loss.scores[output])
         return list(trees)
 
     def trees_after(self, n_rounds: int) -> list[list[Any]]:

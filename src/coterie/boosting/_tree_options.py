@@ -41,7 +41,7 @@ def grow_options(
     options.level_smoothing = _LEVEL_SMOOTHING
     options.level_l2 = _LEVEL_L2
     options.learning_rate = policy.learning_rate
-    options.answer_unit = loss.scale
+    options.value_unit = loss.scale
     _check_monotone(plan, loss)
     encoded = data.train.encoded
     made_from = data.statistics.features if data.statistics else []

@@ -1,4 +1,4 @@
-// What leaves answer: smoothed with their parents', from the rows that the tree saw or from all.
+// Values of leaves: smoothed with their parents', from the rows that the tree saw or from all.
 #include <algorithm>
 #include <cmath>
 
@@ -45,7 +45,7 @@ const Test counts_all("with a sample, smoothing counts the rows of the whole tab
                                   {.method = SamplingMethod::uniform, .share = 0.3});
     check_equal(tree.n_rows[0], 4000u);
     std::vector<float> scores(4000, 0.0f);
-    grower.add_answers(scores);
+    grower.add_predictions(scores);
     double total = 0;
     for (const float gradient : problem.gradient) total -= static_cast<double>(gradient);
     for (const NodeIndex leaf : {1u, 2u}) {
@@ -85,7 +85,7 @@ const Test kept_order("smoothed answers keep the order of a monotone feature", [
     };
     check(std::ranges::count(tree.feature, 0) > 2, "the feature is used");
     check_order();
-    grower.answer_with_quantile(tree, residual, {}, 0.5);
+    grower.set_quantile_values(tree, residual, {}, 0.5);
     check_order();
 });
 
@@ -93,7 +93,7 @@ const Test smooth_quantiles("quantiles are smoothed with the quantile of the par
     const Problem problem = six_rows();
     TreeGrower grower(binned(problem.table, 1), {.max_leaf_nodes = 3, .min_samples_leaf = 1, .path_smoothing = 2}, 1);
     Tree tree = grower.grow({.gradient = problem.gradient, .hessian = {}, .rows = {}}, 42);
-    grower.answer_with_quantile(tree, std::vector<float>{-1, -1, -1, -1, -1, 7}, {}, 0.5);
+    grower.set_quantile_values(tree, std::vector<float>{-1, -1, -1, -1, -1, 7}, {}, 0.5);
     const double right = 3 * 0.5 + -1 * 0.5;
     check_near(tree.value[1], -1, 1e-12);
     check_near(tree.value[3], -1 / 3.0 + right * 2 / 3, 1e-12);
@@ -109,7 +109,7 @@ const Test silent("a sampled tree without a split adds nothing, whatever the tre
     const Tree tree = grower.grow({.gradient = zeros, .hessian = {}, .rows = {}}, 2, {}, sampling);
     check_equal(tree.n_nodes(), std::size_t{1});
     std::vector<float> scores(2000, 1.0f);
-    grower.add_answers(scores);
+    grower.add_predictions(scores);
     check_equal(scores, std::vector<float>(2000, 1.0f));
 });
 

@@ -1,4 +1,4 @@
-#include "coterie/boosting/answers.hpp"
+#include "coterie/boosting/leaf_values.hpp"
 
 namespace coterie {
 
@@ -6,7 +6,7 @@ Bounds bounds_of(const GrowOptions& options) {
     return options.max_step > 0 ? Bounds{.low = -options.max_step, .high = options.max_step} : Bounds{};
 }
 
-double answer_of(const NodeSums& sums, const GrowOptions& options) {
+double node_value(const NodeSums& sums, const GrowOptions& options) {
     const double weight = sums.hessian + options.l2;
     return weight > 0 ? sums.bounds.clip(-shrunk(sums.gradient, options.l1) / weight) : 0.0;
 }
@@ -28,18 +28,18 @@ void add_up(const Tree& tree, std::span<NodeSums> nodes) {
     }
 }
 
-std::vector<double> smoothed_answers(const Tree& tree, std::span<const NodeSums> nodes, const GrowOptions& options) {
-    std::vector<double> answers(tree.n_nodes());
-    answers[0] = answer_of(nodes[0], options);
+std::vector<double> smoothed_values(const Tree& tree, std::span<const NodeSums> nodes, const GrowOptions& options) {
+    std::vector<double> values(tree.n_nodes());
+    values[0] = node_value(nodes[0], options);
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
         if (tree.is_leaf(node)) continue;
         for (const NodeIndex child : {tree.left[node], tree.left[node] + 1}) {
-            const double answer =
-                smoothed(answer_of(nodes[child], options), answers[node], tree.n_rows[child], options.path_smoothing);
-            answers[child] = nodes[child].bounds.clip(answer);
+            const double value =
+                smoothed(node_value(nodes[child], options), values[node], tree.n_rows[child], options.path_smoothing);
+            values[child] = nodes[child].bounds.clip(value);
         }
     }
-    return answers;
+    return values;
 }
 
 }  // namespace coterie
