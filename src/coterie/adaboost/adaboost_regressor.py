@@ -26,9 +26,8 @@ from coterie.data.prepare import prepare_training
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.fit_run import FitRun
 from coterie.losses.base import power_of_two_above
 from coterie.members.base_learner import (
     BaseLearner,

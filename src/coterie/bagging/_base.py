@@ -37,9 +37,8 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain import Explanation
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
 from coterie.fitting.checkpoint_writer import CheckpointWriter
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun
 from coterie.fitting.fingerprint import digest_of
-from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.base import BaseForest
 from coterie.forests.growth import MOST, STEP, has_settled

@@ -44,19 +44,12 @@ from coterie.explain.shap import ShapInputs
 from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.first_rounds import check_first
-from coterie.fitting.fit_run import FitRun
 from coterie.fitting.scoring import RoundScorer, ScorerName
-from coterie.fitting.warm_start import (
-    FitSignature,
-    PreviousFit,
-    check_continues,
-    check_same_settings,
-    signature_of,
-)
+from coterie.fitting.warm_start import PreviousFit, check_continues, check_same_settings
 from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
@@ -183,9 +176,10 @@ class BaseGradientBoosting(Estimator):
 
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
         """The same data with target statistics, and the eval set as the model sees it."""
-        n_classes = len(getattr(self, "classes_", ()))
-        self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
-        own = None
+        self.statistics_, own = None, None
+        if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
+            n_classes = len(getattr(self, "classes_", ()))
+            self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
         if eval_set is not None:
             own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
         return replace(data, statistics=self.statistics_, eval_set=own)

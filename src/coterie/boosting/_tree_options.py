@@ -42,20 +42,19 @@ def grow_options(
     options.level_l2 = _LEVEL_L2
     options.learning_rate = policy.learning_rate
     options.answer_unit = loss.scale
-    _check_monotone(plan, loss)
     encoded = data.train.encoded
     made_from = data.statistics.features if data.statistics else []
-    monotone = monotone_of(params["monotonic_cst"], data.train.schema, encoded.n_levels > 0).tolist()
-    options.monotone = monotone + [0] * len(made_from) if monotone else monotone
-    options.interaction_sets = with_made_features(
-        interaction_sets(params["interaction_cst"], encoded.n_features), encoded.n_features, made_from
-    )
+    if params["monotonic_cst"] is not None:
+        _check_monotone(plan, loss)
+        monotone = monotone_of(params["monotonic_cst"], data.train.schema, encoded.n_levels > 0).tolist()
+        options.monotone = monotone + [0] * len(made_from)
+    if params["interaction_cst"] is not None:
+        sets = interaction_sets(params["interaction_cst"], encoded.n_features)
+        options.interaction_sets = with_made_features(sets, encoded.n_features, made_from)
     return options
 
 
 def _check_monotone(plan: Plan, loss: BoundLoss) -> None:
-    if plan.params["monotonic_cst"] is None:
-        return
     if plan.task == "classification" and loss.n_outputs > 1:
         raise InvalidParameter(
             f"monotonic_cst is not supported with multiclass classification: y has {loss.n_outputs} classes, and "

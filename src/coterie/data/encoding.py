@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import unexpected
+from coterie._params import is_auto, unexpected
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray, FloatArray, Kind, UnknownCategory
 from coterie._value_types import ANY, COUNT, LABELS, RECOMPUTED, TEXT, array, dict_of, instance, one_of
@@ -256,9 +256,12 @@ class Encoder:
     ) -> tuple[dict[int, AnyArray], dict[int, CodeArray]]:
         if self.unknown_category not in ("missing", "error"):
             raise unexpected("unknown_category", self.unknown_category, "'missing' or 'error'")
-        nominal = nominal_columns(self.categorical_features, table)
         self.n_levels = np.zeros(table.n_columns, dtype=np.int32)
         self._codings, self._positions, self._lookups = {}, {}, []
+        given = self.categorical_features
+        if table.matrix is not None and (given is None or is_auto(given)):
+            return {}, {}
+        nominal = nominal_columns(given, table)
         wanted = set(np.flatnonzero(nominal).tolist())
         wanted |= {index for index, column in enumerate(table.columns) if column.kind == "ordered"}
         features: dict[int, AnyArray] = {}

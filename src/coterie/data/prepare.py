@@ -59,7 +59,7 @@ def prepare_training(
     """
     name = type(estimator).__name__
     table = read_table(X)
-    given_weight = read_weight(sample_weight, table.n_rows)
+    given_weight = None if sample_weight is None else read_weight(sample_weight, table.n_rows)
     target = read_target(
         y,
         task=task,
@@ -69,7 +69,8 @@ def prepare_training(
         weight=given_weight,
         multi_output=multi_output,
     )
-    weight = combined_weight(given_weight, target.row_weight)
+    has_weights = sample_weight is not None or target.row_weight is not None
+    weight = combined_weight(given_weight, target.row_weight) if has_weights else None
     encoder = Encoder(
         getattr(estimator, "categorical_features", "auto"),
         getattr(estimator, "unknown_category", "missing"),

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["FitEvent", "Monitor", "Step", "emit", "is_monitored", "monitored"]
+__all__ = ["FitEvent", "Monitor", "Step", "active_monitors", "emit", "monitored"]
 
 Step: TypeAlias = Literal["round", "tree", "member", "model"]
 
@@ -70,6 +70,7 @@ def _counted(done: int, total: int | None, step: str) -> str:
 Monitor: TypeAlias = Callable[[FitEvent], bool | None]
 
 _MONITORS: ContextVar[tuple[Monitor, ...]] = ContextVar("monitors", default=())
+active_monitors = _MONITORS.get  # if there are none, a fit may save itself the trouble of making events
 
 
 @contextmanager
@@ -90,11 +91,6 @@ def monitored(*monitors: Monitor) -> Iterator[None]:
         yield
     finally:
         _MONITORS.reset(token)
-
-
-def is_monitored() -> bool:
-    """Whether anybody receives events here; a fit may save itself the trouble of making them otherwise."""
-    return bool(_MONITORS.get())
 
 
 def emit(event: FitEvent) -> bool:

@@ -22,18 +22,10 @@ from coterie.explain.shap import ShapInputs
 from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import CheckpointWriter
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.first_rounds import check_first
-from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import (
-    BEGIN_ANEW,
-    FitSignature,
-    PreviousFit,
-    check_continues,
-    check_no_fewer,
-    signature_of,
-)
+from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_continues, check_no_fewer
 from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import TrainingRows
 from coterie.forests.checkpoint_trees import CheckpointedTrees
