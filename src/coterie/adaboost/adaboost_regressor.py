@@ -28,7 +28,7 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
 from coterie.fitting.estimator import Estimator, FitRun
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.losses.base import power_of_two_above
+from coterie.losses.loss import power_of_two_above
 from coterie.members.base_learner import (
     BaseLearner,
     default_learner,

@@ -6,9 +6,9 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidParameter
-from coterie.losses.base import Derivatives, InitScore, LeafQuantile, no_hessian, weighted
-from coterie.losses.loss import RegressionLoss, check_between
+from coterie.losses.loss import Derivatives, InitScore, LeafQuantile, check_between, no_hessian, weighted
 from coterie.losses.residuals import BoundResiduals, weighted_quantile
+from coterie.losses.tasks import RegressionLoss
 
 __all__ = ["Absolute", "Quantile"]
 

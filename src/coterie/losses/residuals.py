@@ -10,7 +10,7 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
-from coterie.losses.base import BoundLoss, Float32Array, InitScore, RowLoss, power_of_two_above
+from coterie.losses.loss import BoundLoss, Float32Array, InitScore, RowLoss, power_of_two_above
 
 __all__ = ["BoundResiduals", "weighted_quantile", "without_offset"]
 

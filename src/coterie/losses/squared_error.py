@@ -7,7 +7,7 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.losses.base import (
+from coterie.losses.loss import (
     BoundLoss,
     Derivatives,
     InitScore,
@@ -16,8 +16,8 @@ from coterie.losses.base import (
     power_of_two_above,
     safe_mean,
 )
-from coterie.losses.loss import RegressionLoss
 from coterie.losses.residuals import BoundResiduals, without_offset
+from coterie.losses.tasks import RegressionLoss
 
 __all__ = ["Squared", "SquaredOfSeveral"]
 

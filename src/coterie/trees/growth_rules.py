@@ -10,7 +10,7 @@ from coterie._typing import BoolArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.base import power_of_two_above
+from coterie.losses.loss import power_of_two_above
 from coterie.trees.limits import monotone_of, rows_of
 
 __all__ = [
