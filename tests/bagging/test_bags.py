@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import BaggingClassifier, BaggingRegressor
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie.bagging._bags import Bags
 from coterie.data.content import hashes_of_numbers, hashes_of_rows
 from coterie.data.table import read_table

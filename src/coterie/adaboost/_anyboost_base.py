@@ -19,8 +19,8 @@ from coterie._params import (
     Real,
     Seed,
     in_short,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.adaboost._fitted import ANYBOOST_FITTED

@@ -16,8 +16,8 @@ from coterie._params import (
     Real,
     Seed,
     in_short,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import FloatArray, SeedLike
 from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes

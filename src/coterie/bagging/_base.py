@@ -13,8 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Params, in_short, is_auto
-from coterie._seeds import spawn_seeds
+from coterie._params import Params, in_short, is_auto, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
 from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, grow_together, tree_predictions
 from coterie.bagging._bags import Bag, Bags, ColumnDraws

@@ -23,17 +23,14 @@ from coterie._params import (
 )
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
-from coterie.boosting._booster import add_scores, staged_scores
-from coterie.boosting._data import BoostingData
-from coterie.boosting._dropout import check_dropout, check_staged
-from coterie.boosting._first_rounds import first_rounds
+from coterie.boosting._dropout import check_dropout
 from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._init_estimator import InitEstimator
+from coterie.boosting._prediction import add_scores, check_staged, first_rounds, staged_scores
 from coterie.boosting._previous import BoostingState
-from coterie.boosting._training import BoostingFit, TrainedBoosting, train
-from coterie.boosting._tree_options import takes_several_targets
+from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
-from coterie.boosting.plan import Plan, make_plan
+from coterie.boosting.plan import Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset

@@ -8,8 +8,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Function, Integer, OneOf, Params, Real
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import Function, Integer, OneOf, Params, Real, root_seed, spawn_seeds
 from coterie._sklearn import parallel_block
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task

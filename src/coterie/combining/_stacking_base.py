@@ -21,8 +21,8 @@ from coterie._params import (
     OneOf,
     Params,
     check_params,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._sklearn import check_feature_names_in
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task

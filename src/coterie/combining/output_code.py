@@ -20,8 +20,8 @@ from coterie._params import (
     Real,
     Seed,
     in_short,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of

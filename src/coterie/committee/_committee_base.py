@@ -12,8 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed, root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._clock import Clock
 from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember, ReadInput, read_input

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from coterie._params import Boolean, Function, Integer, OneOf, Rule, Seed, resolve_n_jobs, unexpected
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import (
+    Boolean,
+    Function,
+    Integer,
+    OneOf,
+    Rule,
+    Seed,
+    resolve_n_jobs,
+    root_seed,
+    spawn_seeds,
+    unexpected,
+)
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._fold_scores import FoldMean, fold_mean
 from coterie.committee._folds import drawn_folds

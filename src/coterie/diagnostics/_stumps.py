@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie._typing import AnyArray, SeedArray
 from coterie.data.column import Column
 from coterie.data.levels import number_levels

@@ -14,9 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from coterie import _engine
-from coterie._params import Params, check_params, resolve_n_jobs
+from coterie._params import Params, check_params, resolve_n_jobs, root_seed
 from coterie._reported import report_model
-from coterie._seeds import root_seed
 from coterie._storage import SET_BY_SKLEARN, Fitted, storable
 from coterie._typing import AnyArray
 from coterie._value_types import ANY, COUNT, TEXT, dict_of

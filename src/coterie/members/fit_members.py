@@ -28,7 +28,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie._storage import storable
 from coterie._typing import AnyArray, RowArray
 from coterie._value_types import MODEL, NONE, TEXT, instance

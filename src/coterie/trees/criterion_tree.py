@@ -18,8 +18,8 @@ from coterie._params import (
     Real,
     Seed,
     resolve_n_jobs,
+    root_seed,
 )
-from coterie._seeds import root_seed
 from coterie._storage import Fitted, expect
 from coterie._typing import (
     AnyArray,
