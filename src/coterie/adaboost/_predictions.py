@@ -20,7 +20,7 @@ from coterie.adaboost._tree_sum import adaboost_features, adaboost_tree_sum
 from coterie.adaboost._votes import probabilities
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.first_rounds import check_first

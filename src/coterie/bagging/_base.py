@@ -28,8 +28,8 @@ from coterie.bagging._plan import (
     contents_of,
 )
 from coterie.data.parts import Columns, TableShape, row_indexable, rows_of, table_shape
-from coterie.data.schema import Schema
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Schema
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter

@@ -28,7 +28,7 @@ from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, a
 from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
 from coterie.combining._decoding import LOSSES, coupled, distances, logits
 from coterie.data.parts import row_indexable, table_shape
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter

@@ -24,8 +24,8 @@ from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
 from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
 from coterie.data.parts import row_indexable
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Schema, Table
 from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint import CheckpointLike

@@ -29,7 +29,7 @@ from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMet
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidType

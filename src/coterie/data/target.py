@@ -12,9 +12,9 @@ from sklearn.exceptions import DataConversionWarning
 from coterie._typing import AnyArray, ClassWeight, FloatArray, Task
 from coterie.data.class_weight import class_weights_of_rows
 from coterie.data.frames import is_frame, is_series, series_values
-from coterie.data.levels import is_missing, is_number, label_levels, number_levels
-from coterie.data.numeric import native_numbers
+from coterie.data.levels import is_missing, is_number, label_levels
 from coterie.data.place import Place
+from coterie.data.table import native_numbers, number_levels
 from coterie.errors import InvalidInput, InvalidType
 
 __all__ = ["Target", "check_lengths", "read_target"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from coterie._storage import Fitted, expect
 from coterie._value_types import ANY, COUNT, INTEGERS, LABELS, TEXT, dict_of, instance, list_of
-from coterie.data.encoding import Encoder
-from coterie.data.schema import Schema
+from coterie.data.prepare import Encoder
+from coterie.data.table import Schema
 
 __all__ = [
     "CLASSES_FITTED",

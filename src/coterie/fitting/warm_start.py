@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from coterie._params import in_short
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 from coterie.fitting.estimator import FitSignature
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coterie._params import in_short
 from coterie._typing import AnyArray
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter
 
 __all__ = ["Share", "max_features_of", "monotone_of", "rows_of"]
