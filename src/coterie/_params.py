@@ -41,6 +41,8 @@ __all__ = [
     "Real",
     "Rule",
     "Seed",
+    "Share",
+    "check_first",
     "check_params",
     "in_short",
     "is_auto",
@@ -130,6 +132,21 @@ class Fraction:
 
     def describe(self) -> str:
         return "a fraction in (0, 1]"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A float that stands for a share of the whole, where a whole number would be a count."""
+
+    with_one: bool
+
+    def accepts(self, value: object) -> bool:
+        if not isinstance(value, RealNumber) or isinstance(value, Integral):
+            return False
+        return 0.0 < float(value) < 1.0 or (self.with_one and float(value) == 1.0)
+
+    def describe(self) -> str:
+        return f"a float in (0, 1{']' if self.with_one else ')'}"
 
 
 class OneOf:
@@ -260,6 +277,14 @@ def unexpected(
         allowed=allowed,
         hint=hint,
     )
+
+
+def check_first(parameter: str, number: Any, n_known: int) -> int:
+    """How many rounds or trees to use; refuses what the model does not have."""
+    if not Integer(1, n_known).accepts(number):
+        allowed = f"None for all, or a whole number from 1 to {n_known}, which is how many the model has"
+        raise unexpected(parameter, number, allowed)
+    return int(number)
 
 
 @cache

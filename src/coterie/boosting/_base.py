@@ -19,6 +19,7 @@ from coterie._params import (
     Params,
     Real,
     Seed,
+    check_first,
     is_auto,
 )
 from coterie._storage import Fitted
@@ -44,7 +45,6 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.first_rounds import check_first
 from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import PreviousFit, check_continues, check_same_settings
 from coterie.trees.tree_sum import TreeSum

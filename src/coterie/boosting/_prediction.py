@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._params import check_first
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidParameter
-from coterie.fitting.first_rounds import check_first
 
 __all__ = ["add_scores", "check_staged", "first_rounds", "staged_scores"]
 

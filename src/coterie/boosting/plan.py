@@ -25,8 +25,7 @@ from coterie._typing import Task
 from coterie.data.prepare import TrainingData
 from coterie.errors import InvalidParameter
 from coterie.losses import BoundLoss
-from coterie.trees.interactions import interaction_sets, with_made_features
-from coterie.trees.limits import monotone_of
+from coterie.trees.growth_rules import interaction_sets, monotone_of, with_made_features
 
 __all__ = [
     "Plan",

@@ -32,7 +32,7 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_writer import reading_checkpoint
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import digest_of
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import printed_progress
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import in_parallel
 from coterie.members.fold_ensemble import FoldEnsemble

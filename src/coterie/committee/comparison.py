@@ -33,8 +33,7 @@ from coterie.data.prepare import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidType
-from coterie.fitting.monitor import FitEvent, emit
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import FitEvent, emit, printed_progress
 from coterie.fitting.scoring import ScorerName, parameters_of, takes_weight
 from coterie.forests.jackknife import check_alpha
 from coterie.members.fit_members import FitTask, Member, fit_all

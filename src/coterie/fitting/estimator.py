@@ -19,7 +19,6 @@ from coterie._reported import report_model
 from coterie._storage import SET_BY_SKLEARN, Fitted, storable
 from coterie._typing import AnyArray
 from coterie._value_types import ANY, COUNT, TEXT, dict_of
-from coterie.data.any_table import set_any_table
 from coterie.data.prepare import TrainingData
 from coterie.fitting.checkpoint_writer import CheckpointWriter, check_resume, open_checkpoint
 from coterie.fitting.fingerprint import fit_fingerprint
@@ -31,7 +30,7 @@ from coterie.fitting.sklearn_callbacks import (
     watching_members,
 )
 
-__all__ = ["Estimator", "FitRun", "FitSignature", "forget", "signature_of"]
+__all__ = ["Estimator", "FitRun", "FitSignature", "forget", "set_any_table", "signature_of"]
 
 # With another value the known trees would not be the first trees of the longer fit, or would predict something else.
 _SETTLED = (
@@ -117,6 +116,12 @@ class Estimator(CallbackSupport, BaseEstimator):
         if self._takes_any_table:
             set_any_table(tags)
         return tags
+
+
+def set_any_table(tags: Any) -> None:
+    """Sparse matrices, missing values, categories and text are welcome."""
+    for name in ("sparse", "allow_nan", "categorical", "string"):
+        setattr(tags.input_tags, name, True)
 
 
 def forget(estimator: Any, names: Iterable[str] | None = None) -> None:

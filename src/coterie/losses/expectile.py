@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.losses.loss import Derivatives, InitScore, check_between, safe_mean, weighted
-from coterie.losses.residuals import BoundResiduals
+from coterie.losses.loss import BoundResiduals, Derivatives, InitScore, check_between, safe_mean, weighted
 from coterie.losses.tasks import RegressionLoss
 
 __all__ = ["Expectile"]

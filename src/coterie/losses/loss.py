@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
 
 if TYPE_CHECKING:  # the tasks are losses themselves
     from coterie.losses.tasks import ClassificationLoss, RegressionLoss
@@ -34,13 +34,13 @@ __all__ = [
     "LEAST_SHARE",
     "LOSSES",
     "BoundLoss",
+    "BoundResiduals",
     "Derivatives",
     "Float32Array",
     "InitScore",
     "LeafQuantile",
     "LinkFunction",
     "Loss",
-    "LossFor",
     "LossTask",
     "RowFunction",
     "RowLoss",
@@ -48,12 +48,11 @@ __all__ = [
     "check_between",
     "loss_for_classes",
     "loss_for_targets",
-    "loss_names",
     "no_hessian",
     "power_of_two_above",
-    "registered_losses",
     "safe_mean",
     "weighted",
+    "without_offset",
 ]
 
 Float32Array: TypeAlias = NDArray[np.float32]
@@ -188,6 +187,36 @@ class UnscaledBoundLoss(BoundLoss):
         return self.scores[:, rows].T.astype(np.float64)
 
 
+class BoundResiduals(BoundLoss):
+    """A loss of y minus the raw prediction, which is the prediction itself.
+
+    It works on (y - baseline) / scale with a power of two as the scale, so that nothing is rounded by it and every
+    target fits float32. It only depends on y minus the raw prediction, so an offset is taken off the target.
+    """
+
+    def __init__(
+        self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        targets = [without_offset(y, init, output) for output in range(self.n_outputs)]
+        self.baseline = np.zeros(self.n_outputs)
+        if init.add_constant:
+            best = [self.best_constant(target, weight, output) for output, target in enumerate(targets)]
+            self.baseline[:] = best
+        rests = [target - constant for target, constant in zip(targets, self.baseline, strict=True)]
+        self.scale = power_of_two_above(max(float(np.abs(rest).max(initial=0.0)) for rest in rests))
+        self.scores = np.zeros((self.n_outputs, len(y)), dtype=np.float32)
+        self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
+
+    @abstractmethod
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, output: int) -> float:
+        """The constant that fits these targets best."""
+
+    def residual(self, output: int) -> Float32Array:
+        """Target minus score, in the loop's units."""
+        return np.asarray(self._y[output] - self.scores[output], dtype=np.float32)
+
+
 class Loss:
     """What is minimised, before it has seen data.
 
@@ -315,45 +344,6 @@ def check_between(loss: Loss, setting: str, value: object, low: float = 0.0, hig
     )
 
 
-def registered_losses() -> tuple[type[Loss], ...]:
-    """Every loss that has a name, in the order of the names."""
-    return tuple(LOSSES[name] for name in sorted(LOSSES))
-
-
-def loss_names(task: LossTask) -> tuple[str, ...]:
-    """What `loss=` accepts by name.
-
-    Examples
-    --------
-    >>> loss_names("multiclass")
-    ('log_loss',)
-    """
-    return tuple(loss.name for loss in registered_losses() if task in loss.tasks)
-
-
-@dataclass(frozen=True)
-class LossFor:
-    """The rule of a `loss` parameter: a name, or a loss with settings of its own, that is for the task."""
-
-    task: LossTask
-
-    def accepts(self, value: object) -> bool:
-        if isinstance(value, str):
-            return value in loss_names(self.task)
-        return isinstance(value, Loss) and self.task in value.tasks
-
-    def describe(self) -> str:
-        names = " or ".join(repr(name) for name in loss_names(self.task))
-        return f"{names} or a Loss for {_IN_WORDS[self.task]}"
-
-
-_IN_WORDS: dict[LossTask, str] = {
-    "regression": "regression",
-    "binary": "classes",
-    "multiclass": "many classes",
-}
-
-
 def loss_for_targets(loss: str | Loss, n_targets: int = 1) -> "RegressionLoss":
     """The loss of a regressor.
 
@@ -372,6 +362,25 @@ def loss_for_classes(loss: str | Loss, n_classes: int) -> "ClassificationLoss":
 
 def _named(loss: str | Loss) -> Loss:
     return LOSSES[loss]() if isinstance(loss, str) else loss
+
+
+def without_offset(y: FloatArray, init: InitScore, output: int) -> FloatArray:
+    """Targets minus the offset of one output."""
+    if init.offset is None:
+        return y
+    with np.errstate(over="ignore"):
+        rest = y - init.offset[:, output]
+    wrong = np.flatnonzero(~np.isfinite(rest))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InvalidInput(
+            f"y minus its start is too large for a float in row {row}: y is {y[row]:g} and the offset "
+            f"{init.offset[row, output]:g}.",
+            parameter="offset",
+            received=float(init.offset[row, output]),
+            hint="Divide both by the same number.",
+        )
+    return rest
 
 
 def no_hessian() -> Float32Array:

@@ -1,5 +1,6 @@
-"""The tasks of losses: numbers and classes, each with its link from raw predictions to predictions and back."""
+"""The tasks of losses, numbers and classes: links between raw predictions and predictions, and what `loss=` may be."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -8,9 +9,9 @@ from scipy.special import logit
 from coterie._typing import CodeArray, FloatArray
 from coterie.errors import InvalidParameter
 from coterie.losses.formulas import BoundFormulas
-from coterie.losses.loss import LEAST_SHARE, BoundLoss, Loss
+from coterie.losses.loss import LEAST_SHARE, LOSSES, BoundLoss, Loss, LossTask
 
-__all__ = ["ClassificationLoss", "RegressionLoss"]
+__all__ = ["ClassificationLoss", "LossFor", "RegressionLoss", "loss_names", "registered_losses"]
 
 
 class RegressionLoss(Loss):
@@ -111,3 +112,42 @@ def _two_probabilities(log_odds: FloatArray) -> FloatArray:
     unlikely = small * likely
     positive = log_odds > 0
     return np.column_stack([np.where(positive, unlikely, likely), np.where(positive, likely, unlikely)])
+
+
+def registered_losses() -> tuple[type[Loss], ...]:
+    """Every loss that has a name, in the order of the names."""
+    return tuple(LOSSES[name] for name in sorted(LOSSES))
+
+
+def loss_names(task: LossTask) -> tuple[str, ...]:
+    """What `loss=` accepts by name.
+
+    Examples
+    --------
+    >>> loss_names("multiclass")
+    ('log_loss',)
+    """
+    return tuple(loss.name for loss in registered_losses() if task in loss.tasks)
+
+
+@dataclass(frozen=True)
+class LossFor:
+    """The rule of a `loss` parameter: a name, or a loss with settings of its own, that is for the task."""
+
+    task: LossTask
+
+    def accepts(self, value: object) -> bool:
+        if isinstance(value, str):
+            return value in loss_names(self.task)
+        return isinstance(value, Loss) and self.task in value.tasks
+
+    def describe(self) -> str:
+        names = " or ".join(repr(name) for name in loss_names(self.task))
+        return f"{names} or a Loss for {_IN_WORDS[self.task]}"
+
+
+_IN_WORDS: dict[LossTask, str] = {
+    "regression": "regression",
+    "binary": "classes",
+    "multiclass": "many classes",
+}

@@ -34,8 +34,7 @@ from coterie._typing import AnyArray, RowArray
 from coterie._value_types import MODEL, NONE, TEXT, instance
 from coterie.data.parts import Columns, rows_of
 from coterie.errors import InvalidInput
-from coterie.fitting.monitor import FitEvent, active_monitors, emit
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import FitEvent, active_monitors, emit, printed_progress
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
 
 __all__ = [
