@@ -9,7 +9,7 @@ import pytest
 from coterie import DecisionTreeRegressor
 from coterie._storage import registered, registered_name, storable, storable_estimator, stored_as
 from coterie._value_types import COUNT, FLOATS, NONE, RECOMPUTED, TEXT, instance, list_of, pair_of
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import ModelFileError
 
 

@@ -7,11 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from coterie._typing import FloatArray, Kind
-from coterie.data.encoding import Encoded, Encoder
+from coterie.data.encoding import Encoded
 from coterie.data.frames import is_frame
-from coterie.data.prepare import TrainingData, prepare_training
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import Encoder, TrainingData, prepare_training, read_table
+from coterie.data.table import Schema, Table
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, SchemaMismatch

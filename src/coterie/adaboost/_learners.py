@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import clone, is_regressor
 
-from coterie._params import in_short
-from coterie._seeds import spawn_seeds
+from coterie._params import in_short, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.adaboost._votes import centred_logs, one_hot
 from coterie.data.class_columns import columns_by_class

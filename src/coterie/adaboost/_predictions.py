@@ -11,6 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._params import check_first
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._learner_tables import as_given_to_learners, checked_rows
 from coterie.adaboost._learners import shares_of
@@ -20,10 +21,9 @@ from coterie.adaboost._tree_sum import adaboost_features, adaboost_tree_sum
 from coterie.adaboost._votes import probabilities
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
-from coterie.fitting.first_rounds import check_first
 from coterie.members.member_predictions import MemberPredictions, numbered
 from coterie.trees.tree_sum import TreeSum
 

@@ -23,7 +23,7 @@ from coterie._value_types import BOOL, COUNT, FLOATS, INTEGERS, NONE, TEXT, inst
 from coterie.data.parts import Columns, TableShape
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.plan import BagPlan, copies_of
-from coterie.trees.limits import max_features_of
+from coterie.trees.growth_rules import max_features_of
 
 __all__ = ["Bag", "Bags", "ColumnDraws", "as_given_bags"]
 

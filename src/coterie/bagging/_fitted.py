@@ -20,7 +20,7 @@ from coterie.bagging._bags import Bags
 from coterie.bagging._out_of_bag import OobSums
 from coterie.bagging._plan import BagFitSignature
 from coterie.data.parts import Columns
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.forests.tree_members import FORESTS, Members
 from coterie.members.response import ResponseMethod

@@ -19,21 +19,19 @@ from coterie._params import (
     Params,
     Real,
     Seed,
+    check_first,
     is_auto,
 )
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
-from coterie.boosting._booster import add_scores, staged_scores
-from coterie.boosting._data import BoostingData
-from coterie.boosting._dropout import check_dropout, check_staged
-from coterie.boosting._first_rounds import first_rounds
+from coterie.boosting._dropout import check_dropout
 from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._init_estimator import InitEstimator
+from coterie.boosting._prediction import add_scores, check_staged, first_rounds, staged_scores
 from coterie.boosting._previous import BoostingState
-from coterie.boosting._training import BoostingFit, TrainedBoosting, train
-from coterie.boosting._tree_options import takes_several_targets
+from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
-from coterie.boosting.plan import Plan, make_plan
+from coterie.boosting.plan import Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
@@ -44,19 +42,11 @@ from coterie.explain.shap import ShapInputs
 from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.first_rounds import check_first
-from coterie.fitting.fit_run import FitRun
 from coterie.fitting.scoring import RoundScorer, ScorerName
-from coterie.fitting.warm_start import (
-    FitSignature,
-    PreviousFit,
-    check_continues,
-    check_same_settings,
-    signature_of,
-)
+from coterie.fitting.warm_start import PreviousFit, check_continues, check_same_settings
 from coterie.trees.tree_sum import TreeSum
 
 __all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
@@ -183,9 +173,10 @@ class BaseGradientBoosting(Estimator):
 
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
         """The same data with target statistics, and the eval set as the model sees it."""
-        n_classes = len(getattr(self, "classes_", ()))
-        self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
-        own = None
+        self.statistics_, own = None, None
+        if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
+            n_classes = len(getattr(self, "classes_", ()))
+            self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
         if eval_set is not None:
             own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
         return replace(data, statistics=self.statistics_, eval_set=own)

@@ -13,7 +13,7 @@ import numpy as np
 import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.data.encoding import Encoded
-from coterie.losses.base import Float32Array
+from coterie.losses.loss import Float32Array
 
 __all__ = ["ReplayedRounds"]
 

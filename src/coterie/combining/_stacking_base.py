@@ -21,8 +21,8 @@ from coterie._params import (
     OneOf,
     Params,
     check_params,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._sklearn import check_feature_names_in
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
@@ -35,7 +35,7 @@ from coterie.data.parts import Columns, TableShape, chosen_columns, row_indexabl
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.fitting.fitted_state import forget
+from coterie.fitting.estimator import forget
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions

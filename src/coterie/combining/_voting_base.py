@@ -22,7 +22,8 @@ from coterie.data.parts import row_indexable, table_shape
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.fitting.fitted_state import PRUNED_FITTED, forget
+from coterie.fitting.estimator import forget
+from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (

@@ -7,8 +7,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._documentation import documented
-from coterie._params import ArrayLike, OneOf, Params, Real, in_short
-from coterie._seeds import root_seed
+from coterie._params import ArrayLike, OneOf, Params, Real, in_short, root_seed
 from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._leak_guard import folds_within

@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Integer, OneOf, Real, Rule, in_short, unexpected
+from coterie._params import Integer, OneOf, Real, Rule, Share, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.combining._pruning_order import (
     losses_along,
@@ -19,7 +19,6 @@ from coterie.data.target import check_lengths, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.members.member_predictions import MemberPredictions
-from coterie.trees.limits import Share
 
 __all__ = ["prune"]
 

@@ -21,7 +21,7 @@ from coterie.committee._fitted import (
 from coterie.committee.metrics import LogLossMetric, Metric, SquaredErrorMetric
 from coterie.committee.weights import apply_temperature
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.fitting.scoring import ResponseFunctions

@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 from coterie._storage import Fitted, expect, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, LABELS, NUMBER, RECOMPUTED, array
-from coterie.fitting.fitted_state import forget
+from coterie.fitting.estimator import forget
 
 __all__ = ["NeighborsClassifier", "NeighborsRegressor"]
 

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie._value_types import BOOL, INTEGERS, MODEL, NUMBER, instance, list_of
-from coterie.data.any_table import set_any_table
-from coterie.data.encoding import Encoded, Encoder
+from coterie.data.encoding import Encoded
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import Encoder, read_table
+from coterie.data.table import Schema, Table
+from coterie.fitting.estimator import set_any_table
 
 __all__ = [
     "DesignMatrix",

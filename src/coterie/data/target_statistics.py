@@ -142,9 +142,7 @@ class TargetStatistics:
 
 
 def learned_statistics(wanted: str, train: TrainingData, n_classes: int) -> TargetStatistics | None:
-    """The statistics of "columns" or "pairs" of columns; None if they are not wanted or there is nothing to count."""
-    if wanted == "none":
-        return None
+    """The statistics of "columns" or "pairs" of columns; None if there is nothing to count."""
     sources = find_sources(train.encoded, 2 if wanted == "pairs" else 1)
     if not sources:
         return None

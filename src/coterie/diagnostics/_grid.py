@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.data.column import Column
-from coterie.data.table import Table
+from coterie.data.table import Column, Table
 from coterie.errors import InvalidInput
 
 __all__ = ["Grid", "grid_of", "levels_by_likeness"]

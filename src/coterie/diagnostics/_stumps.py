@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie._typing import AnyArray, SeedArray
-from coterie.data.column import Column
-from coterie.data.levels import number_levels
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column, number_levels
 
 __all__ = ["stump_count"]
 

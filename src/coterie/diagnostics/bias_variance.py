@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Function, Integer, OneOf, Real, in_short, resolve_n_jobs, unexpected
-from coterie._seeds import spawn_seeds
+from coterie._params import Function, Integer, OneOf, Real, in_short, resolve_n_jobs, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import row_indexable, rows_of
 from coterie.diagnostics._decompositions import Parts, domingos, kohavi_wolpert, squared_error

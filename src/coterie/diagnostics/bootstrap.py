@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from coterie._params import Integer, OneOf, Real, resolve_n_jobs
-from coterie._seeds import spawn_seeds
+from coterie._params import Integer, OneOf, Real, resolve_n_jobs, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import row_indexable, rows_of
 from coterie.diagnostics._repeats import fitted_copy, labels_of, task_of

@@ -16,11 +16,11 @@ from coterie._reported import report_model
 from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, LABELS, NUMBER, TEXT, instance
-from coterie.data.any_table import set_any_table
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidInput
 from coterie.export.imported_readings import readings_of_imported
 from coterie.export.readers.table_reader import TableReader
+from coterie.fitting.estimator import set_any_table
 from coterie.trees.links import ClassLink, Hinge, Logistic, NumberLink, OneVersusRest, Shares, Softmax
 from coterie.trees.split_counts import split_counts_of, splits_of_forest
 from coterie.trees.tree_sum import TreeSum, as_matrix, labels_by_target, trees_of_outputs

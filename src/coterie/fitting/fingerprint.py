@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from coterie._params import in_short
-from coterie.data.prepare import TrainingData
-from coterie.data.table import read_table
+from coterie.data.prepare import TrainingData, read_table
 from coterie.fitting.eval_set import EvalSet
 
 __all__ = ["data_fingerprint", "differences", "digest_of", "fit_fingerprint"]

@@ -6,10 +6,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
-from coterie.losses.log_loss import class_shares
-from coterie.losses.loss import ClassificationLoss
-from coterie.losses.optimum import best_log_odds
+from coterie.losses.log_loss import best_log_odds, class_shares
+from coterie.losses.loss import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
+from coterie.losses.tasks import ClassificationLoss
 
 __all__ = ["Exponential"]
 

@@ -15,8 +15,8 @@ from scipy.special import logsumexp
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.base import BoundLoss, Derivatives, InitScore, safe_mean
-from coterie.losses.loss import RegressionLoss
+from coterie.losses.loss import BoundLoss, Derivatives, InitScore, safe_mean
+from coterie.losses.tasks import RegressionLoss
 
 __all__ = ["Gamma", "Poisson", "Tweedie"]
 

@@ -19,8 +19,7 @@ from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import in_short
-from coterie._seeds import spawn_seeds
+from coterie._params import in_short, spawn_seeds
 from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import INTEGERS, MODEL, TEXT, array, dict_of, instance, list_of

@@ -3,8 +3,7 @@
 import warnings
 from typing import Any
 
-from coterie._params import Boolean, Instance, Integer
-from coterie._seeds import root_seed
+from coterie._params import Boolean, Instance, Integer, root_seed
 from coterie._typing import SeedLike
 from coterie.diagnostics.checks import check_choice
 from coterie.report.data_quality import data_quality_section

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.data.column import Column
-from coterie.data.table import Table
+from coterie.data.table import Column, Table
 from coterie.report.association import association
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.drift import changes_since_fit

@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.data.encoding import Encoder
 from coterie.data.levels import is_number
-from coterie.data.schema import Schema
+from coterie.data.prepare import Encoder
+from coterie.data.table import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.errors import InvalidInput
 
