@@ -49,8 +49,6 @@ from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import PreviousFit, check_continues, check_same_settings
 from coterie.trees.tree_sum import TreeSum
 
-__all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
-
 BOOSTING_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
     "learning_rate": [Real(0, None, closed="neither"), OneOf("auto")],

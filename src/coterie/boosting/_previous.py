@@ -12,8 +12,6 @@ from coterie._typing import RowArray
 from coterie.errors import InvalidParameter
 from coterie.fitting.warm_start import check_no_fewer
 
-__all__ = ["BoostingState"]
-
 
 @dataclass(frozen=True)
 class BoostingState:

@@ -15,8 +15,6 @@ from coterie._typing import FloatArray
 from coterie.data.encoding import Encoded
 from coterie.losses.loss import Float32Array
 
-__all__ = ["ReplayedRounds"]
-
 _ROUNDS_AT_ONCE = 16  # the table is read once for so many
 
 

@@ -31,8 +31,6 @@ from coterie.losses import (
 from coterie.losses.quantile import Quantile
 from coterie.members.votes import Votes
 
-__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
-
 
 @storable_estimator(verify=verify_boosting)
 @documented(

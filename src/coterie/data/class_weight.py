@@ -9,8 +9,6 @@ from coterie._params import Real, in_short, unexpected
 from coterie._typing import AnyArray, ClassWeight, FloatArray
 from coterie.errors import InvalidParameter
 
-__all__ = ["class_weights_of_rows"]
-
 
 def class_weights_of_rows(
     class_weight: ClassWeight,

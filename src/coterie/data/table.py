@@ -27,23 +27,6 @@ from coterie._value_types import NONE, TEXT, one_of, tuple_of
 from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType, SchemaMismatch
 
-__all__ = [
-    "NUMBER_KINDS",
-    "RESHAPE",
-    "TABLES",
-    "Column",
-    "ColumnOrder",
-    "Schema",
-    "Table",
-    "check_size",
-    "check_two_dimensions",
-    "days_of",
-    "is_read_in_place",
-    "native_numbers",
-    "number_levels",
-    "table_of_numbers",
-]
-
 TABLES = "a 2-D array, a data frame, a dict of columns or a sparse matrix"
 RESHAPE = (  # scikit-learn's own sentence, which its checks look for
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "

@@ -17,8 +17,6 @@ from coterie.data.place import Place
 from coterie.data.table import native_numbers, number_levels
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["Target", "check_lengths", "read_target"]
-
 _ONE_DIMENSION = "a list or an array of one value for each row"
 _USE_CLASSIFIER = "Convert y to numbers, or use the classifier for labels."
 

@@ -12,8 +12,6 @@ from coterie.data.frames import is_series, series_values
 from coterie.data.target import check_lengths
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["combined_weight", "read_weight"]
-
 
 def read_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Weights as float64, one per row; None stays None, and a number counts for every row.

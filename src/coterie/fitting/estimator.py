@@ -30,8 +30,6 @@ from coterie.fitting.sklearn_callbacks import (
     watching_members,
 )
 
-__all__ = ["Estimator", "FitRun", "FitSignature", "forget", "set_any_table", "signature_of"]
-
 # With another value the known trees would not be the first trees of the longer fit, or would predict something else.
 _SETTLED = (
     "loss",

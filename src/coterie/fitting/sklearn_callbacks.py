@@ -12,15 +12,6 @@ from typing import Any
 
 from coterie.fitting.monitor import FitEvent
 
-__all__ = [
-    "CallbackSupport",
-    "MemberCallbacks",
-    "StepCallbacks",
-    "callbacks_of_members",
-    "managed_callbacks",
-    "watching_members",
-]
-
 CallbackSupport: type
 managed_callbacks: Callable[[Any], AbstractContextManager[None]]
 
