@@ -168,6 +168,18 @@ def check_size(n_rows: int, n_columns: int) -> None:
             )
 
 
+def check_lengths(*lengths: int, parameter: str | None = None) -> None:
+    """The first length is that of X; `parameter` has the last."""
+    if len(set(lengths)) > 1:
+        raise InvalidInput(
+            f"Found input variables with inconsistent numbers of samples: {list(lengths)}.",
+            parameter=parameter,
+            received=list(lengths),
+            allowed=f"one for each of the {lengths[0]} rows",
+            hint="X, y and sample_weight need one entry for each row.",
+        )
+
+
 def _verify_schema(schema: Any) -> None:
     if schema.names is not None:
         expect(len(schema.names) == len(schema.kinds), "has names and kinds of different columns")

@@ -75,11 +75,9 @@ class MemberCallbacks:
 
 
 _OF_MEMBERS: ContextVar[MemberCallbacks | None] = ContextVar("callbacks_of_members", default=None)
-
-
-def callbacks_of_members() -> MemberCallbacks | None:
-    """The callbacks of the ensemble whose members are fitted in this thread, if it has any."""
-    return _OF_MEMBERS.get()
+callbacks_of_members = (
+    _OF_MEMBERS.get
+)  # of the ensemble whose members are fitted in this thread, if it has any
 
 
 @contextmanager
