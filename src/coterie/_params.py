@@ -27,31 +27,6 @@ from sklearn.utils import check_random_state
 from coterie._typing import SeedArray, SeedLike
 from coterie.errors import InvalidParameter
 
-__all__ = [
-    "ArrayLike",
-    "Boolean",
-    "EstimatorLike",
-    "Fraction",
-    "Function",
-    "Instance",
-    "Integer",
-    "MappingLike",
-    "OneOf",
-    "Params",
-    "Real",
-    "Rule",
-    "Seed",
-    "Share",
-    "check_first",
-    "check_params",
-    "in_short",
-    "is_auto",
-    "resolve_n_jobs",
-    "root_seed",
-    "spawn_seeds",
-    "unexpected",
-]
-
 
 class Rule(Protocol):
     """What a parameter may be."""

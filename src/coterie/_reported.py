@@ -6,8 +6,6 @@ A class takes it as a method: `report = report_model`.
 from importlib import import_module
 from typing import Any
 
-__all__ = ["report_model"]
-
 
 def report_model(
     model: Any,

@@ -12,7 +12,7 @@ PACKAGE = Path(coterie.__file__).parent
 
 
 def modules_entered(call: Callable[[], object]) -> set[str]:
-    """The modules in which a function runs during the call, such as "boosting/plan.py"; importing one does not count."""
+    """The modules of which functions run during the call, such as "boosting/plan.py"; importing one does not count."""
     files: set[str] = set()
 
     def hook(frame: FrameType, event: str, _: Any) -> None:

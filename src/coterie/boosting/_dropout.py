@@ -21,8 +21,6 @@ from coterie.boosting._prediction import add_scores
 from coterie.boosting._trainer import Booster, units_of
 from coterie.errors import InvalidParameter
 
-__all__ = ["DroppingBooster", "check_dropout", "dart_weights"]
-
 
 class DroppingBooster(Booster):
     """A booster that leaves each earlier round out with the chance `rate`, and in the share `skip` of rounds none."""

@@ -11,8 +11,6 @@ from coterie.boosting._trainer import Booster, EvalResult
 from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 
-__all__ = ["EvalSetEvaluator", "HeldOutEvaluator"]
-
 
 class HeldOutEvaluator:
     """Each booster is measured on the rows that it left out; a score is taken of all these rows together."""

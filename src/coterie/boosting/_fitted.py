@@ -21,13 +21,6 @@ from coterie.data.target_statistics import TargetStatistics
 from coterie.fitting.estimator import FitSignature
 from coterie.fitting.fitted_state import PRUNED_FITTED, TABLE_FITTED, require, verify_columns
 
-__all__ = [
-    "BOOSTING_CLASSIFIER_FITTED",
-    "BOOSTING_FITTED",
-    "BOOSTING_REGRESSOR_FITTED",
-    "verify_boosting",
-]
-
 BOOSTING_FITTED: Fitted = {
     **TABLE_FITTED,
     **PRUNED_FITTED,

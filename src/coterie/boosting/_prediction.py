@@ -12,8 +12,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.errors import InvalidParameter
 
-__all__ = ["add_scores", "check_staged", "first_rounds", "staged_scores"]
-
 Model = TypeVar("Model", bound=Any)
 
 # What was found out with all rounds.

@@ -22,18 +22,6 @@ from coterie.data.encoding import Encoded
 from coterie.fitting.early_stopping import EarlyStopping
 from coterie.losses import BoundLoss
 
-__all__ = [
-    "Booster",
-    "BoosterGroup",
-    "EvalResult",
-    "Evaluator",
-    "ModelSoFar",
-    "OnRound",
-    "Part",
-    "Trainer",
-    "units_of",
-]
-
 OnRound = Callable[[int, Callable[[], dict[str, Any]]], bool]
 
 _ROUNDS_AT_ONCE = 10

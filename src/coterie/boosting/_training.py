@@ -52,8 +52,6 @@ from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 from coterie.losses import BoundLoss, InitScore
 
-__all__ = ["BoostingData", "BoostingFit", "TrainedBoosting", "train"]
-
 # A table of so few cells: threads would wait for each other as long as they work, and longer on a busy machine.
 _FEW_CELLS = 50_000
 

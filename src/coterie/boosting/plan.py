@@ -27,17 +27,6 @@ from coterie.errors import InvalidParameter
 from coterie.losses import BoundLoss
 from coterie.trees.growth_rules import interaction_sets, monotone_of, with_made_features
 
-__all__ = [
-    "Plan",
-    "Policy",
-    "automatic_folds",
-    "automatic_share",
-    "grow_options",
-    "make_plan",
-    "sampling_of",
-    "takes_several_targets",
-]
-
 
 @dataclass(frozen=True)
 class Policy:

@@ -15,7 +15,8 @@ from coterie.combining._pruning_order import (
     reduced_error_order,
     residual_products,
 )
-from coterie.data.target import check_lengths, read_target
+from coterie.data.table import check_lengths
+from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.members.member_predictions import MemberPredictions

@@ -14,8 +14,6 @@ from coterie.data.place import Place
 from coterie.data.table import Column, days_of, native_numbers
 from coterie.errors import InvalidInput
 
-__all__ = ["column_from_array", "column_from_labels", "labelled_column", "numeric_column"]
-
 
 def numeric_column(name: str, values: AnyArray) -> Column:
     values = native_numbers(values, where=Place("X", name))

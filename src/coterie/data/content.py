@@ -13,8 +13,6 @@ from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie.data.frames import is_series, series_values
 from coterie.data.table import Column, Table
 
-__all__ = ["hashes_of_numbers", "hashes_of_objects", "hashes_of_rows"]
-
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits: neighbouring columns become distant seeds
 
 

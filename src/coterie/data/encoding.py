@@ -15,8 +15,6 @@ from coterie.data.levels import is_number
 from coterie.data.table import Column, Table, number_levels
 from coterie.errors import InvalidInput, SchemaMismatch
 
-__all__ = ["Coding", "Encoded", "Lookup", "as_numbers", "raw_codes", "take_rows"]
-
 _MOST_CODES = 255
 
 
@@ -79,7 +77,7 @@ def _verify_coding(coding: Any) -> None:
     verify=_verify_coding,
 )
 @dataclass(frozen=True)
-class Coding:
+class LevelCoding:
     """How the labels of one column become numbers: `code[i]` belongs to `levels[i]`."""
 
     name: str
@@ -99,7 +97,7 @@ class Coding:
         levels: AnyArray,
         target: AnyArray | None,
         weight: FloatArray | None,
-    ) -> tuple["Coding", CodeArray]:
+    ) -> tuple["LevelCoding", CodeArray]:
         """The coding of a nominal column, and the place of each row's level among those that occur."""
         used = _used_levels(codes, len(levels))
         n_used = len(used)
@@ -112,7 +110,7 @@ class Coding:
         return cls(name, "nominal", levels, code, max(1, int(code.max(initial=-1)) + 1)), codes
 
     @classmethod
-    def ordered(cls, name: str, levels: AnyArray) -> "Coding":
+    def ordered(cls, name: str, levels: AnyArray) -> "LevelCoding":
         """The coding of a column whose levels have an order of their own."""
         return cls(name, "ordered", levels, np.arange(len(levels), dtype=np.int32), 0)
 

@@ -17,8 +17,6 @@ from coterie.data.table import Schema
 if TYPE_CHECKING:  # it is encoded here before the table would be read
     from coterie.data.prepare import Encoder
 
-__all__ = ["MOST_ROWS", "encode_few"]
-
 MOST_ROWS = 32
 _EXACT = 2**53  # whole numbers up to here are floats
 _PLAIN = frozenset((str, int, float, bool))

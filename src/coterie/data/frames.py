@@ -20,8 +20,6 @@ from coterie.data.place import Place
 from coterie.data.table import Column, is_read_in_place
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["Frame", "eager_frame", "is_frame", "is_series", "read_frame", "read_series", "series_values"]
-
 _Series: TypeAlias = Any
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _FLOATS = (np.dtype("f4"), np.dtype("f8"), nw.Float32(), nw.Float64())

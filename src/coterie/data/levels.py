@@ -21,8 +21,6 @@ from coterie._typing import AnyArray, CodeArray
 from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["is_missing", "is_number", "label_levels", "plain_label", "sorted_levels"]
-
 _LABELS = "a string or a number (or a date, or missing)"
 
 

@@ -22,9 +22,6 @@ from coterie.data.prepare import read_table
 from coterie.data.table import Table
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
 
-__all__ = ["Columns", "TableShape", "chosen_columns", "row_indexable", "rows_of", "table_shape"]
-
-
 _NAMES = tuple_of(TEXT) | NONE
 
 

@@ -16,15 +16,13 @@ from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray, FloatArray, Task, UnknownCategory
 from coterie._value_types import ANY, COUNT, RECOMPUTED, array, dict_of, instance, one_of
 from coterie.data.categorical import nominal_columns
-from coterie.data.encoding import Coding, Encoded, Lookup, as_numbers, raw_codes
+from coterie.data.encoding import Encoded, LevelCoding, Lookup, as_numbers, raw_codes
 from coterie.data.few_rows import encode_few
 from coterie.data.readers import read_other_table
 from coterie.data.table import NUMBER_KINDS, ColumnOrder, Schema, Table, table_of_numbers
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import SchemaMismatch
-
-__all__ = ["Encoder", "TrainingData", "prepare_prediction", "prepare_training", "read_table"]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
@@ -55,7 +53,7 @@ def _stored_encoder(state: dict[str, Any]) -> "Encoder":
         "categorical_features": ANY,
         "unknown_category": one_of("missing", "error"),
         "n_levels": array("i", 1),
-        "_codings": dict_of(COUNT, instance(Coding)),
+        "_codings": dict_of(COUNT, instance(LevelCoding)),
         "_lookups": RECOMPUTED,
     },
     verify=_verify_encoder,
@@ -90,7 +88,7 @@ class Encoder:
         self.categorical_features = categorical_features
         self.unknown_category = unknown_category
         self.n_levels: CodeArray = np.zeros(0, dtype=np.int32)
-        self._codings: dict[int, Coding] = {}
+        self._codings: dict[int, LevelCoding] = {}
         self._lookups: list[Lookup | None] = []
 
     def __getstate__(self) -> dict[str, Any]:
@@ -167,10 +165,10 @@ class Encoder:
         for index, (codes, levels) in raw_codes(table, sorted(wanted)).items():
             name = table.label(index)
             if nominal[index]:
-                coding, places[index] = Coding.nominal(name, codes, levels, target, weight)
+                coding, places[index] = LevelCoding.nominal(name, codes, levels, target, weight)
                 self.n_levels[index] = coding.n_codes
             else:
-                coding, places[index] = Coding.ordered(name, levels), codes
+                coding, places[index] = LevelCoding.ordered(name, levels), codes
             self._codings[index] = coding
         return places
 

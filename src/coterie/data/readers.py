@@ -21,8 +21,6 @@ from coterie.data.table import (
 )
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["read_other_table"]
-
 
 def read_other_table(X: Any) -> Table:
     """A table that is no plain array of numbers."""

@@ -27,23 +27,6 @@ from coterie._value_types import NONE, TEXT, one_of, tuple_of
 from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType, SchemaMismatch
 
-__all__ = [
-    "NUMBER_KINDS",
-    "RESHAPE",
-    "TABLES",
-    "Column",
-    "ColumnOrder",
-    "Schema",
-    "Table",
-    "check_size",
-    "check_two_dimensions",
-    "days_of",
-    "is_read_in_place",
-    "native_numbers",
-    "number_levels",
-    "table_of_numbers",
-]
-
 TABLES = "a 2-D array, a data frame, a dict of columns or a sparse matrix"
 RESHAPE = (  # scikit-learn's own sentence, which its checks look for
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
@@ -183,6 +166,18 @@ def check_size(n_rows: int, n_columns: int) -> None:
                 received=(n_rows, n_columns),
                 allowed="at least one row and one column",
             )
+
+
+def check_lengths(*lengths: int, parameter: str | None = None) -> None:
+    """The first length is that of X; `parameter` has the last."""
+    if len(set(lengths)) > 1:
+        raise InvalidInput(
+            f"Found input variables with inconsistent numbers of samples: {list(lengths)}.",
+            parameter=parameter,
+            received=list(lengths),
+            allowed=f"one for each of the {lengths[0]} rows",
+            hint="X, y and sample_weight need one entry for each row.",
+        )
 
 
 def _verify_schema(schema: Any) -> None:

@@ -10,14 +10,12 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from coterie._typing import AnyArray, ClassWeight, FloatArray, Task
-from coterie.data.class_weight import class_weights_of_rows
 from coterie.data.frames import is_frame, is_series, series_values
 from coterie.data.levels import is_missing, is_number, label_levels
 from coterie.data.place import Place
-from coterie.data.table import native_numbers, number_levels
+from coterie.data.table import check_lengths, native_numbers, number_levels
+from coterie.data.weight import class_weights_of_rows
 from coterie.errors import InvalidInput, InvalidType
-
-__all__ = ["Target", "check_lengths", "read_target"]
 
 _ONE_DIMENSION = "a list or an array of one value for each row"
 _USE_CLASSIFIER = "Convert y to numbers, or use the classifier for labels."
@@ -83,18 +81,6 @@ def read_target(
     if array.ndim == 1:
         return Target(task, codes[0], classes[0], row_weight)
     return Target(task, np.stack(codes, axis=1), classes, row_weight)
-
-
-def check_lengths(*lengths: int, parameter: str | None = None) -> None:
-    """The first length is that of X; `parameter` has the last."""
-    if len(set(lengths)) > 1:
-        raise InvalidInput(
-            f"Found input variables with inconsistent numbers of samples: {list(lengths)}.",
-            parameter=parameter,
-            received=list(lengths),
-            allowed=f"one for each of the {lengths[0]} rows",
-            hint="X, y and sample_weight need one entry for each row.",
-        )
 
 
 def _as_array(y: Any) -> AnyArray:

@@ -25,8 +25,6 @@ from coterie._value_types import COUNT, FLOAT_VECTOR, NONE, array, instance, lis
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData
 
-__all__ = ["Source", "TargetStatistics", "find_sources", "learned_statistics", "target_components"]
-
 _PRIOR_ROWS = 1.0
 _FEW_LEVELS = 10
 _MOST_COMPONENTS = 8

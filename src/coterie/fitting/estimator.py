@@ -26,11 +26,10 @@ from coterie.fitting.monitor import FitEvent, Step, active_monitors, emit
 from coterie.fitting.sklearn_callbacks import (
     CallbackSupport,
     StepCallbacks,
+    callbacks_of_members,
     managed_callbacks,
     watching_members,
 )
-
-__all__ = ["Estimator", "FitRun", "FitSignature", "forget", "set_any_table", "signature_of"]
 
 # With another value the known trees would not be the first trees of the longer fit, or would predict something else.
 _SETTLED = (
@@ -94,7 +93,7 @@ class Estimator(CallbackSupport, BaseEstimator):
             if previous is None:
                 forget(self)
             stack.enter_context(managed_callbacks(self))
-            if self._has_members:
+            if self._has_members and (getattr(self, "_skl_callbacks", None) or callbacks_of_members()):
                 stack.enter_context(watching_members(self, X, y))
             run = FitRun(self, X, y, previous=previous, resume=bool(resume), n_threads=n_threads)
             yield run

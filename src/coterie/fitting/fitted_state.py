@@ -9,15 +9,6 @@ from coterie._value_types import ANY, COUNT, INTEGERS, LABELS, TEXT, dict_of, in
 from coterie.data.prepare import Encoder
 from coterie.data.table import Schema
 
-__all__ = [
-    "CLASSES_FITTED",
-    "PRUNED_FITTED",
-    "TABLE_FITTED",
-    "class_counts",
-    "require",
-    "verify_columns",
-]
-
 # What `prepare_training` sets.
 TABLE_FITTED: Fitted = {"schema_": instance(Schema), "encoder_": instance(Encoder)}
 CLASSES_FITTED: Fitted = {

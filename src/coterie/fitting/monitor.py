@@ -15,17 +15,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = [
-    "EventPrinter",
-    "FitEvent",
-    "Monitor",
-    "Step",
-    "active_monitors",
-    "emit",
-    "monitored",
-    "printed_progress",
-]
-
 Step: TypeAlias = Literal["round", "tree", "member", "model"]
 
 

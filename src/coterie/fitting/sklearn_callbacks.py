@@ -12,15 +12,6 @@ from typing import Any
 
 from coterie.fitting.monitor import FitEvent
 
-__all__ = [
-    "CallbackSupport",
-    "MemberCallbacks",
-    "StepCallbacks",
-    "callbacks_of_members",
-    "managed_callbacks",
-    "watching_members",
-]
-
 CallbackSupport: type
 managed_callbacks: Callable[[Any], AbstractContextManager[None]]
 
@@ -84,11 +75,9 @@ class MemberCallbacks:
 
 
 _OF_MEMBERS: ContextVar[MemberCallbacks | None] = ContextVar("callbacks_of_members", default=None)
-
-
-def callbacks_of_members() -> MemberCallbacks | None:
-    """The callbacks of the ensemble whose members are fitted in this thread, if it has any."""
-    return _OF_MEMBERS.get()
+callbacks_of_members = (
+    _OF_MEMBERS.get
+)  # of the ensemble whose members are fitted in this thread, if it has any
 
 
 @contextmanager

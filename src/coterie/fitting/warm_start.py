@@ -14,14 +14,6 @@ from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 from coterie.fitting.estimator import FitSignature
 
-__all__ = [
-    "BEGIN_ANEW",
-    "PreviousFit",
-    "check_continues",
-    "check_no_fewer",
-    "check_same_settings",
-]
-
 BEGIN_ANEW = "To begin anew, set warm_start=False."  # the hint of most families
 
 

@@ -11,8 +11,6 @@ from coterie.losses.log_loss import LogOddsFormulas, best_log_odds
 from coterie.losses.loss import LEAST_SHARE, Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
 from coterie.losses.tasks import RegressionLoss
 
-__all__ = ["CrossEntropy"]
-
 
 class BoundCrossEntropy(UnscaledBoundLoss):
     """Its best constant is the log odds of the mean."""

@@ -11,8 +11,6 @@ from coterie.losses.derivative_check import call, check_derivatives, refuse_not_
 from coterie.losses.loss import LinkFunction, LossTask, RowFunction
 from coterie.losses.tasks import ClassificationLoss, RegressionLoss
 
-__all__ = ["CustomLoss"]
-
 
 @dataclass(frozen=True, repr=False)
 class CustomLoss(RegressionLoss):

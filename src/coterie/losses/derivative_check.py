@@ -16,8 +16,6 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.errors import InvalidParameter
 from coterie.losses.loss import RowLoss
 
-__all__ = ["Formulas", "call", "check_derivatives", "refuse_not_finite"]
-
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
 _MOST_ROWS = 8

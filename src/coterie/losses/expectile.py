@@ -8,8 +8,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.losses.loss import BoundResiduals, Derivatives, InitScore, check_between, safe_mean, weighted
 from coterie.losses.tasks import RegressionLoss
 
-__all__ = ["Expectile"]
-
 
 class BoundExpectile(BoundResiduals):
     """Its best constant is the expectile of the targets."""

@@ -10,8 +10,6 @@ from coterie.losses.log_loss import best_log_odds, class_shares
 from coterie.losses.loss import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
 from coterie.losses.tasks import ClassificationLoss
 
-__all__ = ["Exponential"]
-
 _MOST = 40.0  # a margin of -40 pulls no harder than it must: its exponential times a weight fits float32
 
 

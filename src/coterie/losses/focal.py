@@ -10,8 +10,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.losses.loss import check_between
 from coterie.losses.tasks import ClassificationLoss
 
-__all__ = ["Focal"]
-
 
 @dataclass(frozen=True)
 class Focal(ClassificationLoss, name="focal"):

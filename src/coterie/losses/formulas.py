@@ -22,8 +22,6 @@ from coterie.losses.loss import (
     weighted,
 )
 
-__all__ = ["BoundFormulas", "crossing"]
-
 
 class BoundFormulas(BoundLoss):
     """Scores are kept relative to where each row begins."""

@@ -11,8 +11,6 @@ from coterie.losses.loss import BoundResiduals, Derivatives, InitScore, check_be
 from coterie.losses.quantile import weighted_quantile
 from coterie.losses.tasks import RegressionLoss
 
-__all__ = ["Huber", "HuberWithDelta"]
-
 
 @dataclass(frozen=True)
 class HuberWithDelta(RegressionLoss):

@@ -21,8 +21,6 @@ from coterie.losses.loss import (
 )
 from coterie.losses.tasks import ClassificationLoss
 
-__all__ = ["LogLoss", "LogOddsFormulas", "MultinomialLogLoss", "best_log_odds", "class_shares"]
-
 
 class LogOddsFormulas(Loss):
     """Log loss of y from 0 to 1, where the raw prediction is the log odds."""

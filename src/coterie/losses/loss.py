@@ -29,32 +29,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 if TYPE_CHECKING:  # the tasks are losses themselves
     from coterie.losses.tasks import ClassificationLoss, RegressionLoss
 
-__all__ = [
-    "BEST_CONSTANT",
-    "LEAST_SHARE",
-    "LOSSES",
-    "BoundLoss",
-    "BoundResiduals",
-    "Derivatives",
-    "Float32Array",
-    "InitScore",
-    "LeafQuantile",
-    "LinkFunction",
-    "Loss",
-    "LossTask",
-    "RowFunction",
-    "RowLoss",
-    "UnscaledBoundLoss",
-    "check_between",
-    "loss_for_classes",
-    "loss_for_targets",
-    "no_hessian",
-    "power_of_two_above",
-    "safe_mean",
-    "weighted",
-    "without_offset",
-]
-
 Float32Array: TypeAlias = NDArray[np.float32]
 Derivatives: TypeAlias = tuple[Float32Array, Float32Array]
 RowFunction: TypeAlias = Callable[[FloatArray, FloatArray], Any]

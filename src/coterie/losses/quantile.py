@@ -17,8 +17,6 @@ from coterie.losses.loss import (
 )
 from coterie.losses.tasks import RegressionLoss
 
-__all__ = ["Absolute", "Quantile", "weighted_quantile"]
-
 
 class BoundPinball(BoundResiduals):
     """The pinball loss of one level or several.

@@ -20,8 +20,6 @@ from coterie.losses.loss import (
 )
 from coterie.losses.tasks import RegressionLoss
 
-__all__ = ["Squared", "SquaredOfSeveral"]
-
 
 class BoundSquared(BoundResiduals):
     """Its best constant is the mean."""

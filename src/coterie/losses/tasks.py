@@ -11,8 +11,6 @@ from coterie.errors import InvalidParameter
 from coterie.losses.formulas import BoundFormulas
 from coterie.losses.loss import LEAST_SHARE, LOSSES, BoundLoss, Loss, LossTask
 
-__all__ = ["ClassificationLoss", "LossFor", "RegressionLoss", "loss_names", "registered_losses"]
-
 
 class RegressionLoss(Loss):
     """A loss of numbers."""

@@ -18,8 +18,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses.loss import BoundLoss, Derivatives, InitScore, safe_mean
 from coterie.losses.tasks import RegressionLoss
 
-__all__ = ["Gamma", "Poisson", "Tweedie"]
-
 _MOST = 40.0  # a raw prediction beyond e^40 above the mean is a step too far, not a prediction
 
 

@@ -17,21 +17,6 @@ from coterie.data.table import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.errors import InvalidInput
 
-__all__ = [
-    "LookUp",
-    "PairLookUp",
-    "Reading",
-    "Readings",
-    "Values",
-    "WholeNumbers",
-    "WithoutNumber",
-    "WithoutZero",
-    "column_names",
-    "look_up",
-    "readings_of",
-    "text_or_numbers",
-]
-
 
 @dataclass(frozen=True)
 class Values:

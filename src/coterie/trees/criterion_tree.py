@@ -60,9 +60,6 @@ from coterie.trees.text import write_tree
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 from coterie.trees.words import words_of
 
-__all__ = ["BaseDecisionTree"]
-
-
 TREE_FITTED: Fitted = {
     **TABLE_FITTED,
     "tree_": instance(GrownTree),

@@ -17,19 +17,6 @@ from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses.loss import power_of_two_above
 
-__all__ = [
-    "classes_per_output",
-    "criterion_options",
-    "features_with_missing",
-    "in_units",
-    "interaction_sets",
-    "max_features_of",
-    "monotone_of",
-    "refuse_impossible_counts",
-    "unit_of",
-    "with_made_features",
-]
-
 _MOST_DEPTH = 2**31
 _MOST_ROWS = 2**62
 _ROWS_AT_ONCE = 65_536
