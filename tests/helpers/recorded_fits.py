@@ -6,11 +6,15 @@ models, and the changelog says so:
     python -m tests.helpers.recorded_fits
 
 A hash is of the trees (or of the fitted members) and of every prediction that a model can make of a table with missing
-values, categories and weights.
+values, categories and weights. Hashes that also hold where numpy and BLAS compute with other instructions are listed as
+`anywhere`; the others depend on the last bits of a dot product or an exponential.
 """
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +24,7 @@ import numpy as np
 import pandas as pd
 import scipy
 import sklearn
+import threadpoolctl
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
@@ -33,11 +38,20 @@ RECORDED = Path(__file__).with_name("recorded_fits.json")
 N_ROWS = 240
 
 
-def environment() -> dict[str, str]:
-    """What the last bits of numpy's and scikit-learn's functions may depend on."""
-    packages = (np, scipy, sklearn)
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    return {module.__name__: module.__version__ for module in packages} | {"vectors": " ".join(found)}
+def versions() -> dict[str, str]:
+    """The packages whose functions a model may call."""
+    return {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
+
+
+def vectors() -> list[str]:
+    """The optional instructions that numpy has found."""
+    return list(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))
+
+
+def processor() -> dict[str, str]:
+    """What the last bits of numpy's functions and of BLAS depend on."""
+    blas = {str(pool.get("architecture")) for pool in threadpoolctl.threadpool_info()}
+    return {"vectors": " ".join(vectors()), "blas": " ".join(sorted(blas))}
 
 
 def numbers(n_columns: int = 5, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -433,9 +447,38 @@ _member_cases()
 _continued_cases()
 
 
+OTHER_PROCESSORS = {
+    "an old one": {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": " ".join(vectors())},
+    "one without AVX-512": {"OPENBLAS_CORETYPE": "Haswell"},
+    "one with AVX-512": {"OPENBLAS_CORETYPE": "SkylakeX"},
+}
+
+
+def hashes_on(processor: dict[str, str]) -> dict[str, str]:
+    """The hashes that fits have when numpy and BLAS use the instructions of another processor."""
+    program = "import json; from tests.helpers.recorded_fits import CASES; "
+    program += "print(json.dumps({name: run() for name, run in CASES.items()}))"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={**os.environ, **processor},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 def main() -> None:
     hashes = {name: run() for name, run in CASES.items()}
-    RECORDED.write_text(json.dumps({"environment": environment(), "hashes": hashes}, indent=1) + "\n")
+    others = [hashes_on(processor) for processor in OTHER_PROCESSORS.values()]
+    recorded = {
+        "versions": versions(),
+        "processor": processor(),
+        "anywhere": [name for name in CASES if all(hashes[name] == other[name] for other in others)],
+        "hashes": hashes,
+    }
+    RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
 
 
 if __name__ == "__main__":
