@@ -55,8 +55,6 @@ from coterie.members.base_learner import (
     tags_of_learner,
 )
 
-__all__ = ["ANYBOOST_PARAMS", "BaseAnyBoost"]
-
 ANYBOOST_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
     "n_estimators": [Integer(1)],

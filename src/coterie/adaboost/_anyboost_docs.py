@@ -2,8 +2,6 @@
 
 from sklearn.base import ClassifierMixin
 
-__all__ = ["anyboost_texts"]
-
 _SHARED = """\
     estimator : estimator or None
         What a member is a copy of: any model with `fit` and `predict`. A regressor is fitted to the negative slopes. A

@@ -10,8 +10,6 @@ from coterie.adaboost._corrective_weights import MarginVotes, exponential_votes,
 from coterie.adaboost._rounds import Fitter, MemberRounds, Tally, scores_of_shares
 from coterie.adaboost._votes import MOST_VOTE, gains_of, leads_of
 
-__all__ = ["CorrectiveRounds", "JointVotes", "LeastLoss", "WidestMargin"]
-
 
 class JointVotes(Protocol):
     """What the votes of all members should be, and what follows from them."""

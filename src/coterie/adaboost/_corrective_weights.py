@@ -14,8 +14,6 @@ from scipy.optimize import linprog
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
 
-__all__ = ["MarginVotes", "exponential_votes", "margin_votes"]
-
 _NEWTON_STEPS = 100
 _SMALL_SLOPE = 1e-12
 

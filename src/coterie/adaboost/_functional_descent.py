@@ -20,8 +20,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import RowLoss
 from coterie.members.base_learner import BaseLearner
 
-__all__ = ["Descent", "Rows", "StepRule"]
-
 _ROUNDING = 1e-12  # an inner product this small beside its parts is the rounding error of zero
 _MOST_HALVINGS = 60
 

@@ -16,8 +16,6 @@ from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, SchemaMismatch
 
-__all__ = ["as_given_to_learners", "checked_rows", "prepare_rows"]
-
 
 def prepare_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """As `prepare_training`, without making a sparse matrix dense: a projection stands for what its rows hold."""

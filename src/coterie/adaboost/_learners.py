@@ -16,8 +16,6 @@ from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.weight_parameter import weight_parameter
 
-__all__ = ["Learner", "WeightedDraws", "check_learner", "shares_of"]
-
 
 def check_learner(estimator: Any, algorithm: str) -> None:
     """Refuse a learner that cannot predict what the algorithm needs."""

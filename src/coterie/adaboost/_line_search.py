@@ -15,8 +15,6 @@ is taken goes to where 99 of 100 parts of the slope are gone.
 import math
 from collections.abc import Callable
 
-__all__ = ["best_step"]
-
 _NOTHING_LEFT = 1e-12  # of the slope: it will not rise above zero any more
 _ENOUGH = 0.01
 _FINE = 4e-16

@@ -27,8 +27,6 @@ from coterie.fitting.first_rounds import check_first
 from coterie.members.member_predictions import MemberPredictions, numbered
 from coterie.trees.tree_sum import TreeSum
 
-__all__ = ["BaseAdaBoost"]
-
 
 class BaseAdaBoost(ClassifierMixin, Estimator):
     """Predictions from `estimators_` and `estimator_weights_`; stumps predict from one table of all their votes."""

@@ -15,16 +15,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._stumps import StumpFitter, stump_shares
 from coterie.adaboost._votes import MemberVotes, gains_of
 
-__all__ = [
-    "Fitter",
-    "MemberRounds",
-    "Rounds",
-    "StumpRounds",
-    "Tally",
-    "chosen_classes",
-    "scores_of_shares",
-]
-
 
 @dataclass(frozen=True)
 class Tally:

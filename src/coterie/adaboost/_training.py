@@ -46,17 +46,6 @@ from coterie.fitting.checkpoint_lists import CheckpointedLists
 from coterie.fitting.eval_set import EvalSet
 from coterie.members.weight_parameter import weight_parameter
 
-__all__ = [
-    "ADABOOST_PARAMS",
-    "AdaBoostSettings",
-    "EvalErrorTracker",
-    "RoundLog",
-    "boost",
-    "check_together",
-    "method_of",
-    "rounds_for",
-]
-
 ADABOOST_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
     "n_estimators": [Integer(1)],

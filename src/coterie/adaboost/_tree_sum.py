@@ -16,8 +16,6 @@ from coterie.trees.flat_tree import FlatTree
 from coterie.trees.links import Logistic, OneClass, Softmax
 from coterie.trees.tree_sum import TreeSum, as_matrix
 
-__all__ = ["adaboost_features", "adaboost_tree_sum"]
-
 
 def adaboost_tree_sum(model: Any) -> TreeSum:
     """A fitted model as a sum of trees; refuses members that are no stumps."""

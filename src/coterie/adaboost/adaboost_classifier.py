@@ -41,8 +41,6 @@ from coterie.fitting.warm_start import (
     signature_of,
 )
 
-__all__ = ["AdaBoostClassifier"]
-
 
 @dataclass(frozen=True)
 class AdaBoostState:

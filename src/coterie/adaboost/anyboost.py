@@ -27,8 +27,6 @@ from coterie.losses import (
 )
 from coterie.trees.growth_rules import unit_of
 
-__all__ = ["AnyBoostClassifier", "AnyBoostRegressor"]
-
 
 @storable_estimator(verify=verify_columns)
 @documented(anyboost_texts)

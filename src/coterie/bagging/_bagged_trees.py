@@ -30,8 +30,6 @@ from coterie.forests.plan import BagPlan
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["KnownOob", "forest_on_bags", "grow_together", "tree_predictions"]
-
 _FORESTS = {
     (DecisionTreeClassifier, "best"): RandomForestClassifier,
     (DecisionTreeClassifier, "random"): ExtraTreesClassifier,

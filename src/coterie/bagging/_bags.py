@@ -25,8 +25,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.plan import BagPlan, copies_of
 from coterie.trees.limits import max_features_of
 
-__all__ = ["Bag", "Bags", "ColumnDraws", "as_given_bags"]
-
 _ROWS, _COLUMNS = 0, 1  # streams of random numbers that never meet
 
 

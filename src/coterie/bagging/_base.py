@@ -61,8 +61,6 @@ from coterie.members.single_learner import params_of_learner, router_of, take_in
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import TreeSum, labels_by_target
 
-__all__ = ["BaseBagging"]
-
 _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
 _ROWS_AT_ONCE = 2**23  # rows of all these bags
 

@@ -25,8 +25,6 @@ from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.forests.tree_members import FORESTS, Members
 from coterie.members.response import ResponseMethod
 
-__all__ = ["BAGGING_CLASSIFIER_FITTED", "BAGGING_REGRESSOR_FITTED"]
-
 _BAGGING: Fitted = {
     **PRUNED_FITTED,
     "estimator_": MODEL,

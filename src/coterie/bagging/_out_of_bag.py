@@ -9,8 +9,6 @@ from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import FLOAT_VECTOR, INTEGERS, NUMBER, array, list_of
 from coterie.forests.out_of_bag import OutOfBag
 
-__all__ = ["OobSums"]
-
 
 def _verify_sums(sums: Any) -> None:
     n_rows = len(sums.sums)

@@ -4,8 +4,6 @@ from sklearn.base import ClassifierMixin
 
 from coterie.members.parameter_docs import MEMBER_WORDS
 
-__all__ = ["bagging_texts"]
-
 _PARAMETERS = """\
     estimator : estimator or None
         The learner, of which every member is a copy; None: {default}.

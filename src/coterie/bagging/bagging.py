@@ -20,8 +20,6 @@ from coterie.members.named_members import verify_members
 from coterie.members.response import ResponseMethod, method_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["BaggingClassifier", "BaggingRegressor"]
-
 
 def _has_scores(ensemble: Any) -> bool:
     """Whether members have scores."""

@@ -16,8 +16,6 @@ from coterie.cli.console import Messages
 from coterie.cli.errors import BROKEN_PIPE, INTERRUPTED, CommandError, exit_code_of
 from coterie.errors import CoterieError
 
-__all__ = ["command"]
-
 _OPTIONS = {
     "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")],
     "debug": Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")],

@@ -29,8 +29,6 @@ from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models
 from coterie.committee.families import families
 
-__all__ = ["compare"]
-
 
 @command
 def compare(

@@ -13,8 +13,6 @@ from rich.text import Text
 
 from coterie.fitting.monitor import FitEvent, Step, monitored
 
-__all__ = ["Messages"]
-
 
 class Messages:
     """Notes, warnings, errors and progress; if they are `quiet`, warnings and errors alone."""

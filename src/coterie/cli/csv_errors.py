@@ -5,8 +5,6 @@ import re
 
 from coterie.cli.data_files import DataFiles, text_of
 
-__all__ = ["csv_error"]
-
 
 def csv_error(files: DataFiles, message: str) -> str | None:
     """A sentence about the first line that is not like the others, or None if all are alike."""

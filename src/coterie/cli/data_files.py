@@ -13,8 +13,6 @@ from typing import IO, Literal
 
 from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
 
-__all__ = ["DataFiles", "check_exists", "find_files", "text_of"]
-
 FileFormat = Literal["csv", "parquet", "json"]
 _FORMATS: dict[str, FileFormat] = {
     ".csv": "csv",

@@ -9,23 +9,6 @@ from typing import Any
 
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFileError
 
-__all__ = [
-    "BROKEN_PIPE",
-    "DATA",
-    "INTERRUPTED",
-    "MODEL_FILE",
-    "QUALITY_GATE",
-    "STDOUT",
-    "UNEXPECTED",
-    "USAGE",
-    "CommandError",
-    "exit_code_of",
-    "guessed",
-    "listed",
-    "nearest",
-    "writing",
-]
-
 UNEXPECTED = 1
 USAGE = 2
 DATA = 3

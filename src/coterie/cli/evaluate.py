@@ -13,8 +13,6 @@ from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WeightO
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, print_out
 
-__all__ = ["evaluate"]
-
 
 @command
 def evaluate(

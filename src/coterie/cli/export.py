@@ -14,8 +14,6 @@ from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
 from coterie.export import to_onnx, to_treelite
 
-__all__ = ["export"]
-
 
 @command
 def export(

@@ -33,8 +33,6 @@ from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
 from coterie.files import save
 
-__all__ = ["fit"]
-
 
 @command
 def fit(

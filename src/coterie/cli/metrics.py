@@ -12,8 +12,6 @@ from sklearn import metrics
 from coterie._typing import AnyArray
 from coterie.cli.errors import DATA, QUALITY_GATE, USAGE, CommandError, guessed
 
-__all__ = ["MetricInputs", "QualityGate", "check_gates", "measured", "read_gates"]
-
 
 @dataclass(frozen=True)
 class MetricInputs:

@@ -17,8 +17,6 @@ from coterie.cli.training import missing_in, no_rows
 from coterie.errors import ModelFileError
 from coterie.files import inspect_file, load
 
-__all__ = ["LoadedModel", "open_model", "with_advice"]
-
 
 @dataclass(frozen=True)
 class LoadedModel:

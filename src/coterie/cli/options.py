@@ -5,23 +5,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "DataArgument",
-    "DropOption",
-    "FoldsOption",
-    "GroupsOption",
-    "JobsOption",
-    "JsonOption",
-    "ModelArgument",
-    "ScoringOption",
-    "SeedOption",
-    "TargetOption",
-    "TaskOption",
-    "TimeOption",
-    "WeightOption",
-    "WhereOption",
-]
-
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A file of `coterie fit` or coterie.save.")
 ]

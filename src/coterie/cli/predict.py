@@ -16,8 +16,6 @@ from coterie.cli.reading import open_table
 from coterie.cli.table_files import TABLE_ENDINGS, write_table
 from coterie.cli.writing import check_place
 
-__all__ = ["predict"]
-
 
 @command
 def predict(

@@ -14,8 +14,6 @@ from coterie.cli.training import TrainingTable, missing_in
 from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["ColumnWarning", "column_warnings", "cost_line", "size_line"]
-
 _PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
 _MANY_MISSING = 0.9
 _FEWEST_ROWS = 50  # for a warning about a single column

@@ -18,8 +18,6 @@ from coterie.cli.csv_errors import csv_error
 from coterie.cli.data_files import DataFiles, find_files
 from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
 
-__all__ = ["DataTable", "open_table"]
-
 # What stands for a missing value in a CSV file.
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "<NA>", "?")
 _KINDS = (

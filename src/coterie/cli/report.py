@@ -12,8 +12,6 @@ from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOp
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
 
-__all__ = ["REPORT_ENDINGS", "report", "write_report"]
-
 REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 
 

@@ -8,8 +8,6 @@ from coterie._params import resolve_n_jobs
 from coterie.cli.errors import USAGE, CommandError, guessed
 from coterie.errors import InvalidParameter
 
-__all__ = ["check_settings", "names_in"]
-
 
 def check_settings(scoring: str | None, jobs: int | None) -> None:
     """Refuse what no fit accepts."""

@@ -12,8 +12,6 @@ import numpy as np
 from coterie._typing import AnyArray
 from coterie.cli.writing import as_json, placed, print_out
 
-__all__ = ["TABLE_ENDINGS", "write_table"]
-
 _JSON_LINES = (".jsonl", ".ndjson")
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", *_JSON_LINES)
 

@@ -13,8 +13,6 @@ from coterie.cli.errors import DATA, USAGE, CommandError
 from coterie.cli.reading import DataTable
 from coterie.committee.comparison import read_any_target
 
-__all__ = ["Roles", "TrainingTable", "missing_in", "no_rows", "read_training"]
-
 
 @dataclass(frozen=True)
 class Roles:

@@ -17,8 +17,6 @@ from coterie._params import in_short
 from coterie._typing import AnyArray
 from coterie.errors import InvalidParameter
 
-__all__ = ["Code", "as_code", "code_matrix", "separation"]
-
 Code = NDArray[np.int8]
 
 _TRIES = 64

@@ -18,8 +18,6 @@ from coterie._storage import storable
 from coterie._typing import FloatArray, RowArray
 from coterie._value_types import array
 
-__all__ = ["RankScales", "as_probabilities", "majority", "mean", "median"]
-
 _N_RANKS = 256
 
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 
-__all__ = ["LOSSES", "coupled", "distances", "logits"]
-
 _ROUNDS = 100
 _LEAST = 1e-12
 

@@ -15,8 +15,6 @@ from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod
 
-__all__ = ["FinalFitData", "final_score", "fitted_final", "score_of"]
-
 
 @storable(
     "FinalLesson",

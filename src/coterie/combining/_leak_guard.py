@@ -23,8 +23,6 @@ from coterie.data.parts import rows_of
 from coterie.members.oof_score import score_of_codes, score_of_numbers
 from coterie.members.out_of_fold import Fold
 
-__all__ = ["folds_within", "guard_against_leaks"]
-
 
 def guard_against_leaks(
     stack: Any,

@@ -16,8 +16,6 @@ from coterie.data.frames import eager_frame, is_frame
 from coterie.errors import InvalidInput
 from coterie.members.response import ResponseMethod
 
-__all__ = ["features_of", "joined"]
-
 
 def features_of(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
     """Answers as features: of two probabilities the second is enough; votes become the number of the class."""

@@ -4,8 +4,6 @@ from sklearn.base import ClassifierMixin
 
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
 
-__all__ = ["stacking_texts"]
-
 _CV = """\
     cv : int, splitter, list of (train, test), "prefit" or None
         How rows are held out, as in scikit-learn; None is 5 folds, stratified for classes. It need not be a

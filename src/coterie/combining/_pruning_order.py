@@ -8,8 +8,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
 
-__all__ = ["losses_along", "margin_distance_order", "reduced_error_order", "residual_products"]
-
 _MARGIN = 0.075  # a little on the right side: rows that are right anyway need no more members
 
 

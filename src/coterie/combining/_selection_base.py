@@ -40,8 +40,6 @@ from coterie.members.response import ResponseMethod
 from coterie.trees.limits import Share
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["SELECTION_FITTED", "SELECTION_PARAMS", "BaseSelection"]
-
 SELECTION_PARAMS: Params = {
     **MEMBER_PARAMS,
     "scoring": [ScorerName(), Function(), None],

@@ -19,8 +19,6 @@ import numpy as np
 
 from coterie._typing import FloatArray
 
-__all__ = ["least_log_loss", "least_squares"]
-
 # Value, gradient and hessian at certain weights.
 _Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 _TOLERANCE = 1e-10

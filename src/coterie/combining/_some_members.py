@@ -8,8 +8,6 @@ from sklearn.utils import Bunch
 
 from coterie._typing import RowArray
 
-__all__ = ["with_named_members"]
-
 Model = TypeVar("Model", bound=Any)
 
 # What is known of rows held out is about all members.

@@ -46,8 +46,6 @@ from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["STACKING_FITTED", "STACKING_PARAMS", "BaseStacking", "StackingData"]
-
 STACKING_PARAMS: Params = {
     **MEMBER_PARAMS,
     "final_estimator": [EstimatorLike(), None],

@@ -8,8 +8,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from coterie._params import EstimatorLike
 from coterie._sklearn import parallel_block, serial_block
 
-__all__ = ["add_final_to_router", "set_stack_tags", "stack_block"]
-
 
 def add_final_to_router(router: MetadataRouter, final: Any) -> None:
     """Let the final estimator be given what its `fit` and its `predict` request."""

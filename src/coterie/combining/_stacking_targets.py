@@ -17,8 +17,6 @@ from coterie.combining._stacking_base import STACKING_FITTED, STACKING_PARAMS, B
 from coterie.data.target import Target
 from coterie.members.response import ResponseMethod
 
-__all__ = ["STACK_OF_CLASSES_PARAMS", "BaseStackingClassifier", "BaseStackingRegressor"]
-
 STACK_OF_CLASSES_PARAMS: Params = {
     **STACKING_PARAMS,
     "stack_method": [OneOf("auto", "predict_proba", "decision_function", "predict")],

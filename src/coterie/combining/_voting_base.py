@@ -47,8 +47,6 @@ from coterie.members.out_of_fold import (
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["VOTING_FITTED", "VOTING_PARAMS", "BaseVoting"]
-
 VOTING_PARAMS: Params = {
     **MEMBER_PARAMS,
     "weights": [ArrayLike(), OneOf("learned"), None],

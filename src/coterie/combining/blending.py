@@ -25,8 +25,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.named_members import GivenAtFit, verify_members
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
-__all__ = ["BlendingClassifier", "BlendingRegressor"]
-
 _HOLDOUT: Params = {
     "cv": [Real(0, 1, closed="neither"), ArrayLike(), Splitter()],
     "order": [OneOf("random", "last_rows")],

@@ -39,8 +39,6 @@ from coterie.members.single_learner import params_of_learner, router_of, take_in
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.decision_tree import DecisionTreeClassifier
 
-__all__ = ["OutputCodeClassifier"]
-
 
 def _learner_of(ensemble: Any) -> Any:
     return DecisionTreeClassifier() if ensemble.estimator is None else ensemble.estimator

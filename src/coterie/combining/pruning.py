@@ -21,8 +21,6 @@ from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.members.member_predictions import MemberPredictions
 from coterie.trees.limits import Share
 
-__all__ = ["prune"]
-
 _EXPECTED = "a forest, bagging, voting of means or votes, selection or gradient boosting of coterie"
 
 

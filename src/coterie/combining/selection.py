@@ -19,9 +19,6 @@ from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
 from coterie.members.response import ResponseMethod, method_of
 
-__all__ = ["SelectionClassifier", "SelectionRegressor"]
-
-
 _PARAMETERS = """\
 {estimators}    scoring : str, callable or None
         What the selection makes as great as it can: the name of a scikit-learn scorer, or a scorer. None: minus the

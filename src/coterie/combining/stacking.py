@@ -21,8 +21,6 @@ from coterie.errors import InvalidParameter
 from coterie.members.named_members import GivenAtFit, verify_members
 from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
 
-__all__ = ["StackingClassifier", "StackingRegressor"]
-
 _CV: Params = {"cv": [Integer(2), Splitter(), OneOf("prefit"), None]}
 
 

@@ -24,8 +24,6 @@ from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import voting_texts
 from coterie.members.response import ResponseMethod, method_of
 
-__all__ = ["VotingClassifier", "VotingRegressor"]
-
 
 def _gives_probabilities(ensemble: Any) -> bool:
     if ensemble.voting == "hard":

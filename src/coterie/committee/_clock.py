@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from coterie.committee.portfolio import Entry, Shape
 from coterie.fitting.monitor import FitEvent
 
-__all__ = ["Clock", "Deadline", "Forecast"]
-
 
 @dataclass(frozen=True)
 class Clock:

@@ -43,8 +43,6 @@ from coterie.members.out_of_fold import Fold, Splitter
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["COMMITTEE_PARAMS", "BaseCommittee"]
-
 _MOST_HELD_OUT = 200_000  # rows that members predict out of fold, if time is limited
 
 COMMITTEE_PARAMS: Params = {

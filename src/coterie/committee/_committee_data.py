@@ -16,8 +16,6 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod
 
-__all__ = ["CommitteeData", "FitLimits", "FittedMember", "ReadInput", "read_input"]
-
 
 @dataclass(frozen=True)
 class ReadInput:

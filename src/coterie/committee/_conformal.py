@@ -5,8 +5,6 @@ import numpy as np
 from coterie._typing import BoolArray, FloatArray, RowArray
 from coterie.committee.weights import OutOfFoldPredictions
 
-__all__ = ["calibration_rows", "held_out"]
-
 _MOST_ROWS = 2_000
 
 

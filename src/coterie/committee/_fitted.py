@@ -24,8 +24,6 @@ from coterie.committee.weights import OutOfFoldPredictions
 from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.response import ResponseMethod
 
-__all__ = ["COMMITTEE_CLASSIFIER_FITTED", "COMMITTEE_REGRESSOR_FITTED", "verify_committee"]
-
 _COMMITTEE: Fitted = {
     "scoring_": TEXT,
     "members_": list_of(TEXT),

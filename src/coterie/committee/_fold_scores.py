@@ -12,8 +12,6 @@ from scipy import stats
 
 from coterie._typing import FloatArray
 
-__all__ = ["FoldMean", "fold_mean"]
-
 
 @dataclass(frozen=True)
 class FoldMean:

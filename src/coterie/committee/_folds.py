@@ -11,8 +11,6 @@ from coterie._typing import AnyArray, Task
 from coterie.errors import InvalidInput
 from coterie.members.out_of_fold import Fold, folds_of, splitter_of
 
-__all__ = ["drawn_folds", "thinned"]
-
 
 def drawn_folds(
     cv: Any, X: Any, y: AnyArray, groups: AnyArray | None, task: Task, seed: int, owner: str

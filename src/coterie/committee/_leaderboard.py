@@ -12,8 +12,6 @@ from coterie.committee.metrics import Metric
 from coterie.committee.weights import OutOfFoldPredictions
 from coterie.members.oof_score import Score
 
-__all__ = ["MemberSummary", "leaderboard_of"]
-
 _TWO_SIDED = 1.959964  # standard errors that hold 95 % of a normal distribution
 
 

@@ -31,8 +31,6 @@ from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
 
-__all__ = ["PortfolioRun", "warn_interrupted"]
-
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
 

@@ -28,8 +28,6 @@ from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests.jackknife import check_alpha, jackknife_plus
 from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
 
-__all__ = ["CommitteeClassifier", "CommitteeRegressor"]
-
 _STUDENT: dict[str, Any] = {
     "n_estimators": 1000,
     "learning_rate": 0.08,

@@ -32,8 +32,6 @@ from coterie.members.out_of_fold import Fold, Splitter
 from coterie.members.response import ResponseMethod
 from coterie.members.weight_parameter import weight_params
 
-__all__ = ["Comparison", "compare", "read_any_target"]
-
 _MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
 
 

@@ -17,8 +17,6 @@ from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegresso
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["families"]
-
 
 def families(models: Any, task: Task, committee: Any, n_jobs: int | None) -> list[tuple[str, Any]]:
     """Names and models, in the order in which they are fitted."""

@@ -6,8 +6,6 @@ from typing import Any, overload
 
 from coterie._optional import need
 
-__all__ = ["Listing"]
-
 
 class Listing(Sequence[dict[str, Any]]):
     """Rows with the same keys, in order.

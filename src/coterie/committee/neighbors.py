@@ -11,8 +11,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, LABELS, NUMBER, RECOMPUTED, array
 from coterie.fitting.fitted_state import forget
 
-__all__ = ["NeighborsClassifier", "NeighborsRegressor"]
-
 _MOST = 20  # neighbours, and at most a fifth of all
 _LOOKED_AT = 10  # times as many rows, if some count for less than one
 

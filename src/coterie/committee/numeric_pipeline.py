@@ -17,14 +17,6 @@ from coterie.data.parts import row_indexable, rows_of
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
 
-__all__ = [
-    "DesignMatrix",
-    "IndicatorColumns",
-    "NumericPipelineClassifier",
-    "NumericPipelineRegressor",
-    "ScaledColumn",
-]
-
 _MOST_LEVELS = 20
 _FURTHEST = 8.0  # standard deviations; further out, values count as if they were there
 

@@ -23,8 +23,6 @@ from coterie.errors import InvalidParameter
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 
-__all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of", "prior_member"]
-
 _TREE_ROWS = 50_000  # that a tree of a forest sees at most
 
 

@@ -13,8 +13,6 @@ from coterie._params import Integer, OneOf, Real, Rule, unexpected
 from coterie._seeds import root_seed
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 
-__all__ = ["make_messy"]
-
 _TOWNS = ("Aarhus", "Bergen", "Cork", "Delft", "Evora", "Fano")
 _CONDITIONS = ("poor", "fair", "good", "new")
 _PLATFORMS = ("dict", "pandas", "polars")

@@ -25,8 +25,6 @@ from coterie.diagnostics.votes.ensemble_votes import votes_of
 from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["AdaBoostBounds", "adaboost"]
-
 _ROUNDING = 1e-6
 _PERFECT = 1e-9  # an error below this is none
 

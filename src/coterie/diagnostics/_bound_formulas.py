@@ -15,19 +15,6 @@ from coterie._params import Integer, Real, in_short, unexpected
 from coterie._typing import FloatArray
 from coterie.errors import InvalidParameter
 
-__all__ = [
-    "check_risk",
-    "check_thetas",
-    "generalization_error",
-    "margin_error",
-    "margin_error_of",
-    "margin_limit",
-    "normalizers",
-    "rounds_to_zero_error",
-    "training_loss",
-    "training_loss_by_edge",
-]
-
 
 def normalizers(errors: ArrayLike, votes: ArrayLike | None = None) -> FloatArray:
     """By what AdaBoost divides the weights of the rows after each round, so that they sum to one.

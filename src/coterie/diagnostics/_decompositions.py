@@ -13,8 +13,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 
-__all__ = ["Parts", "domingos", "kohavi_wolpert", "shares_of_classes", "squared_error"]
-
 
 class Parts(NamedTuple):
     """By row. Variance is what it adds to the error: where most fits are wrong it may take away (`helping`)."""

@@ -10,8 +10,6 @@ from coterie.data.column import Column
 from coterie.data.table import Table
 from coterie.errors import InvalidInput
 
-__all__ = ["Grid", "grid_of", "levels_by_likeness"]
-
 
 @dataclass(frozen=True)
 class Grid:

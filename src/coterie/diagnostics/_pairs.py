@@ -6,8 +6,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["Pairs", "agreement_beyond_chance", "correlations", "pairs_of", "twins_of"]
-
 
 class Pairs(NamedTuple):
     """From which rows both, one or none of two members are right about; NaN where a measure has no meaning."""

@@ -11,8 +11,6 @@ from coterie.data.parts import table_shape
 from coterie.data.target import read_target
 from coterie.members.fit_members import set_seeds
 
-__all__ = ["bootstrap_rows", "fitted_copy", "labels_of", "task_of"]
-
 
 def fitted_copy(estimator: Any, X: Any, y: AnyArray, seed: int) -> Any:
     """A copy that is fitted; every random_state that is None is given a seed."""

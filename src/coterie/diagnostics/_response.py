@@ -12,8 +12,6 @@ from coterie._typing import FloatArray
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["response_of"]
-
 _METHODS = ("auto", "predict", "predict_proba", "decision_function")
 
 

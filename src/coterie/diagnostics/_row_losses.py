@@ -13,8 +13,6 @@ from coterie.data.class_columns import columns_by_class
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["RowLosses", "losses_for"]
-
 _SMALLEST = 1e-15  # of a probability; its logarithm is finite
 _PAIRS_AT_ONCE = 1_000_000
 

@@ -8,8 +8,6 @@ from coterie._typing import FloatArray
 from coterie.diagnostics.sklearn_adapters import with_protocols
 from coterie.errors import InvalidParameter
 
-__all__ = ["split_counts"]
-
 
 def split_counts(model: Any) -> FloatArray:
     """Splits on each column, over all trees of the model or of its members."""

@@ -14,8 +14,6 @@ from coterie.data.column import Column
 from coterie.data.levels import number_levels
 from coterie.data.table import read_table
 
-__all__ = ["stump_count"]
-
 _MOST_COMPARED_LEVELS = 16
 
 

@@ -17,8 +17,6 @@ from coterie.diagnostics.votes.stages import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
 
-__all__ = ["BiasVariance", "bias_variance"]
-
 _METHODS = {"regression": ("squared_error",), "classification": ("domingos", "kohavi_wolpert")}
 
 

@@ -16,8 +16,6 @@ from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput
 from coterie.members.fit_members import in_parallel
 
-__all__ = ["BootstrapError", "bootstrap"]
-
 _OUT = 0.632  # the chance that a row is in a bootstrap, 1 - 1 / e
 
 

@@ -14,8 +14,6 @@ from coterie.diagnostics.checks import check_choice
 from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["Calibration", "Reliability", "calibration", "wilson_interval"]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Reliability:

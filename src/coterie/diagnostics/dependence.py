@@ -19,8 +19,6 @@ from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput
 from coterie.members.fit_members import in_parallel
 
-__all__ = ["Dependence", "DependenceCurve", "dependence", "interaction_strength"]
-
 _MOST_AT_ONCE = 4_000  # rows in one call of the model: each call costs something, however small
 
 

@@ -15,8 +15,6 @@ from coterie.diagnostics.votes.compared_members import is_list_of_models, member
 from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.members.member_predictions import MemberPredictions
 
-__all__ = ["Ambiguity", "Diversity", "diversity"]
-
 _PAIRWISE = ("disagreement", "q_statistic", "correlation", "double_fault", "kappa")
 
 

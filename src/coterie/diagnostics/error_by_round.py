@@ -9,8 +9,6 @@ from coterie.data.weight import read_weight
 from coterie.diagnostics.votes.ensemble_votes import votes_of
 from coterie.diagnostics.votes.voting_margins import chosen_rounds, codes_of
 
-__all__ = ["error_by_round"]
-
 
 def error_by_round(
     model: Any, X: Any, y: Any, *, votes: str = "hard", oob: bool = False, sample_weight: Any = None

@@ -18,8 +18,6 @@ from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
 
-__all__ = ["Importance", "importance"]
-
 _METHODS = ("permutation", "gain", "split", "oob_permutation", "shap")
 
 

@@ -13,8 +13,6 @@ from coterie.diagnostics.votes.ensemble_votes import votes_of
 from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
 from coterie.errors import InvalidInput
 
-__all__ = ["Margins", "margins"]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Margins:

@@ -25,8 +25,6 @@ from coterie.members.votes import (
 from coterie.trees.split_counts import split_counts_of
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["SKLEARN_VOTERS", "labels_or_numbers", "with_protocols"]
-
 SKLEARN_VOTERS = (
     "AdaBoostClassifier",
     "BaggingClassifier",

@@ -15,8 +15,6 @@ from coterie.diagnostics.votes.compared_members import is_list_of_models, member
 from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import InvalidInput
 
-__all__ = ["Voters", "independent_voters", "voters"]
-
 
 def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -> Any:
     """How often the majority of voters is wrong, if each of them is wrong with probability `error`.

@@ -13,8 +13,6 @@ import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.data.encoding import Encoded
 
-__all__ = ["ShapInputs", "shap_interactions", "shap_values"]
-
 
 @dataclass(frozen=True)
 class ShapInputs:

@@ -13,8 +13,6 @@ from coterie.errors import InvalidParameter, InvalidType
 from coterie.explain.explanation import Explanation
 from coterie.explain.shap import ShapInputs, shap_interactions, shap_values
 
-__all__ = ["ExplainedOutputs", "TreeModel", "class_outputs", "explain"]
-
 ExplainedOutputs: TypeAlias = Callable[[], tuple[tuple[Any, ...], str]]
 
 

@@ -5,8 +5,6 @@ from typing import Any
 from coterie._typing import FloatArray
 from coterie.export.tree_models import tree_model
 
-__all__ = ["feature_matrix"]
-
 
 def feature_matrix(model: Any, X: Any) -> FloatArray:
     """What the trees of a model see of a table: numbers as they are, categories as codes, NaN where a value is missing.

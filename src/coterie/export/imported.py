@@ -25,8 +25,6 @@ from coterie.trees.links import ClassLink, Hinge, Logistic, NumberLink, OneVersu
 from coterie.trees.split_counts import split_counts_of, splits_of_forest
 from coterie.trees.tree_sum import TreeSum, as_matrix, labels_by_target, trees_of_outputs
 
-__all__ = ["ImportedClassifier", "ImportedRegressor", "Recipe"]
-
 
 @storable(
     "import.Recipe",

@@ -20,8 +20,6 @@ from coterie.trees.column_readings import (
     text_or_numbers,
 )
 
-__all__ = ["readings_of_imported"]
-
 
 def readings_of_imported(reader: TableReader) -> Readings:
     """How an imported model reads its columns; categories whose labels it does not know are numbers."""

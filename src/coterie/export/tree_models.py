@@ -7,8 +7,6 @@ from coterie.errors import InvalidType
 from coterie.members.protocols import HasTreeSum
 from coterie.trees.tree_sum import TreeSum
 
-__all__ = ["tree_model", "tree_sum_of"]
-
 _EXPECTED = (
     "gradient boosting, forests, extra trees, decision trees, bagged trees and AdaBoost of coterie, and what "
     "import_model makes of models of other libraries"

@@ -17,8 +17,6 @@ from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 from coterie.files.coded import coded_array, decoded_array
 
-__all__ = ["array_node", "array_of_node"]
-
 _FEW = 256
 _NARROW = 1000
 _NUMBERS = "fiub"

@@ -24,8 +24,6 @@ from coterie.files.upgrades import FORMAT
 from coterie.files.writer import Writer
 from coterie.fitting.checkpoint import FoundPart
 
-__all__ = ["CheckpointFolder"]
-
 _NAME = re.compile(r"fit-([0-9a-f]{8})-([0-9]{6,12})\.(part|state)")
 
 

@@ -16,8 +16,6 @@ from coterie._typing import AnyArray
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.files.container import DTYPES
 
-__all__ = ["coded_array", "decoded_array", "most_decoded"]
-
 _WORTH_IT = 512
 _ALWAYS = 64 << 20
 _TIMES = 16

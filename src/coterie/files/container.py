@@ -29,8 +29,6 @@ from coterie.errors import ModelFileError
 from coterie.files.json_text import canonical, check_size, parsed
 from coterie.files.source import ByteSource
 
-__all__ = ["DTYPES", "Container", "chunks_of", "is_mapped"]
-
 DTYPES = {
     "F64": "<f8",
     "F32": "<f4",

@@ -10,8 +10,6 @@ from coterie._typing import AnyArray
 from coterie._value_types import array
 from coterie.errors import ModelFileError
 
-__all__ = ["COUNTS", "accepted", "counts_of", "cuts_of", "typed"]
-
 COUNTS = array("u", 1)
 
 

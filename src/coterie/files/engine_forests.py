@@ -12,8 +12,6 @@ from coterie._value_types import BOOL, COUNT, NUMBER, array
 from coterie.files.container import is_mapped
 from coterie.files.engine_arrays import COUNTS, accepted, typed
 
-__all__ = ["FOREST_CLASSES"]
-
 _PACKED = {
     "n_levels": "i4",
     "thresholds": "f8",

@@ -10,8 +10,6 @@ from coterie._storage import StorableClass, expect
 from coterie._value_types import COUNT, array
 from coterie.files.engine_arrays import COUNTS, accepted, counts_of, cuts_of, typed
 
-__all__ = ["STUMP_CLASSES"]
-
 
 def _stump_state(table: Any) -> dict[str, Any]:
     cuts, n_levels, votes, n_scores = table.__getstate__()

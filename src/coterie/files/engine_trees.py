@@ -20,8 +20,6 @@ from coterie._storage import StorableClass, expect
 from coterie._value_types import COUNT, array
 from coterie.files.engine_arrays import COUNTS, accepted
 
-__all__ = ["TREE_CLASSES"]
-
 _PER_NODE = {
     "feature": "i4",
     "threshold": "f8",

@@ -13,8 +13,6 @@ from sklearn.preprocessing import LabelEncoder
 from coterie._storage import StorableClass, expect
 from coterie._value_types import COUNT, LABELS, NUMBER, array
 
-__all__ = ["EXTERNAL_CLASSES"]
-
 _WORDS = 624
 
 

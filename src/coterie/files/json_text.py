@@ -12,8 +12,6 @@ import numpy as np
 
 from coterie.errors import ModelFileError
 
-__all__ = ["canonical", "check_size", "parsed"]
-
 _MOST_DEPTH = 64
 _MOST_VALUES = 1_000_000
 _BYTES_PER_VALUE = 32  # of a large file: what a value takes in memory is then in proportion to the file

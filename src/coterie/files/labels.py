@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["UNPACKED", "is_plain", "packed"]
-
 _SCALARS = {
     name: np.dtype(name)
     for name in (

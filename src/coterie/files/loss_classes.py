@@ -7,8 +7,6 @@ from coterie._storage import StorableClass
 from coterie._value_types import ANY
 from coterie.losses import CustomLoss, registered_losses
 
-__all__ = ["loss_classes"]
-
 
 def loss_classes() -> list[StorableClass]:
     """Every loss that has a name; files of earlier versions may have other names of settings."""

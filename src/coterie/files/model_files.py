@@ -20,8 +20,6 @@ from coterie.files.summary import FileSummary, summary_of
 from coterie.files.upgrades import FORMAT, upgraded
 from coterie.files.writer import Writer
 
-__all__ = ["inspect_file", "load", "save"]
-
 
 def save(
     model: Any,

@@ -7,8 +7,6 @@ from coterie._params import in_short
 from coterie.errors import InvalidType, ModelFileError
 from coterie.files.json_text import canonical, parsed
 
-__all__ = ["read_notes", "written_notes"]
-
 
 def written_notes(notes: Mapping[str, str]) -> str:
     """Notes as they stand in the header.

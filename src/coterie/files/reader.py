@@ -23,8 +23,6 @@ from coterie.files.labels import UNPACKED
 from coterie.files.registry import class_named
 from coterie.files.requests import set_requests
 
-__all__ = ["Reader"]
-
 _MOST_NESTED = 100
 _MOST_BITS = 256
 

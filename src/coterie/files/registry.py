@@ -10,8 +10,6 @@ from typing import Any
 
 from coterie._storage import StorableClass, registered, registered_classes, registered_name
 
-__all__ = ["class_named", "class_of", "known_classes"]
-
 # Packages with classes that files may hold. Some are imported with coterie, and some have much behind them.
 _PACKAGES = (
     "trees",

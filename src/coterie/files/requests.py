@@ -6,8 +6,6 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from coterie.errors import ModelFileError
 
-__all__ = ["REQUEST_ATTRIBUTE", "requests_of", "set_requests"]
-
 REQUEST_ATTRIBUTE = "_metadata_request"
 _METHODS = (
     "fit",

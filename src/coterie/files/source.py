@@ -8,8 +8,6 @@ from typing import Any, BinaryIO, Self
 from coterie._params import in_short
 from coterie.errors import InvalidType, ModelFileError
 
-__all__ = ["ByteSource", "opened"]
-
 
 class ByteSource:
     """Bytes by their places.

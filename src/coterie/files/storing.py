@@ -8,8 +8,6 @@ from pathlib import Path
 
 from coterie.errors import ModelFileError
 
-__all__ = ["replace_file"]
-
 
 def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryview]) -> None:
     """Write a new file beside the old one, wait until it is on the disk, and let it take the old one's place.

@@ -9,8 +9,6 @@ from coterie.files.arrays import array_of_node
 from coterie.files.container import Container
 from coterie.files.notes import read_notes
 
-__all__ = ["FileSummary", "summary_of"]
-
 _MOST_LISTED = 20
 _MOST_CLASSES = 1000
 

@@ -26,9 +26,6 @@ from coterie.files.labels import is_plain, packed
 from coterie.files.registry import class_of
 from coterie.files.requests import REQUEST_ATTRIBUTE, requests_of
 
-__all__ = ["Writer"]
-
-
 _LEARNER_METHODS = ("get_params", "fit", "predict", "transform", "split")
 
 

@@ -21,8 +21,6 @@ from coterie.members.member_predictions import MemberPredictions, numbered
 from coterie.trees.split_counts import split_counts_of, splits_of_forest
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["Forest"]
-
 
 class Forest(BaseForest):
     """What a forest offers besides predictions."""

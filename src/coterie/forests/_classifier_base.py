@@ -23,8 +23,6 @@ from coterie.forests.plan import FOREST_PARAMS
 from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
 from coterie.members.votes import Votes, check_vote_choices
 
-__all__ = ["BaseForestClassifier"]
-
 
 class BaseForestClassifier(ClassifierMixin, Forest):
     """What both classifiers share."""

@@ -7,8 +7,6 @@ from sklearn.utils import Bunch
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
 
-__all__ = ["importance_test"]
-
 
 def importance_test(increases: FloatArray) -> Bunch:
     """Mean, spread and p-value of the importance of each feature.

@@ -15,8 +15,6 @@ from coterie._params import in_short
 from coterie._typing import BoolArray, FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["LeafTargets"]
-
 
 class LeafTargets:
     """Targets of the rows that each tree drew, leaf by leaf; trees are added one by one or several at once.

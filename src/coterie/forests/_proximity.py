@@ -20,8 +20,6 @@ from coterie._params import Integer, OneOf, in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["Prototype", "ProximityMethod", "outlier_measure", "prototypes", "proximities"]
-
 ProximityMethod: TypeAlias = Literal["shared", "gap"]
 Leaves: TypeAlias = NDArray[np.unsignedinteger[Any]]
 

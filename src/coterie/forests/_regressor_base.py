@@ -17,8 +17,6 @@ from coterie.forests._training_rows import TrainingRows
 from coterie.forests.jackknife import check_alpha, jackknife_plus
 from coterie.forests.plan import FOREST_PARAMS
 
-__all__ = ["BaseForestRegressor"]
-
 _MOST_CALIBRATION_ROWS = 2_000
 
 

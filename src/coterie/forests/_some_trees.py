@@ -2,8 +2,6 @@
 
 import coterie._engine as _engine
 
-__all__ = ["some_trees"]
-
 
 def some_trees(forest: _engine.PackedForest, places: set[int]) -> _engine.PackedForest:
     """The trees at these places, as they are and in their order."""

@@ -10,8 +10,6 @@ from coterie.errors import InvalidInput
 from coterie.forests._training_rows import TrainingRows
 from coterie.members.votes import CastVotes, Votes, one_hot, votes_in_order
 
-__all__ = ["forest_votes", "rows_left_out"]
-
 
 def forest_votes(
     forest: _engine.PackedForest,

@@ -52,8 +52,6 @@ from coterie.trees.growth_rules import (
 from coterie.trees.limits import max_features_of
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 
-__all__ = ["BaseForest"]
-
 _BLOCK_VALUES = 2_000_000  # predictions of single trees held at a time
 
 

@@ -10,8 +10,6 @@ import coterie._engine as _engine
 from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 
-__all__ = ["CheckpointedTrees"]
-
 
 class CheckpointedTrees:
     """Gathers the trees that a forest has grown since the last part; begins by giving it those that are known.

@@ -8,8 +8,6 @@ from coterie.fitting.monitor import FitEvent, emit, is_monitored
 from coterie.fitting.printed_progress import printed_progress
 from coterie.forests.checkpoint_trees import CheckpointedTrees
 
-__all__ = ["grow_trees", "has_settled"]
-
 STEP, LEAST, MOST = 25, 50, 1000
 LEAST_GAIN = 0.005
 MONITORED_STEP = 8  # trees between two events, if a monitor may request a stop

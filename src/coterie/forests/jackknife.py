@@ -20,8 +20,6 @@ from coterie._params import Real, in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["check_alpha", "infinitesimal_jackknife", "jackknife_plus"]
-
 _BLOCK_VALUES = 2_000_000  # 16 MB of floats; there are at most four such arrays at a time
 
 

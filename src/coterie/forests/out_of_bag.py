@@ -22,8 +22,6 @@ from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidParameter
 from coterie.fitting.scoring import PredictionView, takes_weight
 
-__all__ = ["OutOfBag", "oob_score"]
-
 
 def _verify_out_of_bag(known: Any) -> None:
     expect(len(known.means) == len(known.coverage), "has means and coverage of different rows")

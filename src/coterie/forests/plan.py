@@ -39,17 +39,6 @@ from coterie.trees.growth_rules import criterion_options
 from coterie.trees.interactions import interaction_sets
 from coterie.trees.limits import Share
 
-__all__ = [
-    "FOREST_PARAMS",
-    "BagPlan",
-    "RowWeights",
-    "bag_of",
-    "check_together",
-    "copies_of",
-    "options_of",
-    "plan_bags",
-]
-
 FOREST_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
     "max_depth": [Integer(1), None],

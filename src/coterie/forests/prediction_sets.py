@@ -20,8 +20,6 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.jackknife import check_alpha
 
-__all__ = ["SetMethod", "prediction_sets", "set_threshold"]
-
 SetMethod: TypeAlias = Literal["threshold", "adaptive"]
 
 _DIGITS = 12  # means of the same probabilities in another order differ after these

@@ -23,16 +23,6 @@ from coterie.members.user_model import call_user_model, finite_floats
 from coterie.members.weight_parameter import weight_parameter
 from coterie.trees import DecisionTreeRegressor
 
-__all__ = [
-    "BaseLearner",
-    "NewTable",
-    "default_learner",
-    "drawn_rows",
-    "mean_importances",
-    "new_table",
-    "tags_of_learner",
-]
-
 
 @dataclass(frozen=True)
 class NewTable:

@@ -38,18 +38,6 @@ from coterie.fitting.monitor import FitEvent, emit, is_monitored
 from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
 
-__all__ = [
-    "Budget",
-    "FitTask",
-    "Member",
-    "MemberProgress",
-    "Outcome",
-    "dropped_members",
-    "fit_all",
-    "in_parallel",
-    "set_seeds",
-]
-
 _Result = TypeVar("_Result")
 _MOST_THREADS = 4096
 

@@ -10,8 +10,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import LABELS, MODEL, TEXT, list_of, tuple_of
 from coterie.members.response import ResponseMethod
 
-__all__ = ["FoldEnsemble"]
-
 
 def _can(method: str) -> Any:
     def has_method(member: "FoldEnsemble") -> bool:

@@ -31,17 +31,6 @@ from coterie.members.response import ResponseMethod
 from coterie.members.single_learner import routing_is_off
 from coterie.members.weight_parameter import weight_params
 
-__all__ = [
-    "MEMBERS_FITTED",
-    "MEMBER_PARAMS",
-    "OUT_OF_FOLD_FITTED",
-    "GivenAtFit",
-    "NamedMembers",
-    "member_weights",
-    "target_of",
-    "verify_members",
-]
-
 
 class MemberList:
     """A list of names and learners, each perhaps with the columns it sees."""

@@ -36,18 +36,6 @@ from coterie.members.fit_members import (
 )
 from coterie.members.response import ResponseMethod
 
-__all__ = [
-    "CrossFit",
-    "CrossFitPlan",
-    "Fold",
-    "Splitter",
-    "cross_fit",
-    "folds_of",
-    "prefit_members",
-    "route_cv",
-    "splitter_of",
-]
-
 
 class Splitter:
     """How rows are held out: an object with `split`, or a list of pairs of row numbers."""

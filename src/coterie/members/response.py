@@ -24,8 +24,6 @@ from coterie._value_types import BOOL, LABELS, TEXT, tuple_of
 from coterie.data.class_columns import columns_by_class
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["ResponseMethod", "method_of"]
-
 _BY_DETAIL = ("predict_proba", "decision_function", "predict")
 
 

@@ -8,8 +8,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from coterie.errors import InvalidParameter
 
-__all__ = ["params_of_learner", "router_of", "routing_is_off", "take_input_tags"]
-
 
 def router_of(ensemble: Any, learner: Any) -> MetadataRouter:
     """Weights are for the ensemble, everything else is for `fit` of the learner."""

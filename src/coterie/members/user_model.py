@@ -9,8 +9,6 @@ from coterie._params import in_short
 from coterie._typing import FloatArray
 from coterie.errors import CoterieError, InvalidInput
 
-__all__ = ["call_user_model", "finite_floats"]
-
 
 def call_user_model(parameter: str, model: Any, action: str, call: Callable[[], Any]) -> Any:
     """What the call returns; `parameter` is what the model was given as, `action` what it should do."""

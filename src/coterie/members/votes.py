@@ -16,17 +16,6 @@ from coterie._params import Boolean, OneOf, Rule, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidParameter
 
-__all__ = [
-    "CastVotes",
-    "VoteCount",
-    "Votes",
-    "check_vote_choices",
-    "counts_after",
-    "one_hot",
-    "refuse_soft_or_oob",
-    "votes_in_order",
-]
-
 
 class VoteCount(NamedTuple):
     """The votes of each class, shape (n_rows, n_classes), and the sum of their sizes: one number, or one a row."""

@@ -8,8 +8,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie.errors import InvalidType
 
-__all__ = ["weight_parameter", "weight_params"]
-
 
 def weight_parameter(estimator: Any, *, pass_on: bool = False) -> str | None:
     """The argument of `fit` that weighs rows: for a pipeline, through its last step; None if it takes none.

@@ -9,8 +9,6 @@ from coterie.diagnostics import BiasVariance, bias_variance
 from coterie.plots.chart import Axis, Bars, Chart, Line
 from coterie.plots.display import Display
 
-__all__ = ["BiasVarianceDisplay"]
-
 _PARTS = ("error", "bias", "variance", "noise")
 
 

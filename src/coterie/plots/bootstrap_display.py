@@ -9,8 +9,6 @@ from coterie.diagnostics import BootstrapError, bootstrap
 from coterie.plots.chart import Axis, Bars, Chart, Mark
 from coterie.plots.display import Display
 
-__all__ = ["BootstrapDisplay"]
-
 _ESTIMATES = {
     "apparent": "apparent",
     "error_632": ".632",

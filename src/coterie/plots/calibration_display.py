@@ -9,8 +9,6 @@ from coterie.diagnostics import Calibration, Reliability, calibration
 from coterie.plots.chart import Axis, Chart, Line, Points
 from coterie.plots.display import Display
 
-__all__ = ["CalibrationDisplay"]
-
 
 class CalibrationDisplay(Display):
     """A dot for each bin, with its interval. Calibrated probabilities lie on the diagonal.

@@ -9,8 +9,6 @@ from coterie.diagnostics import Dependence, dependence
 from coterie.plots.chart import Axis, Chart, Line, Points
 from coterie.plots.display import Display
 
-__all__ = ["DependenceDisplay"]
-
 _MOST_ROWS = 60  # ICE curves that are drawn; more cannot be told apart
 
 

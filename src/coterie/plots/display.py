@@ -17,8 +17,6 @@ from coterie.plots._svg import svg_of
 from coterie.plots.chart import Chart
 from coterie.plots.vega import MIME_TYPE, vega_of
 
-__all__ = ["Display"]
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>

@@ -10,8 +10,6 @@ from coterie.diagnostics import Ambiguity, Diversity, diversity
 from coterie.plots.chart import Axis, Chart, Heatmap, Mark, Points
 from coterie.plots.display import Display
 
-__all__ = ["DiversityDisplay", "KappaErrorDisplay"]
-
 _MEASURES = {
     "kappa": "Kappa (agreement beyond chance)",
     "disagreement": "Disagreement (share of rows that one of two classifies correctly)",

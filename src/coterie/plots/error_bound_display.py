@@ -9,8 +9,6 @@ from coterie.diagnostics.bounds import AdaBoostBounds, adaboost
 from coterie.plots.chart import Axis, Chart, Line
 from coterie.plots.display import Display
 
-__all__ = ["ErrorBoundDisplay"]
-
 
 class ErrorBoundDisplay(Display):
     """The training error of AdaBoost by round, and its upper bounds.

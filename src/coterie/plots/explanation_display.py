@@ -10,8 +10,6 @@ from coterie.explain import Explanation
 from coterie.plots.chart import MAX_LABEL_LENGTH, Axis, Bars, Chart, Mark
 from coterie.plots.display import Display
 
-__all__ = ["ExplanationDisplay"]
-
 
 class ExplanationDisplay(Display):
     """A bar for each of the largest contributions to one prediction, and one for all other columns together.

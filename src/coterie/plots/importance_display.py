@@ -10,8 +10,6 @@ from coterie.diagnostics import Importance, importance
 from coterie.plots.chart import Axis, Bars, Chart, Mark
 from coterie.plots.display import Display
 
-__all__ = ["ImportanceDisplay"]
-
 
 class ImportanceDisplay(Display):
     """A bar for each of the most important columns, with its spread where it is known.

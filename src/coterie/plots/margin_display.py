@@ -10,8 +10,6 @@ from coterie.diagnostics import margins as find_margins
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.display import Display
 
-__all__ = ["MarginDisplay"]
-
 _MOST_STEPS = 600  # of a line; more cannot be seen
 _USUAL_ROUNDS = (5, 100, 1000)
 

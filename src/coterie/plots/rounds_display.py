@@ -12,8 +12,6 @@ from coterie.errors import InvalidParameter
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.display import Display
 
-__all__ = ["RoundsDisplay"]
-
 
 class RoundsDisplay(Display):
     """The error rate of an ensemble after each of its rounds, on training rows and on test rows.

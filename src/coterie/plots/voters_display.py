@@ -9,8 +9,6 @@ from coterie.diagnostics import Voters, voters
 from coterie.plots.chart import Axis, Chart, Line, Mark
 from coterie.plots.display import Display
 
-__all__ = ["VotersDisplay"]
-
 
 class VotersDisplay(Display):
     """The share of rows by the number of wrong members. Right of the middle, the majority is wrong.

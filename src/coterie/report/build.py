@@ -23,8 +23,6 @@ from coterie.report.thresholds import thresholds_section
 from coterie.report.training_curves import training_curves_section
 from coterie.report.tree_browser import trees_section
 
-__all__ = ["build"]
-
 
 def build(
     model: Any,

@@ -7,21 +7,6 @@ from coterie._typing import RowArray
 from coterie.plots.chart import Chart
 from coterie.report.number_format import Cell, format_column
 
-__all__ = [
-    "Block",
-    "Cell",
-    "Code",
-    "ConfusionMatrix",
-    "Drawings",
-    "Fact",
-    "Facts",
-    "Figure",
-    "Paragraph",
-    "Section",
-    "TableBlock",
-    "ThresholdCounts",
-]
-
 
 @dataclass(frozen=True)
 class Paragraph:

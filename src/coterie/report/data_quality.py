@@ -14,8 +14,6 @@ from coterie.report.drift import changes_since_fit
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel
 from coterie.report.number_format import percent, plural
 
-__all__ = ["data_quality_section"]
-
 _MOST_ROWS = 50_000
 _MOST_VALUES = 20_000_000
 _MOST_LISTED = 50

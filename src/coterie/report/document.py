@@ -16,8 +16,6 @@ from coterie.report.json_format import dict_of, json_of
 from coterie.report.metrics import ScoreEstimate
 from coterie.report.plain_text import markdown_of, text_of
 
-__all__ = ["Report"]
-
 
 @dataclass(frozen=True, repr=False)
 class Report:

@@ -7,8 +7,6 @@ import numpy as np
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel
 from coterie.report.number_format import percent
 
-__all__ = ["changes_since_fit"]
-
 
 def changes_since_fit(evaluated: EvaluatedModel) -> dict[int, tuple[str, ...]]:
     """Remarks by the position of the column; none for models that keep nothing about the training data."""

@@ -11,8 +11,6 @@ from coterie.report.content import Block, Cell, ConfusionMatrix, Figure, Paragra
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.number_format import format_number, percent
 
-__all__ = ["calibration_section", "confusion_section", "residuals_section"]
-
 _MOST_CLASSES = 20
 _MOST_POINTS = 800
 _N_BINS = 10

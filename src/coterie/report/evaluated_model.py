@@ -15,9 +15,6 @@ from coterie.data.target import read_target
 from coterie.diagnostics.votes.voting_margins import codes_of
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["KIND_NAMES", "EvaluatedModel", "Predictions", "evaluated_model", "predicted_probabilities"]
-
-
 KIND_NAMES = {
     "numeric": "numeric",
     "ordered": "ordinal",

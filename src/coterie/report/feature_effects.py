@@ -17,8 +17,6 @@ from coterie.report.content import Block, Cell, Figure, Paragraph, Section, Tabl
 from coterie.report.evaluated_model import EvaluatedModel, predicted_probabilities
 from coterie.report.number_format import plural
 
-__all__ = ["column_importance", "importance_section", "partial_dependence_section"]
-
 _MOST_MEASURED = 30
 _MOST_SHOWN = 15
 _MOST_ROWS = 800

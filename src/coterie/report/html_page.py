@@ -26,8 +26,6 @@ from coterie.report.content import (
 )
 from coterie.report.specification import CONFIG, specification
 
-__all__ = ["html_of", "vendored"]
-
 _SCRIPTS = ("vega.min.js", "vega-interpreter.min.js", "vega-lite.min.js")
 _LEAST_SCALE = 0.65  # of a drawing; its letters are 12 px high
 _KINDS = {

@@ -21,8 +21,6 @@ from coterie.report.content import (
 )
 from coterie.report.metrics import ScoreEstimate
 
-__all__ = ["dict_of", "json_of"]
-
 FORMAT = 2
 
 

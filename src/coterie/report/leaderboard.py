@@ -6,8 +6,6 @@ from coterie.report.content import Block, Cell, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.metrics import ScoreEstimate
 
-__all__ = ["leaderboard_section"]
-
 _MOST = 50
 
 

@@ -17,8 +17,6 @@ from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.number_format import format_number, percent
 from coterie.report.provenance import Provenance
 
-__all__ = ["diversity_section", "margins_section"]
-
 _MOST_ROWS = 2_000
 _MOST_STEPS = 300
 _MOST_LISTED = 20

@@ -16,8 +16,6 @@ from coterie.report.content import (
     ThresholdCounts,
 )
 
-__all__ = ["markdown_of", "text_of"]
-
 _WIDTH = 100
 _MOST_ROWS = 20
 _WIDEST = 40

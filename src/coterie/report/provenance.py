@@ -16,8 +16,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.number_format import plural
 
-__all__ = ["Provenance", "provenance_of"]
-
 _LEAST_CORRELATION = 0.5  # predictions for different rows do not reach it
 _LEAST_ROWS = 20  # for a correlation that can be trusted
 _MOST_ROWS = 20_000

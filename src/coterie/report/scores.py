@@ -4,8 +4,6 @@ from coterie.report.content import Cell, Paragraph, Section, TableBlock
 from coterie.report.metrics import ScoreEstimate
 from coterie.report.provenance import Provenance
 
-__all__ = ["scores_section"]
-
 
 def scores_section(
     provenance: Provenance, on_rows: list[ScoreEstimate], out_of_sample: list[ScoreEstimate]

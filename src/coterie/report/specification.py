@@ -9,8 +9,6 @@ from coterie.plots.chart import Chart, Heatmap, legend_items, ticks
 from coterie.plots.palette import AXIS, FAINT, GRID, INK, PAPER, colour_of
 from coterie.plots.vega import vega_of
 
-__all__ = ["CONFIG", "specification"]
-
 _HEIGHT = 250
 _BAR_HEIGHT = 22
 _CELL_HEIGHT = 30

@@ -11,8 +11,6 @@ from coterie.report.metrics import ScoreEstimate
 from coterie.report.number_format import format_interval, format_number, percent, plural
 from coterie.report.provenance import Provenance
 
-__all__ = ["headline_of", "summary_section"]
-
 
 def headline_of(
     evaluated: EvaluatedModel,

@@ -8,8 +8,6 @@ from coterie.report.content import Cell, Figure, Paragraph, Section, TableBlock,
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.number_format import format_number, percent
 
-__all__ = ["thresholds_section"]
-
 _MOST_POINTS = 300
 _LISTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 

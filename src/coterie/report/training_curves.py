@@ -12,8 +12,6 @@ from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Figure, Section
 from coterie.report.evaluated_model import EvaluatedModel
 
-__all__ = ["training_curves_section"]
-
 _KEY, _TITLE = "training_curves", "Training curves"
 _MOST_POINTS = 400
 _MOST_STAGES = 25

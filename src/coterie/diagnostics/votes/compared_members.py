@@ -13,8 +13,6 @@ from coterie.diagnostics.sklearn_adapters import labels_or_numbers, with_protoco
 from coterie.errors import InvalidInput, InvalidType
 from coterie.members.member_predictions import MemberPredictions
 
-__all__ = ["is_list_of_models", "member_predictions_of"]
-
 _EXPECTED = (
     "a fitted forest, bagging, voting, stacking, selection, committee or AdaBoost, of coterie or scikit-learn, or a "
     "list of fitted models"

@@ -14,8 +14,6 @@ from coterie.errors import InvalidInput, InvalidType
 from coterie.members.protocols import HasStagedVotes
 from coterie.members.votes import VoteCount, Votes, check_vote_choices, refuse_soft_or_oob
 
-__all__ = ["votes_of"]
-
 _EXPECTED = (
     "a fitted classifier: coterie's forests, GradientBoostingClassifier or one with votes or staged_votes; or "
     f"scikit-learn's {', '.join(SKLEARN_VOTERS[:-1])} or {SKLEARN_VOTERS[-1]}"

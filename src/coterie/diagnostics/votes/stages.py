@@ -12,8 +12,6 @@ from coterie.diagnostics.sklearn_adapters import with_protocols
 from coterie.diagnostics.votes.voting_margins import chosen_rounds
 from coterie.errors import InvalidParameter
 
-__all__ = ["n_stages_of", "staged_predictions"]
-
 
 def staged_predictions(model: Any, X: Any, stages: Any) -> tuple[RowArray, list[AnyArray]]:
     """The numbers of the chosen stages, and what `predict` would be after each.

@@ -11,8 +11,6 @@ from coterie.data.target import read_target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.votes import VoteCount, Votes
 
-__all__ = ["chosen_rounds", "codes_of", "staged_margins", "voting_margins"]
-
 _ROUNDING = 1e-9
 
 

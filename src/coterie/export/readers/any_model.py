@@ -9,8 +9,6 @@ from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.sklearn_model import from_sklearn, is_sklearn_model
 from coterie.export.readers.xgboost_model import from_xgboost
 
-__all__ = ["import_model"]
-
 
 def import_model(model: Any) -> ImportedClassifier | ImportedRegressor:
     """A model that another library trained, on coterie's prediction engine and with the same predictions.

@@ -17,8 +17,6 @@ from coterie.export.readers.raw_tree import RawTree, level_order, native_tree
 from coterie.export.readers.table_reader import Labels, TableReader
 from coterie.trees.links import NumberLink
 
-__all__ = ["Findings", "assemble", "check_sizes"]
-
 _MOST_COLUMNS = 1_000_000
 _MOST_OUTPUTS = 2**16
 

@@ -17,8 +17,6 @@ from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CodeArray
 from coterie._value_types import BOOL, COUNT, FLOAT_VECTOR, array
 
-__all__ = ["CategorySet", "Coding", "code_sets"]
-
 MOST_KINDS = 255
 
 

@@ -11,8 +11,6 @@ from coterie.errors import ModelFileError
 from coterie.export.readers.model_file import format_of
 from coterie.export.readers.ubjson import read_ubjson
 
-__all__ = ["Value", "read_document"]
-
 
 def read_document(data: bytes, source: str) -> "Value":
     """The root of a JSON or UBJ file."""

@@ -16,8 +16,6 @@ from coterie._value_types import COUNT, instance
 from coterie.export.readers.category_sets import CategorySet, Coding, code_sets
 from coterie.export.readers.raw_tree import Placement, RawTree
 
-__all__ = ["ALMOST_ZERO", "Feature", "Numbers", "Reading", "ZeroIsMissing", "place_features"]
-
 ALMOST_ZERO = float(np.float32(1e-35))
 
 

@@ -14,8 +14,6 @@ from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.table_reader import Labels
 from coterie.trees.links import Logistic, NumberLink, OneVersusRest, Softmax
 
-__all__ = ["from_lightgbm"]
-
 _NUMBERS = {
     **dict.fromkeys(("regression", "regression_l1", "huber", "fair", "quantile", "mape"), "identity"),
     **dict.fromkeys(("lambdarank", "rank_xendcg", "custom", "none", ""), "identity"),

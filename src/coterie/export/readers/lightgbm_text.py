@@ -25,8 +25,6 @@ from coterie.errors import ModelFileError
 from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.raw_tree import LinearLeaf, RawTree
 
-__all__ = ["LightGBMSection", "LightGBMText", "raw_tree", "read_text"]
-
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2
 

@@ -11,8 +11,6 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.errors import ModelFileError
 from coterie.export.readers.category_sets import CategorySet
 
-__all__ = ["LinearLeaf", "Placement", "RawTree", "level_order", "native_tree"]
-
 
 @dataclass(frozen=True)
 class LinearLeaf:

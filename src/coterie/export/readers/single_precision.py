@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from coterie._typing import FloatArray
 
-__all__ = ["at_most", "less_than"]
-
 _BEYOND = 2.0**128 - 2.0**103  # from here on numbers round to infinity
 
 

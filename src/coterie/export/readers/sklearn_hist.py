@@ -13,8 +13,6 @@ from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.table_reader import Labels
 from coterie.trees.links import Logistic, NumberLink, Softmax
 
-__all__ = ["hist_findings"]
-
 _LINKS = {
     "squared_error": "identity",
     "absolute_error": "identity",

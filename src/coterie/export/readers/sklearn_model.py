@@ -12,8 +12,6 @@ from coterie.export.readers.assemble import Findings, assemble
 from coterie.export.readers.sklearn_hist import hist_findings
 from coterie.export.readers.sklearn_trees import boosting_findings, forest_findings
 
-__all__ = ["from_sklearn", "is_sklearn_model"]
-
 _READERS: dict[type, Callable[[Any], Findings]] = {
     tree.DecisionTreeClassifier: forest_findings,
     tree.DecisionTreeRegressor: forest_findings,

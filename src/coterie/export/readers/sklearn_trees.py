@@ -21,8 +21,6 @@ from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.single_precision import at_most
 from coterie.trees.links import Logistic, NumberLink, Shares, Softmax
 
-__all__ = ["boosting_findings", "forest_findings"]
-
 
 def forest_findings(model: Any) -> Findings:
     """A decision tree, a random forest or extra trees, taken apart."""

@@ -31,8 +31,6 @@ from coterie.data.table import Table, read_table
 from coterie.errors import InvalidInput, SchemaMismatch
 from coterie.export.readers.features import Feature, Numbers
 
-__all__ = ["Labels", "TableReader"]
-
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 

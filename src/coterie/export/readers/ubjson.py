@@ -13,8 +13,6 @@ import numpy as np
 
 from coterie.errors import ModelFileError
 
-__all__ = ["read_ubjson"]
-
 _MOST_NESTED = 100
 _WHOLE = {"i": "b", "U": "B", "I": "h", "l": "i", "L": "q"}
 _NUMBERS = {**_WHOLE, "d": "f", "D": "d"}

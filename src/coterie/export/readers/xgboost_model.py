@@ -19,8 +19,6 @@ from coterie.export.readers.table_reader import Labels
 from coterie.export.readers.xgboost_tree import raw_tree
 from coterie.trees.links import Hinge, Logistic, NumberLink, Softmax
 
-__all__ = ["from_xgboost"]
-
 _IDENTITY = (
     "reg:squarederror",
     "reg:linear",

@@ -9,8 +9,6 @@ from coterie.export.readers.document import Value
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.single_precision import less_than
 
-__all__ = ["raw_tree"]
-
 
 def raw_tree(tree: Value, output: int, weight: float) -> RawTree:
     """One tree; its values are multiplied by the weight.

@@ -19,8 +19,6 @@ from coterie.trees.column_readings import (
     WithoutZero,
 )
 
-__all__ = ["write_features"]
-
 
 def write_features(graph: Graph, readings: Readings, nominal: set[int], dtype: Any) -> tuple[str, str]:
     """The matrix of features in double precision, and the name of an input to count rows by.

@@ -8,8 +8,6 @@ import numpy as np
 from coterie._optional import need
 from coterie._typing import AnyArray
 
-__all__ = ["ML_OPSET", "OPSET", "Graph", "need_onnx"]
-
 OPSET = 18
 ML_OPSET = 5
 _IR_VERSION = 9

@@ -18,8 +18,6 @@ from coterie.trees.links import (
     Softmax,
 )
 
-__all__ = ["write_labels", "write_numbers", "write_probabilities"]
-
 
 def write_numbers(graph: Graph, scores: str, n_outputs: int, link: NumberLink | Ascending) -> str:
     """What `predict` of a regressor returns; one column for each output."""

@@ -13,8 +13,6 @@ from coterie.export.writers.onnx_links import write_labels, write_numbers, write
 from coterie.export.writers.onnx_trees import scores_of_trees
 from coterie.trees.tree_sum import TreeSum
 
-__all__ = ["to_onnx"]
-
 _DTYPES = {"float64": np.float64, "float32": np.float32}
 
 

@@ -16,8 +16,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.export.writers.onnx_graph import Graph
 from coterie.trees.flat_tree import FlatTree, Lines
 
-__all__ = ["scores_of_trees"]
-
 _AT_MOST, _MEMBER = 0, 6
 _AT_ONCE = 64  # trees with tables; a runtime holds numbers for each row and each of them
 
