@@ -1,7 +1,7 @@
 """What the two estimators of AnyBoost share: from a table to a descent, and from its members to scores."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -108,6 +108,10 @@ class BaseAnyBoost(Estimator):
     baseline_: FloatArray
     n_features_in_: int
     _unit: float
+
+    # What those of classes and those of numbers each define.
+    _set_target: Callable[[TrainingData], None]
+    _loss: Callable[[], Loss]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
         with self._fitting(X, y, resume=resume) as run:
@@ -324,9 +328,3 @@ class BaseAnyBoost(Estimator):
 
     def _has_work(self) -> bool:
         return True
-
-    def _set_target(self, train: TrainingData) -> None:
-        raise AssertionError("the classifier and the regressor each define this")
-
-    def _loss(self) -> Loss:
-        raise AssertionError("the classifier and the regressor each define this")

@@ -110,6 +110,14 @@ class BaseBagging(Estimator):
     _oob: OobSums | KnownOob | None
     _trees: BaseForest | None  # whose trees are the members, if they grew together
 
+    # What those of classes and those of numbers each define.
+    _default: Callable[[], Any]
+    _response_method: Callable[[Any], ResponseMethod]
+    _labels: Callable[[Target], AnyArray]
+    _set_target: Callable[[Target], None]
+    _truth: Callable[[Target], AnyArray]
+    _n_columns: Callable[[], int]
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
         with self._fitting(X, y, resume=resume) as run:
             data = self._prepare(X, y, sample_weight, others)
@@ -534,24 +542,6 @@ class BaseBagging(Estimator):
             return self._task == "regression" and bool(get_tags(learner).target_tags.multi_output)
         except Exception:  # fit reports whatever is wrong with the learner
             return False
-
-    def _default(self) -> Any:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _response_method(self, learner: Any) -> ResponseMethod:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _labels(self, target: Target) -> AnyArray:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _truth(self, target: Target) -> AnyArray:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _n_columns(self) -> int:
-        raise AssertionError("bagging of classes and of numbers each define this")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What selection of classes and of numbers share: a library of members out of fold, and a greedy choice from it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -75,6 +76,16 @@ class BaseSelection(NamedMembers):
     selection_path_: list[Bunch]
     _asked: list[tuple[Member, ResponseMethod]]
     _shares: FloatArray
+
+    # What those of classes and those of numbers each define.
+    _response: Callable[[Member, Target], ResponseMethod]
+    _labels: Callable[[Target], AnyArray]
+    _decoded: Callable[[AnyArray], AnyArray]
+    _set_target: Callable[[Target], None]
+    _default_loss: Callable[[FloatArray, AnyArray, FloatArray], SelectionLoss]
+    _score: Callable[[FloatArray, AnyArray, FloatArray | None, BoolArray], Score]
+    _response_functions: Callable[[], ResponseFunctions]
+    _output: Callable[[FloatArray], FloatArray]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         with self._fitting(X, y):
@@ -282,32 +293,6 @@ class BaseSelection(NamedMembers):
     def _sk_visual_block_(self) -> Any:
         names, learners = zip(*self._pairs, strict=True)
         return parallel_block(learners, names)
-
-    def _response(self, member: Member, target: Target) -> ResponseMethod:
-        raise AssertionError("selection of classes and of numbers each have their own response method")
-
-    def _labels(self, target: Target) -> AnyArray:
-        raise AssertionError("selection of classes and of numbers each have their own labels")
-
-    def _decoded(self, truth: AnyArray) -> AnyArray:
-        raise AssertionError("selection of classes and of numbers each decode their own target")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("selection of classes and of numbers each keep their own target")
-
-    def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
-        raise AssertionError("selection of classes and of numbers each have their own loss")
-
-    def _score(
-        self, predicted: FloatArray, truth: AnyArray, weight: FloatArray | None, rows: BoolArray
-    ) -> Score:
-        raise AssertionError("selection of classes and of numbers each have their own score")
-
-    def _response_functions(self) -> ResponseFunctions:
-        raise AssertionError("selection of classes and of numbers each have their own methods")
-
-    def _output(self, predictions: FloatArray) -> FloatArray:
-        raise AssertionError("selection of classes and of numbers each have their own form of output")
 
 
 def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:

@@ -105,6 +105,14 @@ class BaseStacking(TransformerMixin, NamedMembers):
     _folds_used: list[Fold]
     _lesson: FinalFitData
 
+    # What those of classes and those of numbers each define.
+    _default_final: Callable[[], Any]
+    _fits: Callable[[Any], bool]
+    _folds: Callable[[StackingData, GivenAtFit, int | None], list[Fold] | None]
+    _trial: Callable[[list[Fold]], Any]
+    _set_target: Callable[[Target], None]
+    _classes_of_target: Callable[[], Any]
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         with self._fitting(X, y):
             self._check_members()
@@ -406,24 +414,6 @@ class BaseStacking(TransformerMixin, NamedMembers):
 
     def _wanted_method(self) -> str:
         return "predict"
-
-    def _default_final(self) -> Any:
-        raise AssertionError("stacks of classes and of numbers each have their own")
-
-    def _fits(self, final: Any) -> bool:
-        raise AssertionError("stacks of classes and of numbers each have their own")
-
-    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        raise AssertionError("stacking and blending each hold rows out in their own way")
-
-    def _trial(self, folds: list[Fold]) -> Any:
-        raise AssertionError("stacking and blending each have their own trial")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("stacks of classes and of numbers each keep their own target")
-
-    def _classes_of_target(self) -> Any:
-        raise AssertionError("stacks of classes and of numbers each keep their own target")
 
 
 def _labels(target: Target) -> AnyArray:

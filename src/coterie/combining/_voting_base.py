@@ -1,6 +1,7 @@
 """What voting of classes and of numbers share: members fitted side by side, and their predictions combined."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -83,6 +84,15 @@ class BaseVoting(TransformerMixin, NamedMembers):
     _crossed: CrossFit | None
     _truth: AnyArray
     _row_weight: FloatArray | None
+
+    # What those of classes and those of numbers each define.
+    _response: Callable[[Member, Target], ResponseMethod]
+    _target_of_members: Callable[[Target], AnyArray]
+    _set_target: Callable[[Target], None]
+    _learned: Callable[[BoolArray], FloatArray]
+    _score: Callable[[FloatArray, FloatArray | None, BoolArray], Score]
+    _output: Callable[[FloatArray], AnyArray]
+    _n_columns_out: Callable[[], int]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
         with self._fitting(X, y):
@@ -337,27 +347,6 @@ class BaseVoting(TransformerMixin, NamedMembers):
     ) -> list[tuple[Member, ResponseMethod]]:
         """The response methods that the present `voting` needs."""
         return members
-
-    def _response(self, member: Member, target: Target) -> ResponseMethod:
-        raise AssertionError("voting of classes and of numbers each have their own response method")
-
-    def _target_of_members(self, target: Target) -> AnyArray:
-        raise AssertionError("voting of classes and of numbers each have their own labels")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("voting of classes and of numbers each keep their own target")
-
-    def _learned(self, rows: BoolArray) -> FloatArray:
-        raise AssertionError("voting of classes and of numbers each have their own loss")
-
-    def _score(self, predictions: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
-        raise AssertionError("voting of classes and of numbers each have their own score")
-
-    def _output(self, predictions: FloatArray) -> AnyArray:
-        raise AssertionError("voting of classes and of numbers each have their own form of output")
-
-    def _n_columns_out(self) -> int:
-        raise AssertionError("voting of classes and of numbers each have their own number of columns")
 
 
 def _member_predictions(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:

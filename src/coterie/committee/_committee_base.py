@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
@@ -73,6 +73,13 @@ class BaseCommittee(Estimator):
     estimators_: list[FoldEnsemble]
     _answers: OutOfFoldPredictions
     _truth: RowTargets
+
+    # What those of classes and those of numbers each define.
+    _set_nested: Callable[[FloatArray, float], None]
+    _default_metric: Callable[[], Metric]
+    _decoded: Callable[[AnyArray], AnyArray]
+    _output: Callable[[FloatArray], FloatArray]
+    _response_functions: Callable[[], ResponseFunctions]
 
     @staticmethod
     def _now() -> float:
@@ -324,21 +331,6 @@ class BaseCommittee(Estimator):
 
     def _set_models_alone(self) -> None:
         """Numbers have no temperature."""
-
-    def _set_nested(self, nested: FloatArray, temperature: float) -> None:
-        raise AssertionError("committees of classes and of numbers each keep their own")
-
-    def _default_metric(self) -> Metric:
-        raise AssertionError("committees of classes and of numbers each have their own")
-
-    def _decoded(self, truth: AnyArray) -> AnyArray:
-        raise AssertionError("committees of classes and of numbers each know what the user gave")
-
-    def _output(self, raw: FloatArray) -> FloatArray:
-        raise AssertionError("committees of classes and of numbers each have their own shape")
-
-    def _response_functions(self) -> ResponseFunctions:
-        raise AssertionError("committees of classes and of numbers each have their own")
 
 
 def _fold_models(name: str, models: list[Any], classes: AnyArray | None) -> FoldEnsemble:

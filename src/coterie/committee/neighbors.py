@@ -1,5 +1,6 @@
 """Nearest neighbours for which a weight of 2 is the row twice; scikit-learn's take no weights."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,6 +42,9 @@ class _Neighbors(BaseEstimator):
     Rows are taken until their weights add up to 20, or to a fifth of all rows; of the last only as much as is missing.
     """
 
+    # What those of classes and those of numbers each define.
+    _targets: Callable[[AnyArray], FloatArray]
+
     def fit(self, X: FloatArray, y: AnyArray, sample_weight: FloatArray | None = None) -> Self:
         forget(self)
         self.rows_ = np.asarray(X, dtype=np.float64)
@@ -67,9 +71,6 @@ class _Neighbors(BaseEstimator):
         shares = taken * near
         shares /= shares.sum(axis=1, keepdims=True)
         return np.asarray(np.einsum("ij,ijk->ik", shares, self.targets_[rows]))
-
-    def _targets(self, y: AnyArray) -> FloatArray:
-        raise AssertionError("classes and numbers each define what a mean is taken of")
 
 
 @storable_estimator("committee.NeighborsClassifier", verify=_verify_neighbors)

@@ -92,6 +92,11 @@ class BaseForest(MultiOutputMixin, Estimator):
     n_outputs_: int
     n_features_in_: int
 
+    # What those of classes and those of numbers each define.
+    _classes_per_output: Callable[[], NDArray[np.int32] | None]
+    _set_target: Callable[[TrainingData], None]
+    _decoded: Callable[[AnyArray], AnyArray]
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, resume: bool) -> Self:
         with self._fitting(X, y, resume=resume) as run:
             train = self._prepare(X, y, sample_weight)
@@ -387,15 +392,6 @@ class BaseForest(MultiOutputMixin, Estimator):
                 "with bootstrap=True."
             )
         return kept
-
-    def _classes_per_output(self) -> NDArray[np.int32] | None:
-        raise AssertionError("forests of classes and of numbers each define this")
-
-    def _set_target(self, train: TrainingData) -> None:
-        raise AssertionError("forests of classes and of numbers each define this")
-
-    def _decoded(self, target: AnyArray) -> AnyArray:
-        raise AssertionError("forests of classes and of numbers each define this")
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
