@@ -18,29 +18,22 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import Bunch
 
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray
 from coterie.data.parts import rows_of
+from coterie.members.named_members import MemberFitData
 from coterie.members.oof_score import score_of_codes, score_of_numbers
 from coterie.members.out_of_fold import Fold
 
 
-def guard_against_leaks(
-    stack: Any,
-    X: Any,
-    y: AnyArray,
-    weight: FloatArray | None,
-    groups: Any,
-    others: dict[str, Any],
-    folds: Sequence[Fold],
-) -> Bunch:
+def guard_against_leaks(stack: Any, data: MemberFitData, folds: Sequence[Fold]) -> Bunch:
     """Fit a trial without the last fold, compare promise and truth, and warn if they differ by more than chance.
 
     Chance is two standard errors of the difference.
     """
-    last = folds[-1]
+    last, X, y, weight = folds[-1], data.X, data.labels, data.weight
     trial = stack._trial(folds)
     trial.set_params(leak_guard=False, oof_score=True)
-    params = {"sample_weight": weight, "groups": groups, **others}
+    params = {"sample_weight": weight, "groups": data.groups, **data.others}
     cut = {name: rows_of(value, last.train) for name, value in params.items() if value is not None}
     trial.fit(rows_of(X, last.train), y[last.train], **cut)
     predicted, truth = trial.predict(rows_of(X, last.test)), y[last.test]

@@ -1,40 +1,39 @@
 """What selection of classes and of numbers share: a library of members out of fold, and a greedy choice from it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Function, Integer, OneOf, Params, Real
 from coterie._seeds import root_seed, spawn_seeds
-from coterie._sklearn import parallel_block
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie._value_types import ANY, COUNT, FLOATS, NONE, TEXT, dict_of, list_of
-from coterie.combining._some_members import with_named_members
 from coterie.combining.greedy import GreedyOptions, Path, ScoreOfMean, SelectionLoss, greedy_path, shares
-from coterie.data.parts import TableShape, row_indexable, table_shape
-from coterie.data.target import Target, read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
-from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers
+from coterie.members.named_members import (
+    MEMBER_PARAMS,
+    MEMBERS_FITTED,
+    GivenAtFit,
+    MemberFitData,
+    NamedMembers,
+    member_response,
+)
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
-    CrossFitPlan,
     Splitter,
-    cross_fit,
     folds_of,
     prefit_members,
+    seeds_or_none,
     splitter_of,
 )
 from coterie.members.response import ResponseMethod
@@ -70,78 +69,39 @@ class BaseSelection(NamedMembers):
 
     PARAMS: ClassVar[Params] = SELECTION_PARAMS
     FITTED: ClassVar[Fitted] = SELECTION_FITTED
-    _task: ClassVar[Task]
 
     weights_: FloatArray
     selection_path_: list[Bunch]
-    _asked: list[tuple[Member, ResponseMethod]]
     _shares: FloatArray
 
     # What those of classes and those of numbers each define.
     _response: Callable[[Member, Target], ResponseMethod]
-    _labels: Callable[[Target], AnyArray]
     _decoded: Callable[[AnyArray], AnyArray]
-    _set_target: Callable[[Target], None]
     _default_loss: Callable[[FloatArray, AnyArray, FloatArray], SelectionLoss]
     _score: Callable[[FloatArray, AnyArray, FloatArray | None, BoolArray], Score]
     _response_functions: Callable[[], ResponseFunctions]
     _output: Callable[[FloatArray], FloatArray]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        with self._fitting(X, y):
-            self._check_members()
-            shape = table_shape(X)
-            X = row_indexable(X)
-            target = read_target(
-                y,
-                task=self._task,
-                estimator_name=type(self).__name__,
-                n_rows=shape.n_rows,
-                multi_output=self._has_outputs(),
-            )
-            weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
-            members = self._members(X, shape)
-            given = self._given(members, weight, groups, others)
-            seeds = None if self.random_state is None else spawn_seeds(self.random_state, 3)
-            crossed = self._crossed(X, members, target, given, seeds)
-            self._set_target(target)
-            self._select(crossed, target, weight, root_seed(None) if seeds is None else int(seeds[2]))
-            self._set_scores(crossed, target, weight)
-            self._set_chosen(X, crossed, target, given, seeds, shape)
-        return self
+    def _fit_members(self, data: MemberFitData, members: list[Member]) -> None:
+        given = self._given(data, members)
+        seeds = seeds_or_none(self.random_state, 3)
+        crossed = self._crossed(data, members, given, seeds[0])
+        self._select(crossed, data.target, data.weight, root_seed(None) if seeds[2] is None else seeds[2])
+        self._set_scores(crossed, data.target, data.weight)
+        self._set_chosen(data, crossed, given, seeds[1])
 
     def _crossed(
-        self, X: Any, members: list[Member], target: Target, given: GivenAtFit, seeds: Any
+        self, data: MemberFitData, members: list[Member], given: GivenAtFit, seed: int | None
     ) -> CrossFit:
         """What members predict for rows that they were not fitted to."""
-        responses = [self._response(member, target) for member in members]
-        labels, n_rows, owner = self._labels(target), len(target.values), type(self).__name__
+        responses = [self._response(member, data.target) for member in members]
         if isinstance(self.cv, str):
-            return prefit_members(members, responses, X, n_rows, self.n_jobs)
-        splitter = splitter_of(self.cv, labels, classifier=self._task == "classification")
-        folds = folds_of(splitter, X, labels, n_rows, owner, **given.of_split)
-        plan = self._plan(members, responses, labels, given, None if seeds is None else int(seeds[0]))
-        plan = replace(plan, refit=False, keeps_folds=self.members == "folds")
-        return cross_fit(plan, X, folds, n_rows)
-
-    def _plan(
-        self,
-        members: list[Member],
-        responses: list[ResponseMethod],
-        labels: AnyArray,
-        given: GivenAtFit,
-        seed: int | None,
-    ) -> CrossFitPlan:
-        return CrossFitPlan(
-            members,
-            responses,
-            [labels] * len(members),
-            [given.of_members[member.name] for member in members],
-            n_jobs=self.n_jobs,
-            on_error=self.on_error,
-            random_state=seed,
-            verbose=int(self.verbose),
-            owner=type(self).__name__,
+            return prefit_members(members, responses, data.X, data.n_rows, self.n_jobs)
+        splitter = splitter_of(self.cv, data.labels, classifier=bool(data.classes))
+        folds = folds_of(splitter, data.X, data.labels, data.n_rows, type(self).__name__, **given.of_split)
+        keeps_folds = self.members == "folds"
+        return self._cross_fit(
+            data, members, responses, given, folds, random_state=seed, refit=False, keeps_folds=keeps_folds
         )
 
     def _select(self, crossed: CrossFit, target: Target, weight: FloatArray | None, seed: int) -> None:
@@ -214,41 +174,26 @@ class BaseSelection(NamedMembers):
         self.oof_score_, self.oof_score_error_ = score.value, score.error
 
     def _set_chosen(
-        self,
-        X: Any,
-        crossed: CrossFit,
-        target: Target,
-        given: GivenAtFit,
-        seeds: Any,
-        shape: TableShape,
+        self, data: MemberFitData, crossed: CrossFit, given: GivenAtFit, seed: int | None
     ) -> None:
         """Keep the members that were chosen: fitted to all rows, or their models of the folds."""
-        chosen = np.flatnonzero(self.weights_).tolist()
-        members = [crossed.members[i] for i in chosen]
-        responses = [crossed.questions[i] for i in chosen]
-        dropped, kept = dict(crossed.dropped), chosen
+        kept = np.flatnonzero(self.weights_).tolist()
+        members = [crossed.members[i] for i in kept]
+        responses = [crossed.questions[i] for i in kept]
+        dropped = crossed.dropped
         if isinstance(self.cv, str):
-            models = [crossed.models[i] for i in chosen]
+            models = [crossed.models[i] for i in kept]
         elif self.members == "folds":
-            classes = () if target.classes is None else (target.classes,)
-            models = [FoldEnsemble(crossed.members[i].name, crossed.fold_models[i], classes) for i in chosen]  # type: ignore[arg-type]
+            models = [
+                FoldEnsemble(crossed.members[i].name, crossed.fold_models[i], data.classes) for i in kept
+            ]
         else:
-            plan = self._plan(
-                members, responses, self._labels(target), given, None if seeds is None else int(seeds[1])
-            )
-            fitted = cross_fit(plan, X, [], len(target.values))
+            fitted = self._cross_fit(data, members, responses, given, [], random_state=seed)
             members, responses, models = fitted.members, fitted.questions, fitted.models
-            dropped |= fitted.dropped
-            left = {member.name for member in members}
-            kept = [i for i in chosen if crossed.members[i].name in left]
+            dropped = crossed.dropped | fitted.dropped
+            kept = [i for i in kept if crossed.members[i].name not in dropped]
         self._shares = self.weights_[kept] / self.weights_[kept].sum()
-        self._set_shape(shape)
-        self._set_members(members, models)
-        self.dropped_ = dropped
-        self._asked = [
-            (replace(member, estimator=None), response)
-            for member, response in zip(members, responses, strict=True)
-        ]
+        self._set_members(members, responses, models, dropped)
 
     def _means_of(self, X: Any) -> FloatArray:
         """The weighted mean of what the chosen members predict, shape (n_rows, n_columns)."""
@@ -257,12 +202,7 @@ class BaseSelection(NamedMembers):
 
     def _stacked(self, X: Any) -> FloatArray:
         """What every chosen member predicts for rows, shape (n_members, n_rows, n_columns)."""
-        check_is_fitted(self, "estimators_")
-        calls = [
-            (response, member, model, X)
-            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
-        ]
-        return np.stack(in_parallel(_member_predictions, calls, n_jobs=self.n_jobs))
+        return np.stack(in_parallel(member_response, self._calls(X), n_jobs=self.n_jobs))
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each chosen member predicts: probabilities or numbers, and its weight."""
@@ -272,34 +212,15 @@ class BaseSelection(NamedMembers):
 
     def with_members(self, places: RowArray) -> Self:
         """A copy with only the chosen members at these ascending places; what was known out of fold is gone."""
-        check_is_fitted(self, "estimators_")
-        pruned = with_named_members(self, places)
+        pruned = self._with_named_members(places)
         pruned._shares = self._shares[places] / self._shares[places].sum()
         names = [member.name for member, _ in pruned._asked]
         pruned.weights_ = np.zeros(len(self.candidates_))
         pruned.weights_[[self.candidates_.index(name) for name in names]] = pruned._shares
         return pruned
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""
-        router = self._router()
-        if not isinstance(self.cv, str):
-            router.add(
-                splitter=splitter_of(self.cv, None, classifier=False),
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
-        return router
-
-    def _sk_visual_block_(self) -> Any:
-        names, learners = zip(*self._pairs, strict=True)
-        return parallel_block(learners, names)
-
 
 def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
     """Rows that were held out and have weight."""
     covered = crossed.coverage > 0
     return covered if weight is None else covered & (weight > 0)
-
-
-def _member_predictions(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    return response.predict_with(member.name, model, member.part_of(X))

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,26 +22,31 @@ from coterie._params import (
     Params,
     check_params,
 )
-from coterie._seeds import spawn_seeds
 from coterie._sklearn import check_feature_names_in
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, FloatArray, RowArray, Task
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import ANY, COUNT, MODEL, TEXT, instance, list_of
 from coterie.combining._final_estimator import FinalFitData, final_score, fitted_final, score_of
 from coterie.combining._leak_guard import guard_against_leaks
 from coterie.combining._meta_features import features_of, joined
 from coterie.combining._stacking_tags import add_final_to_router, set_stack_tags, stack_block
-from coterie.data.parts import Columns, TableShape, chosen_columns, row_indexable, table_shape
-from coterie.data.target import Target, read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.parts import Columns, chosen_columns, row_indexable, table_shape
+from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.fitted_state import forget
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
-from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers, target_of
+from coterie.members.named_members import (
+    MEMBER_PARAMS,
+    MEMBERS_FITTED,
+    GivenAtFit,
+    MemberFitData,
+    NamedMembers,
+    member_response,
+)
 from coterie.members.oof_score import Score, predicted_codes
-from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, prefit_members
+from coterie.members.out_of_fold import CrossFit, Fold, prefit_members, seeds_or_none
 from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import labels_by_target
@@ -67,38 +72,17 @@ STACKING_FITTED: Fitted = {
 }
 
 
-@dataclass(frozen=True)
-class StackingData:
-    """What `fit` was given, read and checked; `labels` is y as members see it."""
-
-    X: Any
-    shape: TableShape
-    target: Target
-    labels: AnyArray
-    weight: FloatArray | None
-    groups: Any
-    others: dict[str, Any]
-
-    @property
-    def classes(self) -> tuple[AnyArray, ...]:
-        classes = self.target.classes
-        return () if classes is None else tuple(classes) if isinstance(classes, list) else (classes,)
-
-
 class BaseStacking(TransformerMixin, NamedMembers):
     """The way of `fit`, and what the final estimator is shown."""
 
     PARAMS: ClassVar[Params] = STACKING_PARAMS
     FITTED: ClassVar[Fitted] = STACKING_FITTED
-    _task: ClassVar[Task]
 
     final_estimator: Any
     passthrough: Any
 
     final_estimator_: Any
     stack_method_: list[str]
-    dropped_: dict[str, str]
-    _asked: list[tuple[Member, ResponseMethod]]
     _passed: Columns | None
     _features: FloatArray
     _widths: list[int]
@@ -108,82 +92,46 @@ class BaseStacking(TransformerMixin, NamedMembers):
     # What those of classes and those of numbers each define.
     _default_final: Callable[[], Any]
     _fits: Callable[[Any], bool]
-    _folds: Callable[[StackingData, GivenAtFit, int | None], list[Fold] | None]
-    _trial: Callable[[list[Fold]], Any]
-    _set_target: Callable[[Target], None]
-    _classes_of_target: Callable[[], Any]
+    _folds: Callable[..., list[Fold] | None]
+    _trial: Callable[..., Any]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        with self._fitting(X, y):
-            self._check_members()
-            final = self._final()
-            data = self._read(X, y, sample_weight, groups, others)
-            members = self._members(data.X, data.shape)
-            given = self._given(members, data.weight, groups, others, final)
-            seeds: list[int | None] = [None] * 3
-            if self.random_state is not None:
-                seeds = [int(seed) for seed in spawn_seeds(self.random_state, 3)]
-            folds = self._folds(data, given, seeds[2])
-            passed = self._passed_columns(data)
-            guard = None
-            if self.leak_guard:
-                guard = self._guard(data, folds)
-            crossed = self._crossed(data, members, given, folds, seeds[0])
-            self._set_target(data.target)
-            self._set_shape(data.shape)
-            self._set_crossed(crossed, data)
-            self._passed = passed
-            self._learn_final(final, data, given.of_final, seeds[1])
-            if guard is not None:
-                self.leak_guard_ = guard
-        return self
+    def _check_members(self) -> list[str]:
+        names = super()._check_members()
+        self._final()
+        return names
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> StackingData:
-        shape = table_shape(X)
-        weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
-        target = read_target(
-            y,
-            task=self._task,
-            estimator_name=type(self).__name__,
-            n_rows=shape.n_rows,
-            multi_output=self._has_outputs(),
-        )
-        return StackingData(row_indexable(X), shape, target, _labels(target), weight, groups, others)
+    def _fit_members(self, data: MemberFitData, members: list[Member]) -> None:
+        final = self._final()
+        given = self._given(data, members, final)
+        seeds = seeds_or_none(self.random_state, 3)
+        folds = self._folds(data, given, seeds[2])
+        self._passed = self._passed_columns(data)
+        if self.leak_guard:
+            self.leak_guard_ = self._guard(data, folds)
+        self._set_crossed(self._crossed(data, members, given, folds, seeds[0]), data)
+        self._learn_final(final, data, given.of_final, seeds[1])
 
     def _crossed(
         self,
-        data: StackingData,
+        data: MemberFitData,
         members: list[Member],
         given: GivenAtFit,
         folds: list[Fold] | None,
         seed: int | None,
     ) -> CrossFit:
-        classes = data.classes
+        wanted = self._wanted_method()
         responses = [
             ResponseMethod.of(
-                member.estimator, method_of(member.name, member.estimator, self._wanted_method()), classes
+                member.estimator, method_of(member.name, member.estimator, wanted), data.classes
             )
             for member in members
         ]
         if folds is None:
-            return prefit_members(members, responses, data.X, data.shape.n_rows, self.n_jobs)
-        codes = data.target.values
-        plan = CrossFitPlan(
-            members,
-            responses,
-            [target_of(member, codes, data.labels) if classes else codes for member in members],
-            [given.of_members[member.name] for member in members],
-            refit=self.members == "refit",
-            keeps_folds=self.members == "folds",
-            n_jobs=self.n_jobs,
-            on_error=self.on_error,
-            random_state=seed,
-            verbose=int(self.verbose),
-            owner=type(self).__name__,
-        )
-        return cross_fit(plan, data.X, folds, data.shape.n_rows)
+            return prefit_members(members, responses, data.X, data.n_rows, self.n_jobs)
+        ways = {"refit": self.members == "refit", "keeps_folds": self.members == "folds"}
+        return self._cross_fit(data, members, responses, given, folds, random_state=seed, **ways)
 
-    def _set_crossed(self, crossed: CrossFit, data: StackingData) -> None:
+    def _set_crossed(self, crossed: CrossFit, data: MemberFitData) -> None:
         """Keep the members, and what they predict out of fold."""
         models = crossed.models
         if crossed.fold_models:
@@ -193,13 +141,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
                     crossed.members, crossed.fold_models, crossed.questions, strict=True
                 )
             ]
-        self._set_members(crossed.members, models)
-        self._asked = [
-            (replace(member, estimator=None), response)
-            for member, response in zip(crossed.members, crossed.questions, strict=True)
-        ]
+        self._set_members(crossed.members, crossed.questions, models, crossed.dropped)
         self.stack_method_ = [response.method for response in crossed.questions]
-        self.dropped_ = crossed.dropped
         self.oof_coverage_ = crossed.coverage
         names = [member.name for member in crossed.members]
         self.oof_predictions_ = Bunch(
@@ -222,7 +165,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         self.member_scores_ = Bunch(**{name: score.value for name, score in zip(names, scores, strict=True)})
 
     def _member_score(
-        self, predictions: FloatArray, response: ResponseMethod, data: StackingData, coverage: RowArray
+        self, predictions: FloatArray, response: ResponseMethod, data: MemberFitData, coverage: RowArray
     ) -> Score:
         n_classes = tuple(map(len, data.classes))
         known = coverage > 0
@@ -234,7 +177,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         blank = FinalFitData(None, truth, n_classes, known, data.weight, None, {}, None, None)
         return score_of(blank, np.nan_to_num(predicted), known)
 
-    def _learn_final(self, final: Any, data: StackingData, params: dict[str, Any], seed: int | None) -> None:
+    def _learn_final(self, final: Any, data: MemberFitData, params: dict[str, Any], seed: int | None) -> None:
         """Fit the final estimator to what members predict, and score it on rows that it does not see."""
         table = joined(self._features, self._meta_names(), self._passed_of(data.X))
         known = self.oof_coverage_ > 0
@@ -280,20 +223,19 @@ class BaseStacking(TransformerMixin, NamedMembers):
                 raise InvalidInput(f"recombined needs the X of fit, which had {len(self._features)} rows.")
         kept = self._lesson
         final = other._final()
-        target = Target(self._task, kept.truth, self._classes_of_target())
-        shape = replace(self._outline)
-        data = StackingData(row_indexable(X), shape, target, kept.truth, kept.weight, kept.groups, {})
+        target = Target(self._task, kept.truth, getattr(self, "classes_", None))
+        data = MemberFitData(row_indexable(X), self._outline, target, kept.truth, kept.weight, kept.groups)
         other._learn_final(final, data, weight_params(final, kept.weight), kept.seed)
         return other
 
-    def _guard(self, data: StackingData, folds: list[Fold] | None) -> Bunch:
+    def _guard(self, data: MemberFitData, folds: list[Fold] | None) -> Bunch:
         if folds is None:
             raise InvalidParameter(
                 "leak_guard=True fits a trial without some rows, and cv='prefit' fits no member. Set leak_guard=False."
             )
-        return guard_against_leaks(self, data.X, data.labels, data.weight, data.groups, data.others, folds)
+        return guard_against_leaks(self, data, folds)
 
-    def _passed_columns(self, data: StackingData) -> Columns | None:
+    def _passed_columns(self, data: MemberFitData) -> Columns | None:
         """The columns that the final estimator sees too; None for none, or all."""
         if isinstance(self.passthrough, bool | np.bool_):
             return None
@@ -319,11 +261,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         """What the final estimator is shown of new rows."""
         check_is_fitted(self, "final_estimator_")
         X = row_indexable(X)
-        calls = [
-            (response, member, model, X)
-            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
-        ]
-        features = np.hstack(in_parallel(_features_of_member, calls, n_jobs=self.n_jobs))
+        features = np.hstack(in_parallel(_features_of_member, self._calls(X), n_jobs=self.n_jobs))
         return joined(features, self._meta_names(), self._passed_of(X))
 
     def transform(self, X: Any) -> Any:
@@ -346,10 +284,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
                     allowed="classifiers",
                 )
         prediction = ResponseMethod("predict", classes, bool(classes))
-        values = [
-            _predicted(prediction, member, model, X)
-            for (member, _), model in zip(self._asked, self.estimators_, strict=True)
-        ]
+        values = [_predicted(prediction, member, model, X) for _, member, model, _ in self._calls(X)]
         names = tuple(member.name for member, _ in self._asked)
         return MemberPredictions(np.stack(values), np.ones(len(values)), names, classes)
 
@@ -389,11 +324,10 @@ class BaseStacking(TransformerMixin, NamedMembers):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: `fit` of members and of the final estimator, and `split` of the splitter."""
-        router = self._router()
+        router = super().get_metadata_routing()
         fitted = self.__dict__.get("final_estimator_")
         given = self.final_estimator is not None
         add_final_to_router(router, self._final_or_default() if given or fitted is None else fitted)
-        self._route_splitter(router)
         return router
 
     def _sk_visual_block_(self) -> Any:
@@ -409,21 +343,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
         """Whether something holds for the tags of every member and of the final estimator."""
         return self._all_members(holds) and bool(holds(get_tags(self._final_or_default())))
 
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        """Blending has no splitter."""
-
     def _wanted_method(self) -> str:
         return "predict"
-
-
-def _labels(target: Target) -> AnyArray:
-    """y as members see it."""
-    classes, codes = target.classes, target.values
-    if classes is None:
-        return codes
-    if isinstance(classes, list):
-        return np.column_stack([own[codes[:, output]] for output, own in enumerate(classes)])
-    return np.asarray(classes[codes])
 
 
 def _output(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
@@ -436,9 +357,6 @@ def _features_of_member(response: ResponseMethod, member: Member, model: Any, X:
 
 
 def _predicted(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    part = member.part_of(X)
-    return (
-        model.mean_of(response, part)
-        if isinstance(model, FoldEnsemble)
-        else response.predict_with(member.name, model, part)
-    )
+    if isinstance(model, FoldEnsemble):
+        return model.mean_of(response, member.part_of(X))
+    return member_response(response, member, model, X)

@@ -14,7 +14,6 @@ from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie._value_types import LABELS, list_of
 from coterie.combining._stacking_base import STACKING_FITTED, STACKING_PARAMS, BaseStacking
-from coterie.data.target import Target
 from coterie.members.response import ResponseMethod
 
 STACK_OF_CLASSES_PARAMS: Params = {
@@ -86,13 +85,6 @@ class BaseStackingClassifier(ClassifierMixin, BaseStacking):
     def _fits(self, final: Any) -> bool:
         return bool(is_classifier(final))
 
-    def _set_target(self, target: Target) -> None:
-        assert target.classes is not None
-        self.classes_ = target.classes
-
-    def _classes_of_target(self) -> Any:
-        return self.classes_
-
     def _has_outputs(self) -> bool:
         def several(tags: Any) -> bool:
             classes = tags.classifier_tags
@@ -128,12 +120,6 @@ class BaseStackingRegressor(RegressorMixin, BaseStacking):
 
     def _fits(self, final: Any) -> bool:
         return bool(is_regressor(final))
-
-    def _set_target(self, target: Target) -> None:
-        """Numbers need no classes."""
-
-    def _classes_of_target(self) -> Any:
-        return None
 
     def _has_outputs(self) -> bool:
         return self._with_final(lambda tags: tags.target_tags.multi_output)

@@ -1,10 +1,9 @@
 """Blending: stacking with one hold-out. Members learn from most rows, the final estimator from the rest."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._documentation import documented
 from coterie._params import ArrayLike, OneOf, Params, Real, in_short
@@ -13,7 +12,7 @@ from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._leak_guard import folds_within
 from coterie.combining._parameter_docs import stacking_texts
-from coterie.combining._stacking_base import STACKING_PARAMS, StackingData
+from coterie.combining._stacking_base import STACKING_PARAMS
 from coterie.combining._stacking_targets import (
     STACK_OF_CLASSES_PARAMS,
     BaseStackingClassifier,
@@ -22,13 +21,78 @@ from coterie.combining._stacking_targets import (
 from coterie.data.groups import read_groups
 from coterie.data.holdout import holdout_rows, last_rows
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.members.named_members import GivenAtFit, verify_members
-from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
+from coterie.members.named_members import GivenAtFit, MemberFitData, verify_members
+from coterie.members.out_of_fold import Fold, Splitter, folds_of, splitter_of
 
 _HOLDOUT: Params = {
     "cv": [Real(0, 1, closed="neither"), ArrayLike(), Splitter()],
     "order": [OneOf("random", "last_rows")],
 }
+
+
+def _folds_of_blend(blend: Any, data: MemberFitData, given: GivenAtFit, seed: int | None) -> list[Fold]:
+    """The rows to learn from and those held out: drawn, listed, or divided by a splitter."""
+    n_rows = data.n_rows
+    if isinstance(blend.cv, float | np.floating):
+        return [_drawn(blend, data, seed)]
+    if blend.order != "random":
+        raise InvalidParameter(
+            f"order={blend.order!r} goes with a share of rows to hold out, not with cv={in_short(blend.cv)}."
+        )
+    if Splitter().accepts(blend.cv):
+        splitter = splitter_of(blend.cv, data.labels, classifier=is_classifier(blend))
+        return folds_of(splitter, data.X, data.labels, n_rows, type(blend).__name__, **given.of_split)
+    return [_listed(blend, n_rows)]
+
+
+def _drawn(blend: Any, data: MemberFitData, seed: int | None) -> Fold:
+    n_rows, share = data.n_rows, float(blend.cv)
+    if n_rows < 2:
+        raise InvalidInput(f"Cannot hold rows out of a table of n_samples={n_rows}: at least 2 are needed.")
+    groups = None if data.groups is None else read_groups(data.groups, n_rows)
+    if blend.order == "random":
+        one_label = is_classifier(blend) and data.target.n_outputs == 1
+        codes = data.target.values if one_label else None
+        return Fold(*holdout_rows(n_rows, share, root_seed(None) if seed is None else seed, codes, groups))
+    if groups is not None:
+        raise InvalidInput(
+            "groups cannot be kept together by order='last_rows', which cuts the table at one row. Leave groups out, "
+            "or choose order='random'."
+        )
+    return Fold(*last_rows(n_rows, share))
+
+
+def _listed(blend: Any, n_rows: int) -> Fold:
+    """Rows that the user chose: their numbers, or a mask."""
+    rows = np.asarray(blend.cv)
+    if rows.dtype.kind == "b" and rows.shape == (n_rows,):
+        rows = np.flatnonzero(rows)
+    is_list = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > 0
+    if not is_list or rows.min() < -n_rows or rows.max() >= n_rows:
+        raise InvalidParameter(
+            f"cv={in_short(blend.cv)}: expected a share in (0, 1), the numbers of rows, from 0 to {n_rows - 1}, a mask "
+            f"of {n_rows} booleans, or a splitter."
+        )
+    aside: RowArray = np.unique(rows.astype(np.int64) % n_rows)
+    learn = np.setdiff1d(np.arange(n_rows), aside)
+    if not len(learn):
+        raise InvalidParameter("cv lists every row, so members have nothing to learn from.")
+    return Fold(learn, aside)
+
+
+def _trial_of_blend(blend: Any, folds: list[Fold]) -> Any:
+    """A trial holds out a share of its own rows, or, with several folds, what the other folds hold out."""
+    n_rows = 1 + max(max(fold.train.max(), fold.test.max()) for fold in folds)
+    inner = folds_within(folds, n_rows)
+    return clone(blend).set_params(cv=inner or len(folds[-1].test) / n_rows)
+
+
+def _cv_is_splitter(blend: Any) -> bool:
+    return Splitter().accepts(blend.cv)
+
+
+def _cv_is_rows(blend: Any) -> bool:
+    return not Splitter().accepts(blend.cv)
 
 
 @storable_estimator(verify=verify_members)
@@ -74,33 +138,10 @@ class BlendingClassifier(BaseStackingClassifier):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members and the final estimator.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : labels of any type, one for each row, or several where all members and the final estimator can learn several
-        sample_weight : how often each row counts; members and the final estimator must take it
-        groups : rows of a group stay together when rows are held out
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
-    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
-        return _folds_of_blend(self, data, given, seed)
-
-    def _trial(self, folds: list[Fold]) -> Any:
-        return _trial_of_blend(self, folds)
-
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        if Splitter().accepts(self.cv):
-            route_cv(self, router)
-
-    def _parts_groups(self) -> bool:
-        return not Splitter().accepts(self.cv)
+    _folds = _folds_of_blend
+    _trial = _trial_of_blend
+    _has_splitter = _cv_is_splitter
+    _parts_groups = _cv_is_rows
 
 
 @storable_estimator(verify=verify_members)
@@ -146,87 +187,7 @@ class BlendingRegressor(BaseStackingRegressor):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members and the final estimator.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : a number for each row, or several where all members and the final estimator can learn several
-        sample_weight : how often each row counts; members and the final estimator must take it
-        groups : rows of a group stay together when rows are held out
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
-    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
-        return _folds_of_blend(self, data, given, seed)
-
-    def _trial(self, folds: list[Fold]) -> Any:
-        return _trial_of_blend(self, folds)
-
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        if Splitter().accepts(self.cv):
-            route_cv(self, router)
-
-    def _parts_groups(self) -> bool:
-        return not Splitter().accepts(self.cv)
-
-
-def _folds_of_blend(blend: Any, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold]:
-    """The rows to learn from and those held out: drawn, listed, or divided by a splitter."""
-    n_rows = data.shape.n_rows
-    if isinstance(blend.cv, float | np.floating):
-        return [_drawn(blend, data, seed)]
-    if blend.order != "random":
-        raise InvalidParameter(
-            f"order={blend.order!r} goes with a share of rows to hold out, not with cv={in_short(blend.cv)}."
-        )
-    if Splitter().accepts(blend.cv):
-        splitter = splitter_of(blend.cv, data.labels, classifier=is_classifier(blend))
-        return folds_of(splitter, data.X, data.labels, n_rows, type(blend).__name__, **given.of_split)
-    return [_listed(blend, n_rows)]
-
-
-def _drawn(blend: Any, data: StackingData, seed: int | None) -> Fold:
-    n_rows, share = data.shape.n_rows, float(blend.cv)
-    if n_rows < 2:
-        raise InvalidInput(f"Cannot hold rows out of a table of n_samples={n_rows}: at least 2 are needed.")
-    groups = None if data.groups is None else read_groups(data.groups, n_rows)
-    if blend.order == "random":
-        one_label = is_classifier(blend) and data.target.n_outputs == 1
-        codes = data.target.values if one_label else None
-        return Fold(*holdout_rows(n_rows, share, root_seed(None) if seed is None else seed, codes, groups))
-    if groups is not None:
-        raise InvalidInput(
-            "groups cannot be kept together by order='last_rows', which cuts the table at one row. Leave groups out, "
-            "or choose order='random'."
-        )
-    return Fold(*last_rows(n_rows, share))
-
-
-def _listed(blend: Any, n_rows: int) -> Fold:
-    """Rows that the user chose: their numbers, or a mask."""
-    rows = np.asarray(blend.cv)
-    if rows.dtype.kind == "b" and rows.shape == (n_rows,):
-        rows = np.flatnonzero(rows)
-    is_list = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > 0
-    if not is_list or rows.min() < -n_rows or rows.max() >= n_rows:
-        raise InvalidParameter(
-            f"cv={in_short(blend.cv)}: expected a share in (0, 1), the numbers of rows, from 0 to {n_rows - 1}, a mask "
-            f"of {n_rows} booleans, or a splitter."
-        )
-    aside: RowArray = np.unique(rows.astype(np.int64) % n_rows)
-    learn = np.setdiff1d(np.arange(n_rows), aside)
-    if not len(learn):
-        raise InvalidParameter("cv lists every row, so members have nothing to learn from.")
-    return Fold(learn, aside)
-
-
-def _trial_of_blend(blend: Any, folds: list[Fold]) -> Any:
-    """A trial holds out a share of its own rows, or, with several folds, what the other folds hold out."""
-    n_rows = 1 + max(max(fold.train.max(), fold.test.max()) for fold in folds)
-    inner = folds_within(folds, n_rows)
-    return clone(blend).set_params(cv=inner or len(folds[-1].test) / n_rows)
+    _folds = _folds_of_blend
+    _trial = _trial_of_blend
+    _has_splitter = _cv_is_splitter
+    _parts_groups = _cv_is_rows

@@ -1,6 +1,6 @@
 """Selection: the best mean of members from a library of candidates, found greedily on rows held out."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -126,21 +126,6 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Ask the candidates out of fold, choose, and fit those that were chosen.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : labels of any type, one for each row
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
         return self._labels_of(self._means_of(X))
@@ -161,16 +146,8 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         assert isinstance(target.classes, np.ndarray)
         return ResponseMethod(method, (target.classes,), is_vote=not soft)
 
-    def _labels(self, target: Target) -> AnyArray:
-        assert isinstance(target.classes, np.ndarray)
-        return target.classes[target.values]
-
     def _decoded(self, truth: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[truth])
-
-    def _set_target(self, target: Target) -> None:
-        assert isinstance(target.classes, np.ndarray)
-        self.classes_ = target.classes
 
     def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         return LogLossOfMean(library, truth, weight)
@@ -240,21 +217,6 @@ class SelectionRegressor(RegressorMixin, BaseSelection):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Ask the candidates out of fold, choose, and fit those that were chosen.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : a number for each row, or several where all members can learn several
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> FloatArray:
         """The weighted mean of what the chosen members predict."""
         return self._output(self._means_of(X))
@@ -264,9 +226,6 @@ class SelectionRegressor(RegressorMixin, BaseSelection):
 
     def _response(self, member: Member, target: Target) -> ResponseMethod:
         return ResponseMethod(method_of(member.name, member.estimator, "predict"))
-
-    def _labels(self, target: Target) -> AnyArray:
-        return target.values
 
     def _decoded(self, truth: AnyArray) -> AnyArray:
         return truth

@@ -1,9 +1,8 @@
 """Stacking: a final estimator learns how to combine members from what they predict out of fold."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import MetadataRouter
 
 from coterie._documentation import documented
 from coterie._params import Integer, OneOf, Params
@@ -11,17 +10,32 @@ from coterie._storage import storable_estimator
 from coterie._typing import SeedLike
 from coterie.combining._leak_guard import folds_within
 from coterie.combining._parameter_docs import stacking_texts
-from coterie.combining._stacking_base import STACKING_PARAMS, StackingData
+from coterie.combining._stacking_base import STACKING_PARAMS
 from coterie.combining._stacking_targets import (
     STACK_OF_CLASSES_PARAMS,
     BaseStackingClassifier,
     BaseStackingRegressor,
 )
 from coterie.errors import InvalidParameter
-from coterie.members.named_members import GivenAtFit, verify_members
-from coterie.members.out_of_fold import Fold, Splitter, folds_of, route_cv, splitter_of
+from coterie.members.named_members import GivenAtFit, MemberFitData, verify_members
+from coterie.members.out_of_fold import Fold, Splitter, folds_of, splitter_of
 
 _CV: Params = {"cv": [Integer(2), Splitter(), OneOf("prefit"), None]}
+
+
+def _folds_by_cv(stack: Any, data: MemberFitData, given: GivenAtFit, _: int | None) -> list[Fold] | None:
+    """The folds that `cv` makes; None for members that were fitted before."""
+    if isinstance(stack.cv, str):
+        if stack.members == "folds":
+            raise InvalidParameter("members='folds' are models of folds, and cv='prefit' makes none.")
+        return None
+    splitter = splitter_of(stack.cv, data.labels, classifier=bool(data.classes))
+    return folds_of(splitter, data.X, data.labels, data.n_rows, type(stack).__name__, **given.of_split)
+
+
+def _trial_by_cv(stack: Any, folds: list[Fold]) -> Any:
+    inner = folds_within(folds, 1 + max(max(fold.train.max(), fold.test.max()) for fold in folds))
+    return clone(stack).set_params(cv=inner or None)
 
 
 @storable_estimator(verify=verify_members)
@@ -71,30 +85,8 @@ class StackingClassifier(BaseStackingClassifier):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members and the final estimator.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : labels of any type, one for each row, or several where all members and the final estimator can learn several
-        sample_weight : how often each row counts; members and the final estimator must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
-    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        return _folds_by_cv(self, data, given, classifier=True)
-
-    def _trial(self, folds: list[Fold]) -> Any:
-        return _trial_by_cv(self, folds)
-
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        if not isinstance(self.cv, str):
-            route_cv(self, router)
+    _folds = _folds_by_cv
+    _trial = _trial_by_cv
 
 
 @storable_estimator(verify=verify_members)
@@ -142,42 +134,5 @@ class StackingRegressor(BaseStackingRegressor):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members and the final estimator.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : a number for each row, or several where all members and the final estimator can learn several
-        sample_weight : how often each row counts; members and the final estimator must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
-    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        return _folds_by_cv(self, data, given, classifier=False)
-
-    def _trial(self, folds: list[Fold]) -> Any:
-        return _trial_by_cv(self, folds)
-
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        if not isinstance(self.cv, str):
-            route_cv(self, router)
-
-
-def _folds_by_cv(stack: Any, data: StackingData, given: GivenAtFit, *, classifier: bool) -> list[Fold] | None:
-    """The folds that `cv` makes; None for members that were fitted before."""
-    if isinstance(stack.cv, str):
-        if stack.members == "folds":
-            raise InvalidParameter("members='folds' are models of folds, and cv='prefit' makes none.")
-        return None
-    splitter = splitter_of(stack.cv, data.labels, classifier=classifier)
-    return folds_of(splitter, data.X, data.labels, data.shape.n_rows, type(stack).__name__, **given.of_split)
-
-
-def _trial_by_cv(stack: Any, folds: list[Fold]) -> Any:
-    inner = folds_within(folds, 1 + max(max(fold.train.max(), fold.test.max()) for fold in folds))
-    return clone(stack).set_params(cv=inner or None)
+    _folds = _folds_by_cv
+    _trial = _trial_by_cv

@@ -1,6 +1,6 @@
 """Voting: members of any kind, fitted to the same rows, and their predictions combined."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -83,21 +83,6 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : labels of any type, one for each row
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> AnyArray:
         """The class of each row."""
         predictions = self._stacked(X)
@@ -153,14 +138,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         method = "predict" if hard else "predict_proba"
         return [(member, ResponseMethod(method, response.classes, hard)) for member, response in members]
 
-    def _target_of_members(self, target: Target) -> AnyArray:
-        classes = target.classes
-        assert isinstance(classes, np.ndarray)
-        return classes[target.values]
-
     def _set_target(self, target: Target) -> None:
-        assert isinstance(target.classes, np.ndarray)
-        self.classes_ = target.classes
+        super()._set_target(target)
         self.le_ = LabelEncoder()
         self.le_.classes_ = target.classes
 
@@ -231,21 +210,6 @@ class VotingRegressor(RegressorMixin, BaseVoting):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : a number for each row, or several where all members can learn several
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> FloatArray:
         """The prediction for each row: the mean of what members predict, or what `voting` makes of it."""
         return self._output(self._mixed(self._stacked(X), self._weights))
@@ -256,9 +220,6 @@ class VotingRegressor(RegressorMixin, BaseVoting):
 
     def _response(self, member: Member, target: Target) -> ResponseMethod:
         return ResponseMethod(method_of(member.name, member.estimator, "predict"))
-
-    def _target_of_members(self, target: Target) -> AnyArray:
-        return target.values
 
     def _set_target(self, target: Target) -> None:
         self._n_outputs = target.n_outputs

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
@@ -137,14 +136,6 @@ def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:
         ) from error
 
 
-def route_cv(ensemble: Any, router: MetadataRouter) -> None:
-    """Let scikit-learn's routing hand groups and the like to `split` of the ensemble's `cv`."""
-    router.add(
-        splitter=splitter_of(ensemble.cv, None, classifier=False),
-        method_mapping=MethodMapping().add(caller="fit", callee="split"),
-    )
-
-
 def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **params: Any) -> list[Fold]:
     """The folds of any splitter, checked: row numbers within the table, no row on both sides, no empty side."""
     rows = X if hasattr(X, "shape") else np.zeros((n_rows, 1))  # splitters look at the number of rows
@@ -222,7 +213,7 @@ def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) ->
     """Fit every member to every fold, and to all rows if the plan has it, as one queue of tasks."""
     n_folds = len(folds)
     per_member = n_folds + plan.refit
-    seeds = _seeds(plan.random_state, len(plan.members) * per_member)
+    seeds = seeds_or_none(plan.random_state, len(plan.members) * per_member)
     tasks = []
     for number, (member, y, params) in enumerate(zip(plan.members, plan.targets, plan.params, strict=True)):
         own = seeds[number * per_member : (number + 1) * per_member]
@@ -262,7 +253,8 @@ class _Predictor:
         return self.responses[member.name].predict_with(member.name, model, member.part_of(X))
 
 
-def _seeds(random_state: Any, n: int) -> list[int | None]:
+def seeds_or_none(random_state: Any, n: int) -> list[int | None]:
+    """Seeds for so many tasks; None for each if there is none to split."""
     return [None] * n if random_state is None else [int(seed) for seed in spawn_seeds(random_state, n)]
 
 
