@@ -57,8 +57,7 @@ from coterie.members.fit_members import (
 )
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
 from coterie.members.response import ResponseMethod
-from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
-from coterie.members.weight_parameter import weight_params
+from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
 from coterie.trees.tree_sum import TreeSum, labels_by_target
 
 _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time

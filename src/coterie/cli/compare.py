@@ -20,10 +20,11 @@ from coterie.cli.options import (
     TimeOption,
     WeightOption,
     WhereOption,
+    check_settings,
+    names_in,
 )
 from coterie.cli.preflight import column_warnings, size_line
 from coterie.cli.reading import open_table
-from coterie.cli.settings import check_settings, names_in
 from coterie.cli.training import Roles, read_training
 from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models

@@ -22,11 +22,12 @@ from coterie.cli.options import (
     TimeOption,
     WeightOption,
     WhereOption,
+    check_settings,
+    names_in,
 )
 from coterie.cli.preflight import column_warnings, cost_line, size_line
 from coterie.cli.reading import open_table
 from coterie.cli.report import REPORT_ENDINGS, write_report
-from coterie.cli.settings import check_settings, names_in
 from coterie.cli.training import Roles, TrainingTable, read_training
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor

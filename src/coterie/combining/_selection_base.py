@@ -17,7 +17,6 @@ from coterie.errors import InvalidInput
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import Member, in_parallel
-from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (
     MEMBER_PARAMS,
@@ -30,6 +29,7 @@ from coterie.members.named_members import (
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import (
     CrossFit,
+    FoldEnsemble,
     Splitter,
     folds_of,
     prefit_members,

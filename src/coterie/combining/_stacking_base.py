@@ -1,15 +1,22 @@
-"""What stacking and blending share: a final estimator learns from what members predict out of fold."""
+"""What stacking and blending share: a final estimator learns from what members predict out of fold.
+
+The table that the final estimator learns from holds what members predict, and perhaps columns of X beside it.
+A data frame stays a data frame: predictions come first, under names of their own, then the columns of X as they are,
+text and categories included. Arrays become arrays, sparse matrices sparse matrices, dicts dicts.
+"""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from scipy import sparse
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
@@ -22,20 +29,18 @@ from coterie._params import (
     Params,
     check_params,
 )
-from coterie._sklearn import check_feature_names_in
+from coterie._sklearn import check_feature_names_in, parallel_block, serial_block
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import ANY, COUNT, MODEL, TEXT, instance, list_of
 from coterie.combining._final_estimator import FinalFitData, final_score, fitted_final, score_of
 from coterie.combining._leak_guard import guard_against_leaks
-from coterie.combining._meta_features import features_of, joined
-from coterie.combining._stacking_tags import add_final_to_router, set_stack_tags, stack_block
+from coterie.data.frames import eager_frame, is_frame
 from coterie.data.parts import Columns, chosen_columns, row_indexable, table_shape
 from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.fitted_state import forget
 from coterie.members.fit_members import Member, in_parallel
-from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (
     MEMBER_PARAMS,
@@ -46,10 +51,84 @@ from coterie.members.named_members import (
     member_response,
 )
 from coterie.members.oof_score import Score, predicted_codes
-from coterie.members.out_of_fold import CrossFit, Fold, prefit_members, seeds_or_none
+from coterie.members.out_of_fold import CrossFit, Fold, FoldEnsemble, prefit_members, seeds_or_none
 from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import labels_by_target
+
+
+def features_of(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
+    """Answers as features: of two probabilities the second is enough; votes become the number of the class."""
+    if response.is_vote:
+        return response.finalize(predictions)
+    if response.method == "predict_proba" and len(response.classes) == 1 and predictions.shape[1] == 2:
+        return predictions[:, 1:]
+    return predictions
+
+
+def joined(features: FloatArray, names: Sequence[str], X: Any) -> Any:
+    """Predictions and the columns of X in one table of X's own type; without X, the predictions alone."""
+    if X is None:
+        return features
+    if sparse.issparse(X):
+        return sparse.hstack([sparse.csr_array(features), X], format="csr")
+    if isinstance(X, Mapping):
+        _refuse_same_names(names, X)
+        return {**{name: features[:, i] for i, name in enumerate(names)}, **X}
+    if is_frame(X):
+        frame = eager_frame(nw.to_native(X, pass_through=True))
+        if all(isinstance(name, str) for name in frame.columns):
+            return _joined_frame(features, names, frame)
+        X = frame.to_numpy()
+    array = np.asarray(X)
+    if array.dtype.kind not in "biuf":
+        array = np.asarray(X, dtype=object)  # text beside numbers keeps them numbers
+    return np.hstack([features, array])
+
+
+def _joined_frame(features: FloatArray, names: Sequence[str], frame: Any) -> Any:
+    _refuse_same_names(names, frame.columns)
+    added = [
+        nw.new_series(name, np.ascontiguousarray(features[:, i]), backend=frame.implementation)
+        for i, name in enumerate(names)
+    ]
+    return nw.to_native(frame.with_columns(*added).select([*names, *frame.columns]))
+
+
+def _refuse_same_names(names: Sequence[str], columns: Any) -> None:
+    both = sorted(set(names) & set(columns))
+    if both:
+        raise InvalidInput(
+            f"X has a column {both[0]!r}, and so is called the prediction of a member.",
+            parameter="X",
+            column=str(both[0]),
+            hint="Rename one of them.",
+        )
+
+
+def add_final_to_router(router: MetadataRouter, final: Any) -> None:
+    """Let the final estimator be given what its `fit` and its `predict` request."""
+    mapping = MethodMapping().add(caller="predict", callee="predict").add(caller="fit", callee="fit")
+    router.add(final_estimator_=final, method_mapping=mapping)
+
+
+def stack_block(pairs: Any, final: Any) -> Any:
+    """The members side by side, and the final estimator under them."""
+    names, learners = zip(*pairs, strict=True)
+    members = parallel_block(learners, names, dash_wrapped=False)
+    return serial_block(
+        (members, parallel_block([final], ["final_estimator"], dash_wrapped=False)), dash_wrapped=False
+    )
+
+
+def set_stack_tags(tags: Any, *, passthrough: Any, final: Any, with_final: Callable[[Any], bool]) -> None:
+    """If the final estimator sees columns of the table, the stack takes the tables that it and all members take."""
+    tags.transformer_tags.preserves_dtype = []
+    if passthrough is False or not EstimatorLike().accepts(final):
+        return
+    for name in ("allow_nan", "sparse", "categorical", "string"):
+        setattr(tags.input_tags, name, with_final(lambda own, name=name: getattr(own.input_tags, name)))
+
 
 STACKING_PARAMS: Params = {
     **MEMBER_PARAMS,

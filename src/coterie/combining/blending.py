@@ -11,12 +11,12 @@ from coterie._seeds import root_seed
 from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._leak_guard import folds_within
-from coterie.combining._parameter_docs import stacking_texts
 from coterie.combining._stacking_base import STACKING_PARAMS
 from coterie.combining._stacking_targets import (
     STACK_OF_CLASSES_PARAMS,
     BaseStackingClassifier,
     BaseStackingRegressor,
+    stacking_texts,
 )
 from coterie.data.groups import read_groups
 from coterie.data.holdout import holdout_rows, last_rows

@@ -9,12 +9,12 @@ from coterie._params import Integer, OneOf, Params
 from coterie._storage import storable_estimator
 from coterie._typing import SeedLike
 from coterie.combining._leak_guard import folds_within
-from coterie.combining._parameter_docs import stacking_texts
 from coterie.combining._stacking_base import STACKING_PARAMS
 from coterie.combining._stacking_targets import (
     STACK_OF_CLASSES_PARAMS,
     BaseStackingClassifier,
     BaseStackingRegressor,
+    stacking_texts,
 )
 from coterie.errors import InvalidParameter
 from coterie.members.named_members import GivenAtFit, MemberFitData, verify_members

@@ -18,9 +18,8 @@ from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._clock import Clock
 from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember, ReadInput, read_input
 from coterie.committee._folds import drawn_folds, thinned
-from coterie.committee._leaderboard import MemberSummary, leaderboard_of
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
-from coterie.committee.listing import Listing
+from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
 from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
@@ -36,10 +35,9 @@ from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.printed_progress import printed_progress
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import in_parallel
-from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions
 from coterie.members.oof_score import Score
-from coterie.members.out_of_fold import Fold, Splitter
+from coterie.members.out_of_fold import Fold, FoldEnsemble, Splitter
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
 

@@ -13,10 +13,32 @@ from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
 from coterie.data.parts import chosen_columns, row_indexable, table_shape
 from coterie.data.weight import read_weight
-from coterie.diagnostics._split_counts import split_counts
 from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.sklearn_adapters import with_protocols
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
+
+
+def split_counts(model: Any) -> FloatArray:
+    """Splits on each column, over all trees of the model or of its members."""
+    owner = with_protocols(model)
+    if hasattr(owner, "split_counts"):
+        return np.asarray(owner.split_counts(), dtype=np.float64)
+    if not hasattr(model, "estimators_") or not hasattr(model, "n_features_in_"):
+        raise InvalidParameter(
+            f"method='split': {type(model).__name__} has no trees whose splits could be counted.",
+            parameter="method",
+            received="split",
+            hint="method='permutation' takes any model.",
+        )
+    columns = getattr(model, "estimators_features_", None)
+    total = np.zeros(int(model.n_features_in_))
+    for place, member in enumerate(model.estimators_):
+        own = slice(None) if columns is None else columns[place]
+        for part in member if isinstance(member, list | np.ndarray) else [member]:
+            total[own] += split_counts(part)
+    return total
+
 
 _METHODS = ("permutation", "gain", "split", "oob_permutation", "shap")
 

@@ -33,8 +33,7 @@ from coterie.fitting.fitted_state import forget, verify_columns
 from coterie.members.fit_members import Member
 from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, splitter_of
 from coterie.members.response import ResponseMethod
-from coterie.members.single_learner import routing_is_off
-from coterie.members.weight_parameter import weight_params
+from coterie.members.weight_parameter import routing_is_off, weight_params
 
 
 class MemberList:

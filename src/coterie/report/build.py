@@ -12,12 +12,11 @@ from coterie.report.document import Report
 from coterie.report.error_analysis import calibration_section, confusion_section, residuals_section
 from coterie.report.evaluated_model import evaluated_model
 from coterie.report.feature_effects import column_importance, importance_section, partial_dependence_section
-from coterie.report.leaderboard import leaderboard_section
 from coterie.report.margins_and_diversity import diversity_section, margins_section
 from coterie.report.metrics import score_estimates
 from coterie.report.provenance import provenance_of
 from coterie.report.reproducibility import reproducibility_section
-from coterie.report.scores import scores_section
+from coterie.report.scores import leaderboard_section, scores_section
 from coterie.report.summary import headline_of, summary_section
 from coterie.report.thresholds import thresholds_section
 from coterie.report.training_curves import training_curves_section
