@@ -8,9 +8,9 @@ import numpy as np
 from coterie._typing import AnyArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
-from coterie.export.readers.any_model import bytes_of, format_of, is_file_like
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
 from coterie.export.readers.lightgbm_text import LightGBMSection, LightGBMText, raw_tree, read_text
+from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.table_reader import Labels
 from coterie.trees.links import Logistic, NumberLink, OneVersusRest, Softmax
 

@@ -11,8 +11,8 @@ from scipy.special import logit
 from coterie._typing import FloatArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
-from coterie.export.readers.any_model import bytes_of, format_of, is_file_like
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
+from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.table_reader import Labels
 from coterie.export.readers.xgboost_tree import Value, raw_tree, read_document

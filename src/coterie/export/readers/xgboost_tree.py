@@ -8,8 +8,8 @@ import numpy as np
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import ModelFileError
-from coterie.export.readers.any_model import format_of
 from coterie.export.readers.category_sets import CategorySet
+from coterie.export.readers.model_file import format_of
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.single_precision import less_than
 from coterie.export.readers.ubjson import read_ubjson
