@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
-from coterie.adaboost._learner_tables import as_given_to_learners, checked_rows
-from coterie.adaboost._learners import shares_of
+from coterie.adaboost._learners import as_given_to_learners, checked_rows, shares_of
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import Stump, stump_shares
 from coterie.adaboost._votes import probabilities

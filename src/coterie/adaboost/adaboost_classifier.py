@@ -11,7 +11,7 @@ from coterie._params import Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._fitted import ADABOOST_CLASSIFIER_FITTED, verify_votes
-from coterie.adaboost._learner_tables import checked_rows, prepare_rows
+from coterie.adaboost._learners import checked_rows, prepare_rows
 from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import Stump, stump_shares, table_of

@@ -17,8 +17,7 @@ from coterie._params import Params, in_short, is_auto
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
 from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, grow_together, tree_predictions
-from coterie.bagging._bags import Bag, Bags, ColumnDraws
-from coterie.bagging._out_of_bag import OobSums
+from coterie.bagging._bags import Bag, Bags, ColumnDraws, OobSums
 from coterie.bagging._plan import (
     BAGGING_PARAMS,
     BagFitSignature,

@@ -25,9 +25,8 @@ from coterie._value_types import (
     list_of,
 )
 from coterie.bagging._bagged_trees import KnownOob
-from coterie.bagging._bags import Bags
+from coterie.bagging._bags import Bags, OobSums
 from coterie.bagging._base import BaseBagging
-from coterie.bagging._out_of_bag import OobSums
 from coterie.bagging._plan import BAGGING_PARAMS, BagFitSignature
 from coterie.data.parts import Columns
 from coterie.data.schema import Schema

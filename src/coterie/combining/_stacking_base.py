@@ -33,8 +33,13 @@ from coterie._sklearn import check_feature_names_in, parallel_block, serial_bloc
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import ANY, COUNT, MODEL, TEXT, instance, list_of
-from coterie.combining._final_estimator import FinalFitData, final_score, fitted_final, score_of
-from coterie.combining._leak_guard import guard_against_leaks
+from coterie.combining._final_estimator import (
+    FinalFitData,
+    final_score,
+    fitted_final,
+    guard_against_leaks,
+    score_of,
+)
 from coterie.data.frames import eager_frame, is_frame
 from coterie.data.parts import Columns, chosen_columns, row_indexable, table_shape
 from coterie.data.target import Target

@@ -13,8 +13,7 @@ from coterie._params import Boolean, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie._value_types import COUNT, LABELS, instance
-from coterie.combining._combine import as_probabilities, majority
-from coterie.combining._simplex import least_log_loss, least_squares
+from coterie.combining._combine import as_probabilities, least_log_loss, least_squares, majority
 from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, BaseVoting
 from coterie.data.target import Target
 from coterie.errors import InvalidParameter

@@ -15,8 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
-from coterie.committee._clock import Clock
-from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember, ReadInput, read_input
+from coterie.committee._committee_data import (
+    Clock,
+    CommitteeData,
+    FitLimits,
+    FittedMember,
+    ReadInput,
+    read_input,
+)
 from coterie.committee._folds import drawn_folds, thinned
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
 from coterie.committee.listing import Listing, MemberSummary, leaderboard_of

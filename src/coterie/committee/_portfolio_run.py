@@ -17,8 +17,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.committee._clock import Clock, Deadline, Forecast
-from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember
+from coterie.committee._committee_data import (
+    Clock,
+    CommitteeData,
+    Deadline,
+    FitLimits,
+    FittedMember,
+    Forecast,
+)
 from coterie.committee.metrics import Metric
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.committee.portfolio import Entry, Shape

@@ -17,12 +17,11 @@ from coterie.diagnostics._bound_formulas import (
     margin_limit,
     normalizers,
     rounds_to_zero_error,
+    stump_count,
     training_loss_by_edge,
 )
-from coterie.diagnostics._stumps import stump_count
 from coterie.diagnostics.margins import Margins
-from coterie.diagnostics.votes.ensemble_votes import votes_of
-from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
+from coterie.diagnostics.votes import chosen_rounds, staged_margins, votes_of
 from coterie.errors import InvalidInput, InvalidType
 
 _ROUNDING = 1e-6

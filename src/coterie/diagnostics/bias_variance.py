@@ -17,9 +17,9 @@ from coterie._params import Function, Integer, OneOf, Real, in_short, resolve_n_
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import row_indexable, rows_of
-from coterie.diagnostics._repeats import bootstrap_rows, fitted_copy, labels_of, task_of
+from coterie.diagnostics.bootstrap import bootstrap_rows, fitted_copy, labels_of, task_of
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.ensemble_votes import staged_predictions
+from coterie.diagnostics.votes import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
 

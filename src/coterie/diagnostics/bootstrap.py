@@ -6,17 +6,45 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 
-from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs
+from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs, unexpected
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike, Task
 from coterie.data.class_columns import columns_by_class
-from coterie.data.parts import row_indexable, rows_of
-from coterie.diagnostics._repeats import fitted_copy, labels_of, task_of
+from coterie.data.parts import row_indexable, rows_of, table_shape
+from coterie.data.target import read_target
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.members.fit_members import in_parallel
+from coterie.members.fit_members import in_parallel, set_seeds
+
+
+def fitted_copy(estimator: Any, X: Any, y: AnyArray, seed: int) -> Any:
+    """A copy that is fitted; every random_state that is None is given a seed."""
+    model = clone(estimator)
+    set_seeds(model, seed)
+    return model.fit(X, y)
+
+
+def bootstrap_rows(n_rows: int, seed: int) -> RowArray:
+    """As many rows as there are, drawn with replacement."""
+    return np.random.default_rng(seed).integers(n_rows, size=n_rows)
+
+
+def task_of(estimator: Any) -> Task:
+    """Whether it predicts classes or numbers."""
+    if isinstance(estimator, type) or not (is_classifier(estimator) or is_regressor(estimator)):
+        raise unexpected("estimator", estimator, "a classifier or a regressor")
+    return "classification" if is_classifier(estimator) else "regression"
+
+
+def labels_of(X: Any, y: Any, task: Task, name: str) -> AnyArray:
+    """The target as one array: labels as they are, or numbers; as long as the table."""
+    target = read_target(y, task=task, estimator_name=name, n_rows=table_shape(X).n_rows)
+    if task == "regression":
+        return np.asarray(target.values, dtype=np.float64)
+    return np.asarray(np.asarray(target.classes)[target.values])
+
 
 _SMALLEST = 1e-15  # of a probability; its logarithm is finite
 _PAIRS_AT_ONCE = 1_000_000

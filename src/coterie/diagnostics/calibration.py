@@ -11,7 +11,7 @@ from coterie._params import Integer, OneOf, Real, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
 
 

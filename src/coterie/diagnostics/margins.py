@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from coterie._params import Real, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics.votes.ensemble_votes import votes_of
-from coterie.diagnostics.votes.voting_margins import chosen_rounds, codes_of, staged_margins
+from coterie.diagnostics.votes import chosen_rounds, codes_of, staged_margins, votes_of
 from coterie.errors import InvalidInput
 
 

@@ -14,12 +14,10 @@ from typing import Any
 from coterie._storage import storable
 from coterie._value_types import ANY, TEXT, dict_of
 from coterie.errors import InvalidParameter, MissingPackage, ModelFileError
-from coterie.files.container import Container, chunks_of
+from coterie.files.container import Container, canonical, chunks_of, parsed
 from coterie.files.foreign import Untrusted, untrusted_types
-from coterie.files.json_text import canonical, parsed
 from coterie.files.reader import Reader
-from coterie.files.source import opened
-from coterie.files.storing import replace_file
+from coterie.files.source import opened, replace_file
 from coterie.files.upgrades import FORMAT
 from coterie.files.writer import Writer
 from coterie.fitting.checkpoint import FoundPart

@@ -10,13 +10,10 @@ import sklearn
 
 from coterie._params import in_short
 from coterie.errors import InvalidType, ModelFileError
-from coterie.files.container import Container, chunks_of
-from coterie.files.json_text import canonical, parsed
-from coterie.files.notes import written_notes
+from coterie.files.container import Container, canonical, chunks_of, parsed
 from coterie.files.reader import Reader
-from coterie.files.source import ByteSource, opened
-from coterie.files.storing import replace_file
-from coterie.files.summary import FileSummary, summary_of
+from coterie.files.source import ByteSource, opened, replace_file
+from coterie.files.summary import FileSummary, summary_of, written_notes
 from coterie.files.upgrades import FORMAT, upgraded
 from coterie.files.writer import Writer
 

@@ -13,9 +13,11 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelEncoder
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from coterie._storage import StorableClass, expect, registered, registered_classes, registered_name
 from coterie._value_types import ANY, COUNT, LABELS, NUMBER, array
+from coterie.errors import ModelFileError
 from coterie.losses import CustomLoss, registered_losses
 
 _WORDS = 624
@@ -130,10 +132,7 @@ def _import_packages() -> None:
 @cache
 def _added_here() -> dict[str, StorableClass]:
     """Those that do not register themselves, by name; imported when the first file is opened."""
-    from coterie.files.engine_forests import FOREST_CLASSES
-    from coterie.files.engine_stumps import STUMP_CLASSES
-    from coterie.files.engine_trees import TREE_CLASSES
-    from coterie.files.registry import EXTERNAL_CLASSES, loss_classes
+    from coterie.files.engine_objects import FOREST_CLASSES, STUMP_CLASSES, TREE_CLASSES
 
     classes = [*TREE_CLASSES, *FOREST_CLASSES, *STUMP_CLASSES, *EXTERNAL_CLASSES, *loss_classes()]
     return {entry.name: entry for entry in classes}
@@ -169,3 +168,42 @@ def class_of(stored: Any) -> StorableClass | None:
         return _added_here()[name]
     name = registered_name(cls)
     return None if name is None else registered(name)
+
+
+REQUEST_ATTRIBUTE = "_metadata_request"
+_METHODS = (
+    "fit",
+    "partial_fit",
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "score",
+    "split",
+    "transform",
+    "inverse_transform",
+)
+
+
+def requests_of(estimator: Any) -> dict[str, dict[str, Any]]:
+    """By method and argument: whether it is requested, or under which other name."""
+    request = getattr(estimator, "__dict__", {}).get(REQUEST_ATTRIBUTE)
+    if request is None:
+        return {}
+    requested = {method: dict(getattr(request, method).requests) for method in _METHODS}
+    return {method: own for method, own in requested.items() if own}
+
+
+def set_requests(estimator: Any, requests: Any) -> None:
+    """Give an estimator the requests of the one that was stored."""
+    if not isinstance(requests, dict) or not all(isinstance(own, dict) for own in requests.values()):
+        raise ModelFileError("requests arguments in another form.")
+    request = MetadataRequest(owner=estimator)
+    for method, own in requests.items():
+        if method not in _METHODS:
+            raise ModelFileError(f"requests arguments of {method!r:.40}, which is no method.")
+        for name, requested in own.items():
+            if not (requested is None or isinstance(requested, bool | str)):
+                raise ModelFileError(f"requests the argument {name!r:.40} in another form.")
+        getattr(request, method)._requests = dict(own)
+    vars(estimator)[REQUEST_ATTRIBUTE] = request

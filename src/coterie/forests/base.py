@@ -36,8 +36,7 @@ from coterie.fitting.warm_start import (
 )
 from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import TrainingRows
-from coterie.forests.checkpoint_trees import CheckpointedTrees
-from coterie.forests.growth import grow_trees
+from coterie.forests.growth import CheckpointedTrees, grow_trees
 from coterie.forests.out_of_bag import OutOfBag, oob_score
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
 from coterie.trees.column_readings import readings_of

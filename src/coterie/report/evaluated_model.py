@@ -12,7 +12,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.table import Table, read_table
 from coterie.data.target import read_target
-from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
 
 KIND_NAMES = {

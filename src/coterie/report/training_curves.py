@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics.votes.ensemble_votes import n_stages_of, staged_predictions
-from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.diagnostics.votes import codes_of, n_stages_of, staged_predictions
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Figure, Section

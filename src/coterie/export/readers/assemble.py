@@ -12,9 +12,8 @@ from coterie.data.encoding import Encoded
 from coterie.data.schema import Schema
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor, Recipe
-from coterie.export.readers.features import Feature, place_features
 from coterie.export.readers.raw_tree import RawTree, level_order, native_tree
-from coterie.export.readers.table_reader import Labels, TableReader
+from coterie.export.readers.table_reader import Feature, Labels, TableReader, place_features
 from coterie.trees.links import NumberLink
 
 _MOST_COLUMNS = 1_000_000

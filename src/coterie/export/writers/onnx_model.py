@@ -8,10 +8,9 @@ import numpy as np
 
 from coterie._params import unexpected
 from coterie._typing import AnyArray, FloatArray
-from coterie.export.readers.features import ALMOST_ZERO
+from coterie.export.readers.table_reader import ALMOST_ZERO
 from coterie.export.tree_models import tree_sum_of
-from coterie.export.writers.onnx_graph import Graph, need_onnx
-from coterie.export.writers.onnx_trees import scores_of_trees
+from coterie.export.writers.onnx_trees import Graph, need_onnx, scores_of_trees
 from coterie.trees.column_readings import (
     LookUp,
     PairLookUp,
