@@ -113,7 +113,22 @@ class BaseAnyBoost(Estimator):
     _set_target: Callable[[TrainingData], None]
     _loss: Callable[[], Loss]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
+        """Fit to a table and its target.
+
+        Parameters
+        ----------
+        X : any table that the learner takes; it is given to members as it is
+        y : labels of any type, or numbers, of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts; rows of weight 0 are left out.
+        eval_set : tuple (X, y) or (X, y, weight), default=None
+            Rows that are evaluated after each round, which decides when to stop.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
         with self._fitting(X, y, resume=resume) as run:
             train = prepare_training(self, X, y, sample_weight, task=self._task)
             self._set_target(train)

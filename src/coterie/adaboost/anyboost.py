@@ -1,7 +1,7 @@
 """AnyBoost: any learner, any loss, one step after the other down the slope of the loss."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -169,24 +169,6 @@ class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
-    ) -> Self:
-        """Fit to a table and its target.
-
-        Parameters
-        ----------
-        X : any table that the learner takes; it is given to members as it is
-        y : numbers of shape (n_rows,)
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts; rows of weight 0 are left out.
-        eval_set : tuple (X, y) or (X, y, weight), default=None
-            Rows that are evaluated after each round, which decides when to stop.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, eval_set, resume)
-
     def predict(self, X: Any) -> FloatArray:
         """The predicted number of each row; with several quantiles, which ascend, a column for each."""
         return self._loss().predictions(self._raw_scores(X))
@@ -262,24 +244,6 @@ class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
-    ) -> Self:
-        """Fit to a table and its labels.
-
-        Parameters
-        ----------
-        X : any table that the learner takes; it is given to members as it is
-        y : labels of any type, of shape (n_rows,)
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts; rows of weight 0 are left out.
-        eval_set : tuple (X, y) or (X, y, weight), default=None
-            Rows that are evaluated after each round, which decides when to stop.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, eval_set, resume)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class."""

@@ -55,6 +55,7 @@ from coterie.members.fit_members import (
     in_parallel,
 )
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
+from coterie.members.named_members import labels_of
 from coterie.members.response import ResponseMethod
 from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
 from coterie.trees.tree_sum import TreeSum, labels_by_target
@@ -111,14 +112,27 @@ class BaseBagging(Estimator):
     # What those of classes and those of numbers each define.
     _default: Callable[[], Any]
     _response_method: Callable[[Any], ResponseMethod]
-    _labels: Callable[[Target], AnyArray]
     _set_target: Callable[[Target], None]
     _truth: Callable[[Target], AnyArray]
     _n_columns: Callable[[], int]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the learner takes it
+        y : labels of any type, or numbers, one for each row; several numbers where the learner can learn several
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
+        """
         with self._fitting(X, y, resume=resume) as run:
-            data = self._prepare(X, y, sample_weight, others)
+            data = self._prepare(X, y, sample_weight, fit_params)
             learner = self._learner()
             bags = bags_for(self, data, learner)
             columns = ColumnDraws.of(self.max_features, data.outline, replace=bool(self.bootstrap_features))
@@ -203,7 +217,7 @@ class BaseBagging(Estimator):
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         contents = contents_of(X, outline, target)
         return BaggingData(
-            X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
+            X, outline, target, labels_of(target), weight, params_of_learner(self, others), contents
         )
 
     def _begin(self, state: BaggingState | None) -> None:
@@ -220,7 +234,7 @@ class BaseBagging(Estimator):
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new members.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _grow(

@@ -1,6 +1,6 @@
 """Bagging: copies of any learner, each fitted to rows and columns of its own, whose predictions are averaged."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -216,23 +216,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the learner takes it
-        y : labels of any type, one for each row
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, fit_params, resume)
-
     def predict(self, X: Any) -> AnyArray:
         """The class of each row: the most probable, or the one with most votes; on a tie, the first of them."""
         return self._labels_of(self._mean_predictions(X))
@@ -285,10 +268,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         soft = self.voting == "soft" or (self.voting == "auto" and hasattr(learner, "predict_proba"))
         method = method_of(type(learner).__name__, learner, "predict_proba" if soft else "predict")
         return ResponseMethod(method, (self.classes_,), is_vote=not soft)
-
-    def _labels(self, target: Target) -> AnyArray:
-        assert isinstance(target.classes, np.ndarray)
-        return target.classes[target.values]
 
     def _set_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
@@ -355,23 +334,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the learner takes it
-        y : a number for each row, or several where the learner can learn several
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, fit_params, resume)
-
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean prediction of the members.
 
@@ -406,9 +368,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     def _response_method(self, learner: Any) -> ResponseMethod:
         return ResponseMethod(method_of(type(learner).__name__, learner, "predict"))
-
-    def _labels(self, target: Target) -> AnyArray:
-        return target.values
 
     def _set_target(self, target: Target) -> None:
         self.n_outputs_ = target.n_outputs

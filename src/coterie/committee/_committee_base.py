@@ -90,7 +90,19 @@ class BaseCommittee(Estimator):
         """The clock; tests have one of their own."""
         return time.perf_counter()
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, resume: bool) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
+    ) -> Self:
+        """Fit members within the limits, and choose their weights.
+
+        Parameters
+        ----------
+        X : any table
+        y : labels of any type, or numbers, one for each row
+        sample_weight : how often each row counts; members that cannot take it are skipped
+        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
+        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
+        """
         clock = Clock(self._now, self._now(), self.time_limit)
         with self._fitting(X, y, resume=resume) as run:
             table = read_table(X)

@@ -425,5 +425,5 @@ def warn_interrupted(owner: str, names: Sequence[str]) -> None:
     warnings.warn(
         f"{owner}.fit was interrupted. The committee is made of the members that were complete: {', '.join(names)}.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=3,
     )

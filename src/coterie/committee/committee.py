@@ -1,6 +1,6 @@
 """Committees: a table in, the best weighted mean of many kinds of members out, within a time limit."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
@@ -192,21 +192,6 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
-    ) -> Self:
-        """Fit members within the limits, and choose their weights.
-
-        Parameters
-        ----------
-        X : any table
-        y : labels of any type, one for each row
-        sample_weight : how often each row counts; members that cannot take it are skipped
-        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
-        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
-        """
-        return self._fit(X, y, sample_weight, groups, resume)
-
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
         return self._labels_of(self.predict_proba(X))
@@ -350,21 +335,6 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
-    ) -> Self:
-        """Fit members within the limits, and choose their weights.
-
-        Parameters
-        ----------
-        X : any table
-        y : a number for each row
-        sample_weight : how often each row counts; members that cannot take it are skipped
-        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
-        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
-        """
-        return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> FloatArray:
         """The weighted mean of the members' predictions."""

@@ -1,7 +1,7 @@
 """Forests for classes: mean probabilities of the trees, sets of classes, and typical rows."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,20 +80,6 @@ class BaseForestClassifier(ClassifierMixin, Forest):
         "class_weight": [OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), None],
     }
     FITTED: ClassVar[Fitted] = FOREST_CLASSIFIER_FITTED
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array, sparse matrix or dict of columns
-        y : labels of any type, of shape (n_rows,) or (n_rows, n_outputs)
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_trees`: use only the first trees."""

@@ -7,7 +7,7 @@ targets in the leaf it reaches. The same weights describe more than a mean: the 
 value estimates the chance of a target at or below it, hence every quantile (Meinshausen, 2006).
 """
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,20 +170,6 @@ class BaseForestRegressor(RegressorMixin, Forest):
         **FOREST_PARAMS,
         "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
     }
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array, sparse matrix or dict of columns
-        y : numbers of shape (n_rows,) or (n_rows, n_outputs)
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
         """The mean prediction of the trees.

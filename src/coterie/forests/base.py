@@ -96,7 +96,18 @@ class BaseForest(MultiOutputMixin, Estimator):
     _set_target: Callable[[TrainingData], None]
     _decoded: Callable[[AnyArray], AnyArray]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, resume: bool) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or dict of columns
+        y : labels of any type, or numbers, of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
         with self._fitting(X, y, resume=resume) as run:
             train = self._prepare(X, y, sample_weight)
             rows = RowWeights.of(train)
@@ -254,7 +265,7 @@ class BaseForest(MultiOutputMixin, Estimator):
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return bool(self.n_estimators > n_known)
 

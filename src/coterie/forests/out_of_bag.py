@@ -105,7 +105,7 @@ def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int, members: str) ->
             f"{n_missing} of {n_rows} rows were drawn by each of the {n_trees} {members}, so nothing is known of them "
             f"out of bag: they are NaN there, and are left out of oob_score_. More {members} leave fewer such rows.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 

@@ -191,7 +191,7 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
             n_rows=shape.n_rows,
             multi_output=self._has_outputs(),
         )
-        return MemberFitData(row_indexable(X), shape, target, _labels(target), weight, groups, others)
+        return MemberFitData(row_indexable(X), shape, target, labels_of(target), weight, groups, others)
 
     @property
     def _pairs(self) -> Any:
@@ -423,7 +423,8 @@ def _is_drop(learner: Any) -> bool:
     return isinstance(learner, str) and learner == "drop"
 
 
-def _labels(target: Target) -> AnyArray:
+def labels_of(target: Target) -> AnyArray:
+    """y as learners see it: labels as they were given, or numbers."""
     classes, codes = target.classes, target.values
     if classes is None:
         return codes
