@@ -10,7 +10,7 @@ import numpy as np
 from sklearn import metrics
 
 from coterie._typing import AnyArray
-from coterie.cli.errors import DATA, QUALITY_GATE, USAGE, CommandError, guessed
+from coterie.cli.errors import QUALITY_GATE, CommandError, data_error, guessed, usage_error
 
 
 @dataclass(frozen=True)
@@ -142,29 +142,25 @@ def _gate(text: str, option: str, of_classes: bool) -> QualityGate:
     if not mark or math.isnan(bound):
         example = "auc=0.8" if option == "--fail-under" else "rmse=10"
         allowed = f"a name and a number, such as {example}"
-        raise CommandError(
-            f"{option} {text}: expected {allowed}.", USAGE, parameter=option, received=text, allowed=allowed
-        )
+        raise usage_error(f"{option} {text}: expected {allowed}.", option, text, allowed=allowed)
     if name not in table:
         kind, other = ("classes", "numbers") if of_classes else ("numbers", "classes")
         wrong_kind = f"It is for {other}, and the model predicts {kind}." if name in others else None
         known = f"Known are {', '.join(table)}."
-        raise CommandError(
+        raise usage_error(
             f"{option} {text}: there is no {name!r} here.",
-            USAGE,
-            parameter=option,
-            received=name,
+            option,
+            name,
             allowed=f"one of {', '.join(table)}",
             hint=" ".join(filter(None, [wrong_kind or guessed(name, table), known])),
         )
     is_loss = table[name].is_loss
     if is_loss != (option == "--fail-over"):
         better, right = ("less", "--fail-over") if is_loss else ("more", "--fail-under")
-        raise CommandError(
+        raise usage_error(
             f"{option} {text}: of {name} {better} is better, so its gate is {right} {text}",
-            USAGE,
-            parameter=option,
-            received=name,
+            option,
+            name,
             allowed=right,
         )
     return QualityGate(name, bound, is_loss)
@@ -174,12 +170,11 @@ def check_gates(gates: Sequence[QualityGate], found: dict[str, float]) -> None:
     """Fail if a bound is crossed."""
     unknown = next((gate for gate in gates if math.isnan(found.get(gate.name, math.nan))), None)
     if unknown is not None:
-        raise CommandError(
+        raise data_error(
             f"{unknown.name} cannot be computed from these rows: perhaps they are all of one class, or there is "
             "one row, or the model has no probabilities.",
-            DATA,
-            parameter="--fail-over" if unknown.is_loss else "--fail-under",
-            received=unknown.name,
+            "--fail-over" if unknown.is_loss else "--fail-under",
+            unknown.name,
             hint="Use more rows, or another gate.",
         )
     crossed = [

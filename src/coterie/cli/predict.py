@@ -13,7 +13,7 @@ import typer
 from coterie._typing import AnyArray
 from coterie.cli.command import command
 from coterie.cli.console import Messages
-from coterie.cli.errors import USAGE, CommandError
+from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
 from coterie.cli.reading import open_table
@@ -123,10 +123,9 @@ def predict(
     if output is not None:
         check_place(output, "--output", TABLE_ENDINGS)
         if json:
-            raise CommandError(
+            raise usage_error(
                 "--json writes to the standard output; with -o the ending of the file decides the format.",
-                USAGE,
-                parameter="--json",
+                "--json",
             )
     own = open_model(model)
     _check_outputs(own, proba, interval)
@@ -147,23 +146,13 @@ def _check_outputs(own: LoadedModel, proba: bool, interval: float | None) -> Non
     name = type(own.model).__name__
     if proba and not hasattr(own.model, "predict_proba"):
         hint = None if own.is_classifier else "For numbers there is --interval 0.9."
-        raise CommandError(
-            f"--proba: this {name} has no probabilities.",
-            USAGE,
-            parameter="--proba",
-            received=name,
-            hint=hint,
-        )
+        raise usage_error(f"--proba: this {name} has no probabilities.", "--proba", name, hint=hint)
     if interval is None:
         return
     if not 0 < interval < 1:
         allowed = "a share between 0 and 1, such as 0.9"
-        raise CommandError(
-            f"--interval {interval:g}: expected {allowed}.",
-            USAGE,
-            parameter="--interval",
-            received=interval,
-            allowed=allowed,
+        raise usage_error(
+            f"--interval {interval:g}: expected {allowed}.", "--interval", interval, allowed=allowed
         )
     if not hasattr(own.model, "predict_interval"):
         hint = (
@@ -171,13 +160,7 @@ def _check_outputs(own: LoadedModel, proba: bool, interval: float | None) -> Non
             if own.is_classifier
             else "Committees and forests of numbers have them."
         )
-        raise CommandError(
-            f"--interval: this {name} has no intervals.",
-            USAGE,
-            parameter="--interval",
-            received=name,
-            hint=hint,
-        )
+        raise usage_error(f"--interval: this {name} has no intervals.", "--interval", name, hint=hint)
 
 
 def _predictions(model: Any, X: Any, proba: bool, interval: float | None) -> dict[str, AnyArray]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from coterie._typing import AnyArray
 from coterie.cli.data_files import DataFiles, find_files, text_of
-from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
+from coterie.cli.errors import DATA, CommandError, data_error, guessed, listed, usage_error
 
 
 def csv_error(files: DataFiles, message: str) -> str | None:
@@ -113,11 +113,10 @@ class DataTable:
     def check_column(self, name: str, option: str) -> None:
         """Refuse a column that is not there, and say which was probably meant."""
         if name not in self.kinds:
-            raise CommandError(
+            raise data_error(
                 f"{self.name} has no column {name!r} ({option}).",
-                DATA,
-                parameter=option,
-                received=name,
+                option,
+                name,
                 hint=guessed(name, self.kinds) or f"Its columns are {listed(self.kinds)}.",
             )
 
@@ -142,11 +141,10 @@ class DataTable:
         """The type that a column has to be read as, or None for its own."""
         own = self.kinds[name]
         if own == "other":
-            raise CommandError(
+            raise data_error(
                 f"Column {name!r} of {self.name} holds {self._types[name]}, and models take numbers, texts and dates.",
-                DATA,
-                parameter=name,
-                received=self._types[name],
+                name,
+                self._types[name],
                 allowed="numbers, texts and dates",
                 hint=f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
             )
@@ -156,12 +154,11 @@ class DataTable:
             return None
         if own == "text":
             return _CASTS[kind]
-        raise CommandError(
+        raise data_error(
             f"Column {name!r} of {self.name} holds {_PLURALS[own]}; it held {_PLURALS[kind]} in the table that the "
             "model was fitted to.",
-            DATA,
-            parameter=name,
-            received=_PLURALS[own],
+            name,
+            _PLURALS[own],
             allowed=_PLURALS[kind],
             hint="Write it as it was there.",
         )
@@ -201,11 +198,8 @@ class DataTable:
     def _explained(self, error: duckdb.Error, kinds: Mapping[str, str]) -> CommandError:
         message = str(error)
         if self.kinds and self.where is not None and isinstance(error, _OF_THE_QUERY):
-            return CommandError(
-                f"--where {self.where!r} cannot be understood: {_first_line(message)}",
-                USAGE,
-                parameter="--where",
-                received=self.where,
+            return usage_error(
+                f"--where {self.where!r} cannot be understood: {_first_line(message)}", "--where", self.where
             )
         if isinstance(error, duckdb.ConversionException) and kinds:
             return self._wrong_value(message)
@@ -216,12 +210,11 @@ class DataTable:
         if self.files.format == "csv":
             explained = csv_error(self.files, message)
             if explained is not None:
-                return CommandError(explained, DATA, parameter="DATA", received=self.name)
-        return CommandError(
+                return data_error(explained, "DATA", self.name)
+        return data_error(
             f"{self.name} cannot be read as {self.files.format.upper()}: {_first_line(message)}",
-            DATA,
-            parameter="DATA",
-            received=self.name,
+            "DATA",
+            self.name,
         )
 
     def _wrong_value(self, message: str) -> CommandError:
@@ -236,11 +229,10 @@ class DataTable:
         held = f" {value[1] or value[2]!r}" if value else " a value"
         kind = _kind_in(message)
         expected = _PLURALS[kind] if kind else "another kind of value"
-        return CommandError(
+        return data_error(
             f"{which} of {self.name} holds{held}{place}; it held {expected} in the table that the model was fitted to.",
-            DATA,
-            parameter=column[1] if column else None,
-            received=value[1] or value[2] if value else None,
+            column[1] if column else None,
+            value[1] or value[2] if value else None,
             allowed=expected,
             hint="Correct the value, or leave it empty.",
         )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie._typing import AnyArray, Task
-from coterie.cli.errors import DATA, USAGE, CommandError
+from coterie.cli.errors import CommandError, data_error, usage_error
 from coterie.cli.reading import DataTable
 from coterie.committee.comparison import read_any_target
 
@@ -37,20 +37,12 @@ class Roles:
             if name is None:
                 continue
             if taken.get(name, option) != option:
-                raise CommandError(
-                    f"Column {name!r} is given to {taken[name]} and to {option}: choose one.",
-                    USAGE,
-                    parameter=option,
-                    received=name,
+                raise usage_error(
+                    f"Column {name!r} is given to {taken[name]} and to {option}: choose one.", option, name
                 )
             taken[name] = option
         if self.groups is not None and self.time is not None:
-            raise CommandError(
-                "--groups and --time need different folds: choose one.",
-                USAGE,
-                parameter="--time",
-                received=self.time,
-            )
+            raise usage_error("--groups and --time need different folds: choose one.", "--time", self.time)
         return taken
 
 
@@ -91,19 +83,16 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
     if task not in ("auto", "classification", "regression"):
         allowed = "auto, classification or regression"
-        raise CommandError(
-            f"--task {task}: expected {allowed}.", USAGE, parameter="--task", received=task, allowed=allowed
-        )
+        raise usage_error(f"--task {task}: expected {allowed}.", "--task", task, allowed=allowed)
     taken = roles.taken()
     for name, option in taken.items():
         table.check_column(name, option)
     features = [name for name in table.kinds if name not in taken]
     if not features:
-        raise CommandError(
+        raise data_error(
             f"{table.name} has no column left to learn from beside {', '.join(taken)}.",
-            DATA,
-            parameter="--drop",
-            received=list(roles.drop),
+            "--drop",
+            list(roles.drop),
         )
     others = [name for name in taken if taken[name] != "--drop"]
     kinds = {name: table.kinds[name] for name in [*features, roles.target]}
@@ -121,11 +110,10 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     _check_task(y, task, roles.target)
     kind, target = read_any_target(y, task, n_rows, f"The target {roles.target!r}")
     if target.classes is not None and len(target.classes) < 2:
-        raise CommandError(
+        raise data_error(
             f"The target {roles.target!r} is {_plain(target.classes[0])!r} in every row: there is nothing to learn.",
-            DATA,
-            parameter="--target",
-            received=roles.target,
+            "--target",
+            roles.target,
         )
     return TrainingTable(
         X={name: held[name] for name in features},
@@ -144,7 +132,7 @@ def no_rows(table: DataTable) -> CommandError:
     """The error of a table without rows."""
     rows = "rows" if table.where is None else "rows for which --where holds"
     option = "DATA" if table.where is None else "--where"
-    return CommandError(f"{table.name} has no {rows}.", DATA, parameter=option, received=table.where)
+    return data_error(f"{table.name} has no {rows}.", option, table.where)
 
 
 def missing_in(values: AnyArray) -> Any:
@@ -160,41 +148,37 @@ def missing_in(values: AnyArray) -> Any:
 
 def _check_target(values: AnyArray, name: str, table: DataTable) -> None:
     if values.dtype.kind in "mM":
-        raise CommandError(
+        raise data_error(
             f"The target {name!r} holds dates or times.",
-            DATA,
-            parameter="--target",
-            received=name,
+            "--target",
+            name,
             hint="Predict a number instead, such as days since an event.",
         )
     holes = missing_in(values)
     if holes.any():
-        raise CommandError(
+        raise data_error(
             f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first is "
             f"row {int(holes.argmax()) + 1}.",
-            DATA,
-            parameter="--target",
-            received=name,
+            "--target",
+            name,
             hint=f"Fill it in, or read the other rows alone: --where '\"{name}\" IS NOT NULL'",
         )
 
 
 def _check_task(y: AnyArray, task: str, name: str) -> None:
     if task == "regression" and y.dtype.kind not in "biuf":
-        raise CommandError(
+        raise data_error(
             f"--task regression: the target {name!r} holds texts, such as {str(y[0])!r}.",
-            DATA,
-            parameter="--task",
-            received=task,
+            "--task",
+            task,
             hint="Leave --task out.",
         )
     if task == "classification" and y.dtype.kind == "f" and (y != np.round(y)).any():
         value = y[(y != np.round(y)).argmax()]
-        raise CommandError(
+        raise data_error(
             f"--task classification: the target {name!r} holds numbers with fractions, such as {value:g}.",
-            DATA,
-            parameter="--task",
-            received=task,
+            "--task",
+            task,
             hint="Leave --task out.",
         )
 
@@ -209,12 +193,11 @@ def _labels(values: AnyArray) -> AnyArray:
 def _order(values: AnyArray, name: str, table: DataTable) -> AnyArray:
     holes = missing_in(values)
     if holes.any():
-        raise CommandError(
+        raise data_error(
             f"--time {name}: {holes.sum():,} rows of {table.name} have no time; the first is row "
             f"{int(holes.argmax()) + 1}.",
-            DATA,
-            parameter="--time",
-            received=name,
+            "--time",
+            name,
             hint=f"Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
         )
     return np.argsort(values, kind="stable")

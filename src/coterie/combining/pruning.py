@@ -176,11 +176,8 @@ def prune(
     products = residual_products(values, truth, weight)
     if order == "margin_distance":
         if codes is None:
-            raise InvalidParameter(
-                "order='margin_distance' is for classes of one output; expected 'reduced_error' here.",
-                parameter="order",
-                received=order,
-                allowed="'reduced_error'",
+            raise InvalidParameter.expecting(
+                "order='margin_distance' is for classes of one output", "'reduced_error'", "order", order
             )
         places = margin_distance_order(members.codes == codes, weight, members.weights)
     else:
@@ -194,21 +191,13 @@ def prune(
 
 def _not_prunable(model: Any) -> InvalidType:
     how = f" with voting={model.voting!r}" if hasattr(model, "voting") else ""
-    return InvalidType(
-        f"prune received {type(model).__name__}{how}; expected {_EXPECTED}.",
-        parameter="model",
-        received=model,
-        allowed=_EXPECTED,
-    )
+    return InvalidType.expecting(f"prune received {type(model).__name__}{how}", _EXPECTED, "model", model)
 
 
 def _check_choices(to: Any, tolerance: Any, order: Any) -> None:
     if (to is None) == (tolerance is None):
-        raise InvalidParameter(
-            f"prune(to={in_short(to)}, tolerance={in_short(tolerance)}): expected one of the two.",
-            parameter="to",
-            received=to,
-            allowed="one of to and tolerance",
+        raise InvalidParameter.expecting(
+            f"prune(to={in_short(to)}, tolerance={in_short(tolerance)})", "one of to and tolerance", "to", to
         )
     rules: dict[str, tuple[Any, list[Rule]]] = {
         "to": (to, [Integer(1), Share(with_one=True)]),
@@ -228,11 +217,8 @@ def _how_many(losses: FloatArray, to: Any, tolerance: float | None, what: str) -
     if not Integer().accepts(to):
         return max(1, round(float(to) * n_members))
     if to > n_members:
-        raise InvalidParameter(
-            f"prune(to={to}): the ensemble has {n_members} {what}; expected no more than that.",
-            parameter="to",
-            received=to,
-            allowed=f"at most {n_members}",
+        raise InvalidParameter.expecting(
+            f"prune(to={to}): the ensemble has {n_members} {what}", f"at most {n_members}", "to", to
         )
     return int(to)
 

@@ -29,12 +29,11 @@ def drawn_folds(
     n_folds = min(5 if cv is None else int(cv), n_parts)
     if n_folds < 2:
         what = "rows" if groups is None else "groups"
-        raise InvalidInput(
-            f"{owner} holds rows out, and n_samples={n_rows} with {n_parts} {what} cannot be split: expected at least "
-            f"two {what}.",
-            parameter="cv",
-            received=cv,
-            allowed=f"at least two {what}",
+        raise InvalidInput.expecting(
+            f"{owner} holds rows out, and n_samples={n_rows} with {n_parts} {what} cannot be split",
+            f"at least two {what}",
+            "cv",
+            cv,
         )
     splitter = _splitter(n_folds, y, groups, task, seed)
     with warnings.catch_warnings():

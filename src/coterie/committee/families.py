@@ -41,11 +41,8 @@ def _named(item: Any, known: dict[str, Any]) -> tuple[str, Any]:
         return item[0], item[1]
     if item not in known:
         allowed = f"one of {', '.join(map(repr, known))}, or a tuple (name, estimator)"
-        raise InvalidParameter(
-            f"compare(models=...): there is no {item!r}; expected {allowed}.",
-            parameter="models",
-            received=item,
-            allowed=allowed,
+        raise InvalidParameter.expecting(
+            f"compare(models=...): there is no {item!r}", allowed, "models", item
         )
     return item, known[item]
 

@@ -131,12 +131,7 @@ def _entry(item: Any, known: dict[str, Entry], task: Task) -> Entry:
         return Entry(item[0], item[1])
     if item not in known:
         allowed = f"one of {', '.join(map(repr, known))} for {task}, or a tuple (name, estimator)"
-        raise InvalidParameter(
-            f"portfolio holds the name {item!r}: expected {allowed}.",
-            parameter="portfolio",
-            received=item,
-            allowed=allowed,
-        )
+        raise InvalidParameter.expecting(f"portfolio holds the name {item!r}", allowed, "portfolio", item)
     return known[item]
 
 

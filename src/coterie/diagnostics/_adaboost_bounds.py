@@ -250,11 +250,11 @@ def _members(model: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted errors, votes and normalizers by round; AdaBoost's own vote is half the log odds of its error."""
     name = type(model).__name__
     if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
-        raise InvalidType(
-            f"{name} has no estimator_weights_ and estimator_errors_: expected a fitted AdaBoostClassifier.",
-            parameter="model",
-            received=model,
-            allowed="a fitted AdaBoostClassifier",
+        raise InvalidType.expecting(
+            f"{name} has no estimator_weights_ and estimator_errors_",
+            "a fitted AdaBoostClassifier",
+            "model",
+            model,
         )
     if hasattr(model, "vote_history_"):
         raise InvalidInput(

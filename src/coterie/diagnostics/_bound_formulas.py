@@ -260,11 +260,8 @@ def check_risk(delta: float) -> None:
 def _votes(votes: ArrayLike, errors: FloatArray) -> FloatArray:
     a = _between("votes", votes, ndim=1)
     if a.shape != errors.shape:
-        raise InvalidParameter(
-            f"There are {len(a)} votes and {len(errors)} errors: expected one of each by round.",
-            parameter="votes",
-            received=len(a),
-            allowed=f"{len(errors)} votes",
+        raise InvalidParameter.expecting(
+            f"There are {len(a)} votes and {len(errors)} errors", f"{len(errors)} votes", "votes", len(a)
         )
     return a
 
@@ -291,12 +288,7 @@ def _between(
     if wrong or (ndim is not None and array.ndim != ndim):
         allowed = rule.describe() + (" for each round" if ndim else ", or an array of them")
         what = f"holds {wrong[0]}" if wrong else f"has {array.ndim} dimensions"
-        raise InvalidParameter(
-            f"{name}={in_short(values)} {what}: expected {allowed}.",
-            parameter=name,
-            received=values,
-            allowed=allowed,
-        )
+        raise InvalidParameter.expecting(f"{name}={in_short(values)} {what}", allowed, name, values)
     return array
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie._params import Function, Integer, OneOf, Real, in_short, resolve_n_jobs, unexpected
+from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs, unexpected
 from coterie._seeds import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie.data.parts import row_indexable, rows_of
@@ -319,12 +319,11 @@ def _known(
     if given is None:
         given = np.eye(len(classes))[np.searchsorted(classes, labels)]
     elif given.shape != (len(labels), len(classes)) or not np.allclose(given.sum(axis=1), 1):
-        raise InvalidParameter(
-            f"truth has the shape {np.shape(truth)}: expected the probability of each of the {len(classes)} classes "
-            f"{in_short(classes.tolist())}, for each row, with a sum of 1.",
-            parameter="truth",
-            received=np.shape(truth),
-            allowed=f"probabilities of {len(classes)} classes for each row",
+        raise InvalidParameter.expecting(
+            f"truth has the shape {np.shape(truth)}",
+            f"probabilities of {len(classes)} classes for each row",
+            "truth",
+            np.shape(truth),
         )
     return _Known(codes, given, np.zeros(len(labels)), classes)
 

@@ -144,22 +144,21 @@ def importance(
     if method == "permutation":
         return _permuted(model, X, y, features, scoring, n_repeats, sample_weight, n_jobs, random_state)
     if features is not None:
-        raise InvalidParameter(
-            f"features={in_short(features)}: method={method!r} measures all columns; expected None.",
-            parameter="features",
-            received=features,
-            allowed="None",
+        raise InvalidParameter.expecting(
+            f"features={in_short(features)}: method={method!r} measures all columns",
+            "None",
+            "features",
+            features,
         )
     if method == "shap":
         return _by_shap(model, X)
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
-            raise InvalidParameter(
-                f"method='oob_permutation': {type(model).__name__} has no rows out of bag. Expected a forest of "
-                "coterie.",
-                parameter="method",
-                received=method,
-                allowed="another method, or a forest of coterie",
+            raise InvalidParameter.expecting(
+                f"method='oob_permutation': {type(model).__name__} has no rows out of bag",
+                "another method, or a forest of coterie",
+                "method",
+                method,
                 hint="method='permutation' takes any model.",
             )
         found = model.oob_importances(n_repeats)

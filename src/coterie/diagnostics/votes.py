@@ -100,12 +100,11 @@ def chosen_rounds(rounds: Any, n_rounds: int) -> RowArray:
     wrong = [number for number in given if not rule.accepts(number)]
     if wrong or not given:
         what = in_short(wrong[0]) if wrong else "an empty list"
-        raise InvalidParameter(
-            f"rounds={in_short(rounds)} holds {what}: expected None for the last round, 'all', or one or several of "
-            f"the rounds of the model: {rule.describe()}.",
-            parameter="rounds",
-            received=rounds,
-            allowed=f"None, 'all', or one or several of {rule.describe()}",
+        raise InvalidParameter.expecting(
+            f"rounds={in_short(rounds)} holds {what}",
+            f"None, 'all', or one or several of {rule.describe()}",
+            "rounds",
+            rounds,
         )
     return np.unique(np.array(given, dtype=np.int64))
 
@@ -125,11 +124,8 @@ def votes_of(model: Any, X: Any, *, votes: str = "hard", oob: bool = False) -> V
         found: Votes = ensemble.votes(X, votes=votes, oob=oob)
         return found
     if not hasattr(ensemble, "staged_votes"):
-        raise InvalidType(
-            f"{in_short(model)} is no ensemble of voters that is known here. Expected {_EXPECTED_VOTERS}.",
-            parameter="model",
-            received=model,
-            allowed=_EXPECTED_VOTERS,
+        raise InvalidType.expecting(
+            f"{in_short(model)} is no ensemble of voters that is known here", _EXPECTED_VOTERS, "model", model
         )
     _check_classes(model)
     refuse_soft_or_oob(type(model).__name__, votes, oob)
@@ -164,12 +160,11 @@ def _check_classes(model: Any) -> None:
             hint="Fit one for each.",
         )
     if len(model.classes_) < 2:
-        raise InvalidInput(
-            f"A margin compares a class with the others, and this {name} knows only {model.classes_[0]!r}. Expected a "
-            "model of two classes at least.",
-            parameter="model",
-            received=len(model.classes_),
-            allowed="a model of two classes at least",
+        raise InvalidInput.expecting(
+            f"A margin compares a class with the others, and this {name} knows only {model.classes_[0]!r}",
+            "a model of two classes at least",
+            "model",
+            len(model.classes_),
         )
 
 

@@ -68,11 +68,8 @@ def explain(self: TreeModel, X: Any, *, background: Any = None, interactions: bo
 
 def _check_interactions(interactions: Any, background: Any) -> None:
     if not isinstance(interactions, bool | np.bool_):
-        raise InvalidType(
-            f"interactions={in_short(interactions)}: expected True or False.",
-            parameter="interactions",
-            received=interactions,
-            allowed="True or False",
+        raise InvalidType.expecting(
+            f"interactions={in_short(interactions)}", "True or False", "interactions", interactions
         )
     if interactions and background is not None:
         raise InvalidParameter(

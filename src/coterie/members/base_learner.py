@@ -103,11 +103,11 @@ class BaseLearner:
         numbers = finite_floats("estimator", self.model, "predict", given)
         if numbers.shape not in ((n_rows,), (n_rows, 1)):
             allowed = f"({n_rows},), one number for each row"
-            raise InvalidInput(
-                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}; expected {allowed}.",
-                parameter="estimator",
-                received=numbers.shape,
-                allowed=allowed,
+            raise InvalidInput.expecting(
+                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}",
+                allowed,
+                "estimator",
+                numbers.shape,
             )
         return numbers.reshape(n_rows)
 

@@ -152,11 +152,8 @@ def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **para
             allowed=f"a splitter that can divide {n_rows} rows",
         ) from error
     if not pairs:
-        raise InvalidParameter(
-            f"cv={in_short(splitter)} yields no fold; expected at least one.",
-            parameter="cv",
-            received=splitter,
-            allowed="at least one fold",
+        raise InvalidParameter.expecting(
+            f"cv={in_short(splitter)} yields no fold", "at least one fold", "cv", splitter
         )
     folds = [_checked(*pair, number, n_rows) for number, pair in enumerate(pairs)]
     _warn_of_uncovered(folds, splitter, n_rows, owner)
@@ -182,11 +179,8 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
             allowed = "the numbers of at least one row"
-            raise InvalidParameter(
-                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected {allowed}.",
-                parameter="cv",
-                received=rows,
-                allowed=allowed,
+            raise InvalidParameter.expecting(
+                f"cv: the {side} rows of fold {number} are {in_short(rows)}", allowed, "cv", rows
             )
         if rows.min() < -n_rows or rows.max() >= n_rows:
             raise InvalidParameter(

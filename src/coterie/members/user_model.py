@@ -41,12 +41,11 @@ def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatA
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         row = int(wrong[0][0])
-        raise InvalidInput(
-            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {row}; expected "
-            "finite numbers.",
-            parameter=parameter,
-            received=model,
-            allowed=f"a model whose {method} gives finite numbers",
+        raise InvalidInput.expecting(
+            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {row}",
+            f"a model whose {method} gives finite numbers",
+            parameter,
+            model,
             row=row,
         )
     return array

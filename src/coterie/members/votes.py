@@ -101,11 +101,11 @@ def check_vote_choices(votes: object, oob: object) -> None:
 def refuse_soft_or_oob(owner: str, votes: str, oob: bool) -> None:
     """For ensembles whose members follow each other, and vote as a whole."""
     if votes == "soft":
-        raise InvalidParameter(
-            f"votes='soft' has no meaning for {owner}, whose members do not vote by probabilities: expected 'hard'.",
-            parameter="votes",
-            received=votes,
-            allowed="'hard'",
+        raise InvalidParameter.expecting(
+            f"votes='soft' has no meaning for {owner}, whose members do not vote by probabilities",
+            "'hard'",
+            "votes",
+            votes,
         )
     if oob:
         raise InvalidParameter(

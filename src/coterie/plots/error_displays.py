@@ -98,11 +98,11 @@ class RoundsDisplay(Display):
         self.test_error: FloatArray = np.asarray(test_error, dtype=np.float64)
         shapes = self.training_error.shape, self.test_error.shape
         if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
-            raise InvalidParameter(
-                f"training_error and test_error have shapes {in_short(shapes)}: expected one number for each round.",
-                parameter="test_error",
-                received=test_error,
-                allowed="one number for each round",
+            raise InvalidParameter.expecting(
+                f"training_error and test_error have shapes {in_short(shapes)}",
+                "one number for each round",
+                "test_error",
+                test_error,
             )
 
     @classmethod

@@ -87,11 +87,8 @@ class Report:
         write = writers.get(file.suffix.lower())
         if write is None:
             allowed = ", ".join(writers)
-            raise InvalidParameter(
-                f"path={in_short(str(path))} ends in {file.suffix!r}: expected {allowed}.",
-                parameter="path",
-                received=path,
-                allowed=allowed,
+            raise InvalidParameter.expecting(
+                f"path={in_short(str(path))} ends in {file.suffix!r}", allowed, "path", path
             )
         _replace(file, write())
 

@@ -142,11 +142,8 @@ def evaluated_model(
 ) -> EvaluatedModel:
     """Read the model, the rows and the targets, and sample rows if there are more than `max_rows`."""
     if not hasattr(model, "predict"):
-        raise InvalidType(
-            f"model of type {type(model).__name__}: expected a fitted classifier or regressor.",
-            parameter="model",
-            received=model,
-            allowed="a fitted classifier or regressor",
+        raise InvalidType.expecting(
+            f"model of type {type(model).__name__}", "a fitted classifier or regressor", "model", model
         )
     check_is_fitted(model)
     table = read_table(X)

@@ -47,10 +47,9 @@ def import_model(model: Any) -> ImportedClassifier | ImportedRegressor:
         return from_lightgbm(model)
     if "xgboost" in library:
         return from_xgboost(model)
-    raise InvalidType(
-        f"import_model received {type(model).__name__}; expected trees of LightGBM, XGBoost or scikit-learn, or "
-        "the path of a file that LightGBM or XGBoost saved.",
-        parameter="model",
-        received=model,
-        allowed="trees of LightGBM, XGBoost or scikit-learn, or the path of a file",
+    raise InvalidType.expecting(
+        f"import_model received {type(model).__name__}",
+        "trees of LightGBM, XGBoost or scikit-learn, or the path of a file",
+        "model",
+        model,
     )

@@ -75,12 +75,7 @@ def check_sizes(source: str, n_columns: int, n_outputs: int) -> None:
     """Refuse numbers for which there would be no memory; a short file can claim any."""
     for what, n, most in (("columns", n_columns, _MOST_COLUMNS), ("outputs", n_outputs, _MOST_OUTPUTS)):
         if not 1 <= n <= most:
-            raise ModelFileError(
-                f"{source}: a model of {n} {what}; expected 1 to {most}.",
-                parameter=what,
-                received=n,
-                allowed=f"1 to {most}",
-            )
+            raise ModelFileError.expecting(f"{source}: a model of {n} {what}", f"1 to {most}", what, n)
 
 
 def _reader(found: Findings, features: Sequence[Feature]) -> TableReader:

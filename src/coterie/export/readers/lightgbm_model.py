@@ -67,11 +67,11 @@ class LightGBMSection:
         return array
 
     def wrong(self, name: str, expected: str) -> ModelFileError:
-        return ModelFileError(
-            f"{self.where}: {name}={in_short(self.lines.get(name, ''))}; expected {expected}.",
-            parameter=name,
-            received=self.lines.get(name, ""),
-            allowed=expected,
+        return ModelFileError.expecting(
+            f"{self.where}: {name}={in_short(self.lines.get(name, ''))}",
+            expected,
+            name,
+            self.lines.get(name, ""),
         )
 
 
@@ -290,12 +290,11 @@ def from_lightgbm(model: Any) -> ImportedClassifier | ImportedRegressor:
         return assemble(_findings(read_text(_decoded(data)), None))
     booster = getattr(model, "booster_", model)
     if not hasattr(booster, "model_to_string"):
-        raise InvalidType(
-            f"from_lightgbm received {type(model).__name__}; expected a Booster or a fitted model of LightGBM, the "
-            "path of a file, or its text.",
-            parameter="model",
-            received=model,
-            allowed="a Booster or a fitted model of LightGBM, the path of a file, or its text",
+        raise InvalidType.expecting(
+            f"from_lightgbm received {type(model).__name__}",
+            "a Booster or a fitted model of LightGBM, the path of a file, or its text",
+            "model",
+            model,
         )
     return assemble(_findings(read_text(booster.model_to_string()), getattr(model, "classes_", None)))
 
@@ -312,11 +311,11 @@ def _findings(text: LightGBMText, classes: AnyArray | None) -> Findings:
     n_columns = header.whole("max_feature_idx") + 1
     names = header.text("feature_names").split(" ")
     if len(names) != n_columns:
-        raise ModelFileError(
-            f"LightGBM, header: {len(names)} feature_names, and max_feature_idx={n_columns - 1}; expected {n_columns}.",
-            parameter="feature_names",
-            received=len(names),
-            allowed=f"{n_columns} names",
+        raise ModelFileError.expecting(
+            f"LightGBM, header: {len(names)} feature_names, and max_feature_idx={n_columns - 1}",
+            f"{n_columns} names",
+            "feature_names",
+            len(names),
         )
     n_outputs = header.whole("num_tree_per_iteration")
     if n_outputs < 1 or len(text.trees) % n_outputs:

@@ -31,11 +31,11 @@ def forest_findings(model: Any) -> Findings:
     """A decision tree, a random forest or extra trees, taken apart."""
     members = getattr(model, "estimators_", [model])
     if is_classifier(model) and model.n_outputs_ > 1:
-        raise ModelFileError(
-            f"{type(model).__name__} has {model.n_outputs_} outputs, each with classes of its own; expected one.",
-            parameter="n_outputs_",
-            received=model.n_outputs_,
-            allowed="1",
+        raise ModelFileError.expecting(
+            f"{type(model).__name__} has {model.n_outputs_} outputs, each with classes of its own",
+            "1",
+            "n_outputs_",
+            model.n_outputs_,
             hint="Train one classifier for each output.",
         )
     values = [_leaf_values(member) for member in members]
@@ -187,11 +187,11 @@ def _link(model: Any, n_outputs: int) -> Any:
     if is_classifier(model):
         return Logistic(second="score > 0") if n_outputs == 1 else Softmax()
     if not isinstance(model.loss, str) or model.loss not in _LINKS:
-        raise ModelFileError(
-            f"{type(model).__name__}(loss={model.loss!r}) cannot be imported; expected one of {', '.join(_LINKS)}.",
-            parameter="loss",
-            received=model.loss,
-            allowed=", ".join(_LINKS),
+        raise ModelFileError.expecting(
+            f"{type(model).__name__}(loss={model.loss!r}) cannot be imported",
+            ", ".join(_LINKS),
+            "loss",
+            model.loss,
         )
     return NumberLink(_LINKS[model.loss])
 
@@ -286,9 +286,6 @@ def from_sklearn(model: Any) -> ImportedClassifier | ImportedRegressor:
             check_is_fitted(model)
             return assemble(findings(model))
     known = ", ".join(kind.__name__ for kind in _READERS)
-    raise InvalidType(
-        f"from_sklearn received {type(model).__name__}; expected a fitted {known}.",
-        parameter="model",
-        received=model,
-        allowed=f"a fitted {known}",
+    raise InvalidType.expecting(
+        f"from_sklearn received {type(model).__name__}", f"a fitted {known}", "model", model
     )

@@ -83,12 +83,11 @@ def from_xgboost(model: Any) -> ImportedClassifier | ImportedRegressor:
         return assemble(_findings(read_document(data, "XGBoost")))
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     if not hasattr(booster, "save_raw"):
-        raise InvalidType(
-            f"from_xgboost received {type(model).__name__}; expected a Booster or a fitted model of XGBoost, or the "
-            "path of a file.",
-            parameter="model",
-            received=model,
-            allowed="a Booster or a fitted model of XGBoost, or the path of a file",
+        raise InvalidType.expecting(
+            f"from_xgboost received {type(model).__name__}",
+            "a Booster or a fitted model of XGBoost, or the path of a file",
+            "model",
+            model,
         )
     document = read_document(bytes(booster.save_raw("ubj")), "XGBoost")
     missing = float(getattr(model, "missing", np.nan))
@@ -138,11 +137,8 @@ def _gbtree(learner: Value) -> Value:
     booster = learner["gradient_booster"]
     name = booster["name"].text()
     if name not in ("gbtree", "dart"):
-        raise ModelFileError(
-            f"XGBoost: the booster is {name!r}; expected 'gbtree' or 'dart', which have trees.",
-            parameter="booster",
-            received=name,
-            allowed="'gbtree' or 'dart'",
+        raise ModelFileError.expecting(
+            f"XGBoost: the booster is {name!r}", "'gbtree' or 'dart'", "booster", name
         )
     return (booster["gbtree"] if name == "dart" else booster)["model"]
 
@@ -228,11 +224,8 @@ def _link(objective: str, n_outputs: int) -> Any:
         return _CLASSES[objective]
     if objective not in _NUMBERS:
         known = ", ".join([*_CLASSES, *_NUMBERS])
-        raise ModelFileError(
-            f"XGBoost: the objective is {objective!r}; expected one of {known}.",
-            parameter="objective",
-            received=objective,
-            allowed=known,
+        raise ModelFileError.expecting(
+            f"XGBoost: the objective is {objective!r}", known, "objective", objective
         )
     return NumberLink(_NUMBERS[objective])
 

@@ -174,11 +174,8 @@ class Value:
         self.where = where
 
     def wrong(self, expected: str) -> ModelFileError:
-        return ModelFileError(
-            f"{self.where} is {in_short(self.raw)}; expected {expected}.",
-            parameter=self.where,
-            received=self.raw,
-            allowed=expected,
+        return ModelFileError.expecting(
+            f"{self.where} is {in_short(self.raw)}", expected, self.where, self.raw
         )
 
     def __contains__(self, name: str) -> bool:
