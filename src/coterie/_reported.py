@@ -25,7 +25,7 @@ def report_model(
     Parameters
     ----------
     X, y : rows and their targets, best those that the model was not fitted to
-    title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
+    title, seen, max_rows, n_jobs, random_state : as in `coterie.report.document`
 
     Returns
     -------

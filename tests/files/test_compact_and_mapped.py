@@ -97,7 +97,7 @@ def test_a_byte_that_is_neither_true_nor_false_is_refused() -> None:
 
 def test_a_model_of_next_to_nothing_is_stored_without_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coterie.files.arrays._ALWAYS", 0)
-    monkeypatch.setattr("coterie.files.arrays._TIMES", 0)
+    monkeypatch.setattr("coterie.files.arrays._MOST_TIMES", 0)
     assert most_decoded(10**9) == 0
     model = coterie.GradientBoostingRegressor(n_estimators=3).fit(X, Y)
     data = stored(model)

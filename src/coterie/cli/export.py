@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import JsonOption, ModelArgument, WhereOption

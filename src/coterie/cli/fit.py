@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
@@ -25,10 +24,9 @@ from coterie.cli.options import (
     check_settings,
     names_in,
 )
-from coterie.cli.preflight import column_warnings, cost_line, size_line
 from coterie.cli.reading import open_table
 from coterie.cli.report import REPORT_ENDINGS, write_report
-from coterie.cli.training import Roles, TrainingTable, read_training
+from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, size_line
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS

@@ -11,8 +11,7 @@ import numpy as np
 import typer
 
 from coterie._typing import AnyArray
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.models import open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
 from coterie.cli.reading import open_table

@@ -21,9 +21,10 @@ from coterie.committee._committee_data import (
     FitLimits,
     FittedMember,
     ReadInput,
+    drawn_folds,
     read_input,
+    thinned,
 )
-from coterie.committee._folds import drawn_folds, thinned
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
 from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric

@@ -35,8 +35,7 @@ from coterie.data.table import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.fitting.scoring import ResponseFunctions
-from coterie.forests.jackknife import check_alpha, jackknife_plus
-from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
+from coterie.forests.jackknife import SetMethod, check_alpha, jackknife_plus, prediction_sets, set_threshold
 from coterie.members.out_of_fold import FoldEnsemble
 from coterie.members.response import ResponseMethod
 

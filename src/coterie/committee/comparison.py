@@ -17,7 +17,7 @@ from sklearn.metrics import get_scorer
 from coterie._params import Boolean, Function, Integer, OneOf, Rule, Seed, resolve_n_jobs, unexpected
 from coterie._seeds import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
-from coterie.committee._folds import drawn_folds
+from coterie.committee._committee_data import drawn_folds
 from coterie.committee.families import families
 from coterie.committee.listing import Listing
 from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric

@@ -17,8 +17,12 @@ from coterie._typing import Task
 from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting.plan import automatic_folds
-from coterie.committee.neighbors import NeighborsClassifier, NeighborsRegressor
-from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
+from coterie.committee.numeric_pipeline import (
+    NeighborsClassifier,
+    NeighborsRegressor,
+    NumericPipelineClassifier,
+    NumericPipelineRegressor,
+)
 from coterie.errors import InvalidParameter
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor

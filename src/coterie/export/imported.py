@@ -20,7 +20,7 @@ from coterie.data.any_table import set_any_table
 from coterie.data.encoding import Encoded
 from coterie.data.levels import is_number
 from coterie.errors import InvalidInput
-from coterie.export.readers.category_sets import Coding
+from coterie.export.readers.raw_tree import Coding
 from coterie.export.readers.table_reader import TableReader, ZeroIsMissing
 from coterie.trees.column_readings import (
     Reading,

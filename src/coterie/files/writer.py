@@ -18,10 +18,9 @@ from sklearn.utils import Bunch
 from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
-from coterie.files.arrays import array_node, most_decoded
+from coterie.files.arrays import array_node, is_plain, most_decoded, packed
 from coterie.files.container import DTYPES
 from coterie.files.foreign import foreign_bytes
-from coterie.files.labels import is_plain, packed
 from coterie.files.registry import REQUEST_ATTRIBUTE, class_of, requests_of
 
 _LEARNER_METHODS = ("get_params", "fit", "predict", "transform", "split")

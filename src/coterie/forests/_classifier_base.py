@@ -21,8 +21,8 @@ from coterie.forests._analysis import Forest
 from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes
 from coterie.forests._training_rows import TrainingRows
+from coterie.forests.jackknife import SetMethod, prediction_sets, set_threshold
 from coterie.forests.plan import FOREST_PARAMS
-from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
 from coterie.members.votes import CastVotes, Votes, check_vote_choices, one_hot, votes_in_order
 
 

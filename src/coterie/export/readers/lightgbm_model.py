@@ -26,9 +26,8 @@ from coterie._typing import AnyArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
-from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
-from coterie.export.readers.raw_tree import LinearLeaf, RawTree
+from coterie.export.readers.raw_tree import CategorySet, LinearLeaf, RawTree
 from coterie.export.readers.table_reader import Labels
 from coterie.trees.links import Logistic, NumberLink, OneVersusRest, Softmax
 

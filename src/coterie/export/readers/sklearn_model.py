@@ -21,8 +21,7 @@ from coterie.data.encoding import Encoded
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.readers.assemble import Findings, assemble
-from coterie.export.readers.category_sets import CategorySet
-from coterie.export.readers.raw_tree import RawTree, at_most
+from coterie.export.readers.raw_tree import CategorySet, RawTree, at_most
 from coterie.export.readers.table_reader import Labels
 from coterie.trees.links import Logistic, NumberLink, Shares, Softmax
 

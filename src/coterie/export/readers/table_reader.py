@@ -33,8 +33,7 @@ from coterie.data.levels import is_number
 from coterie.data.schema import Schema
 from coterie.data.table import Table, read_table
 from coterie.errors import InvalidInput, SchemaMismatch
-from coterie.export.readers.category_sets import CategorySet, Coding, code_sets
-from coterie.export.readers.raw_tree import Placement, RawTree
+from coterie.export.readers.raw_tree import CategorySet, Coding, Placement, RawTree, code_sets
 
 ALMOST_ZERO = float(np.float32(1e-35))
 

@@ -17,9 +17,8 @@ import numpy as np
 from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import ModelFileError
-from coterie.export.readers.category_sets import CategorySet
 from coterie.export.readers.model_file import format_of
-from coterie.export.readers.raw_tree import RawTree, less_than
+from coterie.export.readers.raw_tree import CategorySet, RawTree, less_than
 
 _MOST_NESTED = 100
 _WHOLE = {"i": "b", "U": "B", "I": "h", "l": "i", "L": "q"}
