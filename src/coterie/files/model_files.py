@@ -1,7 +1,7 @@
 """`save`, `load` and `inspect_file`: models as files; and checkpoints, the parts of a fit that is not done.
 
-A checkpoint is named after its fit and its number, `fit-1a2b3c4d-000001.part`. It is read as a model is: nothing is run,
-every byte is under a checksum, and its objects are of registered classes.
+A checkpoint is named after its fit and its number, `fit-1a2b3c4d-000001.part`. It is read as a model is: nothing is
+run, every byte is under a checksum, and its objects are of registered classes.
 """
 
 import os
