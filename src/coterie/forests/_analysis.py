@@ -39,20 +39,8 @@ def some_trees(forest: _engine.PackedForest, places: set[int]) -> _engine.Packed
 def importance_test(increases: FloatArray) -> Bunch:
     """Mean, spread and p-value of the importance of each feature.
 
-    Parameters
-    ----------
-    increases : float array of shape (n_trees, n_features), how much the out-of-bag error of each tree grows when a
-        feature is permuted; NaN or 0 where the tree does not use the feature
-
-    Returns
-    -------
-    Bunch of float arrays of shape (n_features,), named as scikit-learn's `permutation_importance` does
-        importances_mean : the mean over all trees; those that do not use a feature count as 0
-        importances_std : the standard deviation over trees
-        standard_error : of the mean, importances_std / sqrt(n_trees)
-        z : the mean in standard errors; 0 if all increases are 0
-        p_value : the chance of a normal number above z, 1 if the mean is not above 0 and nothing varies
-        importances : the increases, shape (n_features, n_trees), without NaN
+    `increases` of shape (n_trees, n_features) are how much the out-of-bag error of each tree grows when a feature is
+    permuted; NaN or 0 where the tree does not use the feature. The result is as `oob_importances` describes it.
 
     Examples
     --------

@@ -28,11 +28,6 @@ from coterie.forests.plan import FOREST_PARAMS
 class LeafTargets:
     """Targets of the rows that each tree drew, leaf by leaf; trees are added one by one or several at once.
 
-    Parameters
-    ----------
-    y : float array of shape (n_rows,), the targets of the training rows
-    weight : float array of shape (n_rows,), or None if every row counts alike
-
     Examples
     --------
     Two trees. The first has drawn rows 0 and 1 once and row 2 twice, and holds them in two leaves.
@@ -54,7 +49,7 @@ class LeafTargets:
 
     References
     ----------
-    Meinshausen, Quantile regression forests, CheckpointWriter of Machine Learning Research 7 (2006).
+    Meinshausen, Quantile regression forests, Journal of Machine Learning Research 7 (2006).
     """
 
     def __init__(self, y: FloatArray, weight: FloatArray | None = None) -> None:
@@ -68,11 +63,7 @@ class LeafTargets:
     def add(self, leaves: NDArray[Any], counts: NDArray[Any], *, n_threads: int = 1) -> None:
         """Add a tree, or several.
 
-        Parameters
-        ----------
-        leaves : whole numbers of shape (n_rows,) or (n_trees, n_rows), the leaf that each training row reaches
-        counts : whole numbers of the same shape, how often the tree drew the row
-        n_threads : int, 0 for as many as there are; more than one helps only with several trees
+        `leaves` that training rows reach, and `counts` of their draws, have the shape (n_rows,) or (n_trees, n_rows).
         """
         leaves, counts = np.atleast_2d(leaves), np.atleast_2d(counts)
         if leaves.shape != counts.shape or leaves.shape[1] != self._targets.n_rows:
@@ -91,17 +82,8 @@ class LeafTargets:
     ) -> FloatArray:
         """The least targets with at least the share `q` of the weight at or below them.
 
-        Parameters
-        ----------
-        new_leaves : whole numbers of shape (m, n_trees), the leaves that rows reach
-        q : numbers in [0, 1], in any order
-        out_of_bag : bool array of shape (m, n_trees), which trees count for each row; None for all. With those that
-            did not draw a row, the quantiles of training rows are out of bag.
-        n_threads : int, 0 for as many as there are
-
-        Returns
-        -------
-        float array of shape (m, len(q)); NaN for rows without any tree
+        `new_leaves` and `out_of_bag`, the trees that count for each row, have the shape (m, n_trees), the result
+        (m, len(q)); NaN for rows without any tree.
         """
         levels = _levels(q)
         new_leaves = whole_numbers("new_leaves", np.asarray(new_leaves), np.uint32)

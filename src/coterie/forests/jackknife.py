@@ -44,16 +44,8 @@ def jackknife_plus(
     row i itself. With c calibration rows, the interval goes from the floor(alpha (c + 1))-th smallest of all m_i - R_i
     to the ceil((1 - alpha) (c + 1))-th smallest of all m_i + R_i.
 
-    Parameters
-    ----------
-    predictions : float array of shape (n_new, n_trees)
-    out : bool array of shape (n_rows, n_trees), which trees did not draw a calibration row
-    residuals : float array of shape (n_rows,), |target - mean of the trees that did not draw the row|
-    alpha : float in (0, 1), how often the interval may miss
-
-    Returns
-    -------
-    lower, upper : float arrays of shape (n_new,)
+    `predictions` have the shape (n_new, n_trees); `out`, of shape (n_rows, n_trees), are the trees that did not draw a
+    calibration row, and `residuals` how far the mean of those was from its target.
 
     Examples
     --------
@@ -111,16 +103,8 @@ def infinitesimal_jackknife(
     training rows of the squared covariance, over trees, between the number of draws and the prediction. Finitely many
     trees make noise of these covariances, whose squares add up; what they add on average is taken off.
 
-    Parameters
-    ----------
-    counts : whole numbers of shape (n_trees, n_rows), how often each tree drew each training row
-    predictions : float array of shape (n_new, n_trees)
-    replace : bool, whether rows were drawn with replacement; without, the variance is n (n - 1) / (n - s)**2 times as
-        large, where s of n rows were drawn
-
-    Returns
-    -------
-    float array of shape (n_new,), never below zero
+    `counts` have the shape (n_trees, n_rows), `predictions` (n_new, n_trees). Without replacement the variance is
+    n (n - 1) / (n - s)**2 times as large, where s of n rows were drawn.
 
     Examples
     --------
@@ -252,18 +236,8 @@ def set_threshold(
 ) -> float:
     """The score up to which a class belongs to the set of a new row.
 
-    Parameters
-    ----------
-    oob_proba : float array of shape (n_rows, n_classes), out-of-bag probabilities; rows that were never out of bag
-        are NaN, and left out
-    y_codes : whole numbers of shape (n_rows,), the class of each row
-    weight : float array of shape (n_rows,), or None if every row counts alike
-    alpha : float in (0, 1), how often a set may miss the class
-    method : "threshold" or "adaptive"
-
-    Returns
-    -------
-    float; infinity if there are too few rows for this alpha, and then every class is in every set
+    Rows of `oob_proba` that were never out of bag are NaN, and left out. Infinity if there are too few rows for this
+    alpha: then every class is in every set.
 
     Examples
     --------
@@ -300,17 +274,8 @@ def prediction_sets(
 ) -> BoolArray:
     """Which classes belong to the set of each row.
 
-    Parameters
-    ----------
-    proba : float array of shape (n_new, n_classes)
-    threshold : float, from `set_threshold` with the same method
-    method : "threshold" or "adaptive"
-    allow_empty : bool; where no class is within the threshold, the set is empty if True, and holds the most probable
-        class if False (the first of several)
-
-    Returns
-    -------
-    bool array of shape (n_new, n_classes)
+    Where no class is within the threshold of `set_threshold`, the set is empty if `allow_empty`, or holds the most
+    probable class.
 
     Examples
     --------

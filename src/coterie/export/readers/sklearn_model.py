@@ -186,11 +186,11 @@ def _link(model: Any, n_outputs: int) -> Any:
     if is_classifier(model):
         return Logistic(second="score > 0") if n_outputs == 1 else Softmax()
     if not isinstance(model.loss, str) or model.loss not in _LINKS:
-        raise ModelFileError.expecting(
-            f"{type(model).__name__}(loss={model.loss!r}) cannot be imported",
-            ", ".join(_LINKS),
-            "loss",
-            model.loss,
+        raise ModelFileError(
+            f"{type(model).__name__}(loss={model.loss!r}) cannot be imported; expected one of {', '.join(_LINKS)}.",
+            parameter="loss",
+            received=model.loss,
+            allowed=", ".join(_LINKS),
         )
     return NumberLink(_LINKS[model.loss])
 

@@ -224,8 +224,11 @@ def _link(objective: str, n_outputs: int) -> Any:
         return _CLASSES[objective]
     if objective not in _NUMBERS:
         known = ", ".join([*_CLASSES, *_NUMBERS])
-        raise ModelFileError.expecting(
-            f"XGBoost: the objective is {objective!r}", known, "objective", objective
+        raise ModelFileError(
+            f"XGBoost: the objective is {objective!r}; expected one of {known}.",
+            parameter="objective",
+            received=objective,
+            allowed=known,
         )
     return NumberLink(_NUMBERS[objective])
 
