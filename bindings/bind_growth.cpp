@@ -31,7 +31,7 @@ void bind_joint_grower(nb::module_& m) {
                 new (self) JointGrower(std::move(matrix), options, {given.begin(), given.end()}, n_threads);
             },
             nb::arg("matrix"), nb::arg("options"), nb::arg("units"), nb::arg("n_threads"),
-            "The values of an output's trees are its answers times its unit.")
+            "The values of an output's trees are its steps times its unit.")
         .def(
             "grow",
             [](JointGrower& self, const Column<float>& gradients, const Column<float>& hessian,
@@ -50,13 +50,13 @@ void bind_joint_grower(nb::module_& m) {
             "One tree, once for each output: the same splits, other values. Gradients are flat, output after output; "
             "an empty hessian means 1 for every row; empty rows mean all.")
         .def(
-            "add_answers",
+            "add_predictions",
             [](const JointGrower& self, std::size_t output, Output<float> scores) {
                 const nb::gil_scoped_release unlock;
-                self.add_answers(output, look(scores));
+                self.add_predictions(output, look(scores));
             },
             nb::arg("output"), nb::arg("scores").noconvert(),
-            "Adds the last tree's answers for one output to the scores of all rows.");
+            "Adds the last tree's predictions for one output to the scores of all rows.");
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void bind_growth(nb::module_& m) {
         .def_rw("min_child_weight", &GrowOptions::min_child_weight)
         .def_rw("l1", &GrowOptions::l1)
         .def_rw("l2", &GrowOptions::l2)
-        .def_rw("max_step", &GrowOptions::max_step, "No answer is further from zero; 0: no limit.")
+        .def_rw("max_step", &GrowOptions::max_step, "No step is further from zero; 0: no limit.")
         .def_rw("min_gain", &GrowOptions::min_gain)
         .def_rw("max_features", &GrowOptions::max_features, "Share of the features drawn for each node.")
         .def_rw("max_features_per_level", &GrowOptions::max_features_per_level)
@@ -85,12 +85,12 @@ void bind_growth(nb::module_& m) {
         .def_rw("level_l2", &GrowOptions::level_l2)
         .def_rw("leaf_penalty", &GrowOptions::leaf_penalty, "What each leaf beyond the first must gain.")
         .def_rw("split_noise", &GrowOptions::split_noise, "Noise of gains, in units of what one split gains by chance.")
-        .def_rw("path_smoothing", &GrowOptions::path_smoothing, "Rows' worth of its parent's answer in a node's.")
+        .def_rw("path_smoothing", &GrowOptions::path_smoothing, "Rows' worth of its parent's value in a node's.")
         .def_rw("linear_leaves", &GrowOptions::linear_leaves,
-                "Leaves answer with a line through the numeric features of their path.")
+                "Leaves have a line through the numeric features of their path.")
         .def_rw("linear_l2", &GrowOptions::linear_l2, "Makes slopes less steep; unit: the variance of a feature.")
         .def_rw("learning_rate", &GrowOptions::learning_rate)
-        .def_rw("answer_unit", &GrowOptions::answer_unit, "The tree's values are its answers times this.")
+        .def_rw("value_unit", &GrowOptions::value_unit, "The tree's values are its steps times this.")
         .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")
         .def_rw("interaction_sets", &GrowOptions::interaction_sets);
 
@@ -124,24 +124,25 @@ void bind_growth(nb::module_& m) {
             nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0, nb::arg("values") = nb::none(),
             nb::arg("n_levels") = nb::none(),
             "One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come "
-            "from the sample and the answers of leaves from all rows. Linear leaves need the values that the matrix "
+            "from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix "
             "was made from.")
         .def(
-            "answer_with_quantile",
-            [](TreeGrower& self, Tree& tree, const Column<float>& residual, const Column<float>& weight, double level) {
+            "set_quantile_values",
+            [](TreeGrower& self, Tree& tree, const Column<float>& residual, const Column<float>& weight,
+               double quantile) {
                 const nb::gil_scoped_release unlock;
-                self.answer_with_quantile(tree, look(residual), look(weight), level);
+                self.set_quantile_values(tree, look(residual), look(weight), quantile);
             },
-            nb::arg("tree"), nb::arg("residual"), nb::arg("weight"), nb::arg("level"),
-            "Lets the leaves of the tree grown last answer with a quantile of their rows' residuals.")
+            nb::arg("tree"), nb::arg("residual"), nb::arg("weight"), nb::arg("quantile"),
+            "Sets the leaves of the tree grown last to a quantile of their rows' residuals.")
         .def(
-            "add_answers",
+            "add_predictions",
             [](const TreeGrower& self, Output<float> scores) {
                 const nb::gil_scoped_release unlock;
-                self.add_answers(look(scores));
+                self.add_predictions(look(scores));
             },
             nb::arg("scores").noconvert(),
-            "Adds the last tree's answers to the scores of all rows, also of those that took no part.");
+            "Adds the last tree's predictions to the scores of all rows, also of those that took no part.");
 
     bind_joint_grower(m);
 }

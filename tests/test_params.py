@@ -26,8 +26,9 @@ from coterie._params import (
     check_params,
     in_short,
     resolve_n_jobs,
+    root_seed,
+    spawn_seeds,
 )
-from coterie._seeds import root_seed, spawn_seeds
 from coterie.errors import InvalidParameter
 from tests.helpers.errors import raised
 

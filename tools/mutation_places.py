@@ -38,7 +38,6 @@ _TUNING = re.compile("ONCE|BLOCK|SECONDS|THREADS|COPIES")
 _LAYOUT = (
     "plots/",
     "report/html_page.py",
-    "report/html_page.py",
     "report/plain_text.py",
     "trees/drawing.py",
 )

@@ -95,6 +95,7 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
                         [&] {
                             for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
                                 sink = kernels()
+                                           .split
                                            .scan(cells.data() + layout.lane_offset(layout.lane_of(f)),
                                                  matrix.feature(f).n_bins,
                                                  {.total = total,
@@ -112,14 +113,15 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
                200,
                [&] {
                    for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
-                       kernels().add_gains(
+                       kernels().split.add_gains(
                            cells.data() + layout.lane_offset(layout.lane_of(f)), matrix.feature(f).n_bins,
                            {.total = total, .l2 = 0, .min_hessian = 1, .counted = false, .min_rows = 0, .beat = -1},
                            0.0f, false, sums.data());
                }),
            bins, "bin", 3.0);
     Buffer<Cell> other(cells);
-    report("subtract", best_seconds(200, [&] { kernels().subtract(cells.data(), other.data(), layout.n_cells()); }),
+    report("subtract",
+           best_seconds(200, [&] { kernels().split.subtract(cells.data(), other.data(), layout.n_cells()); }),
            static_cast<double>(layout.n_cells()), "cell", 1.1);
 }
 

@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
-__all__ = ["Texts", "documented", "parameter_texts"]
-
 _Class = TypeVar("_Class", bound=type)
 Texts: TypeAlias = str | Callable[[type], str]
 _HEAD = re.compile(r"^    (?=\w[\w, ]* : )", re.MULTILINE)

@@ -239,7 +239,7 @@ class GrowOptions:
 
     @property
     def max_step(self) -> float:
-        """No answer is further from zero; 0: no limit."""
+        """No step is further from zero; 0: no limit."""
 
     @max_step.setter
     def max_step(self, arg: float, /) -> None: ...
@@ -297,14 +297,14 @@ class GrowOptions:
 
     @property
     def path_smoothing(self) -> float:
-        """Rows' worth of its parent's answer in a node's."""
+        """Rows' worth of its parent's value in a node's."""
 
     @path_smoothing.setter
     def path_smoothing(self, arg: float, /) -> None: ...
 
     @property
     def linear_leaves(self) -> bool:
-        """Leaves answer with a line through the numeric features of their path."""
+        """Leaves have a line through the numeric features of their path."""
 
     @linear_leaves.setter
     def linear_leaves(self, arg: bool, /) -> None: ...
@@ -323,11 +323,11 @@ class GrowOptions:
     def learning_rate(self, arg: float, /) -> None: ...
 
     @property
-    def answer_unit(self) -> float:
-        """The tree's values are its answers times this."""
+    def value_unit(self) -> float:
+        """The tree's values are its steps times this."""
 
-    @answer_unit.setter
-    def answer_unit(self, arg: float, /) -> None: ...
+    @value_unit.setter
+    def value_unit(self, arg: float, /) -> None: ...
 
     @property
     def monotone(self) -> list[int]:
@@ -360,32 +360,34 @@ class TreeGrower:
 
     def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, values: object | None = None, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Tree:
         """
-        One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the answers of leaves from all rows. Linear leaves need the values that the matrix was made from.
+        One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix was made from.
         """
 
-    def answer_with_quantile(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: float) -> None:
+    def set_quantile_values(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], quantile: float) -> None:
         """
-        Lets the leaves of the tree grown last answer with a quantile of their rows' residuals.
+        Sets the leaves of the tree grown last to a quantile of their rows' residuals.
         """
 
-    def add_answers(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    def add_predictions(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
-        Adds the last tree's answers to the scores of all rows, also of those that took no part.
+        Adds the last tree's predictions to the scores of all rows, also of those that took no part.
         """
 
 class JointGrower:
     """Grows trees whose splits serve several outputs."""
 
     def __init__(self, matrix: BinnedMatrix, options: GrowOptions, units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
-        """The values of an output's trees are its answers times its unit."""
+        """The values of an output's trees are its steps times its unit."""
 
     def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0) -> list[Tree]:
         """
         One tree, once for each output: the same splits, other values. Gradients are flat, output after output; an empty hessian means 1 for every row; empty rows mean all.
         """
 
-    def add_answers(self, output: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """Adds the last tree's answers for one output to the scores of all rows."""
+    def add_predictions(self, output: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Adds the last tree's predictions for one output to the scores of all rows.
+        """
 
 class CriterionOptions:
     """How a criterion tree grows; 0 means no limit."""

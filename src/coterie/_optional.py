@@ -5,8 +5,6 @@ from types import ModuleType
 
 from coterie.errors import MissingPackage
 
-__all__ = ["need"]
-
 
 def need(package: str, *, purpose: str, extra: str | None = None) -> ModuleType:
     """Import an optional package, or say how to get it.

@@ -5,6 +5,11 @@ them must accept the value. A rule answers two questions: does it accept a value
 in words. `None` in the list means that None is allowed.
 
     PARAMS = {"max_features": [Integer(1), Fraction(), OneOf("sqrt", "log2"), None]}
+
+Two parameters that every family has are resolved here too: `n_jobs` to a number of threads, and `random_state` to a
+seed. Randomness enters by that one seed, which is split by numpy's `SeedSequence`. Its words are made one after the
+other, so the first seeds of a long list are those of a short one: a warm start of 100 trees continues as 200 trees
+would have.
 """
 
 import math
@@ -17,29 +22,10 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import joblib
 import numpy as np
+from sklearn.utils import check_random_state
 
+from coterie._typing import SeedArray, SeedLike
 from coterie.errors import InvalidParameter
-
-__all__ = [
-    "ArrayLike",
-    "Boolean",
-    "EstimatorLike",
-    "Fraction",
-    "Function",
-    "Instance",
-    "Integer",
-    "MappingLike",
-    "OneOf",
-    "Params",
-    "Real",
-    "Rule",
-    "Seed",
-    "check_params",
-    "in_short",
-    "is_auto",
-    "resolve_n_jobs",
-    "unexpected",
-]
 
 
 class Rule(Protocol):
@@ -121,6 +107,21 @@ class Fraction:
 
     def describe(self) -> str:
         return "a fraction in (0, 1]"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A float that stands for a share of the whole, where a whole number would be a count."""
+
+    with_one: bool
+
+    def accepts(self, value: object) -> bool:
+        if not isinstance(value, RealNumber) or isinstance(value, Integral):
+            return False
+        return 0.0 < float(value) < 1.0 or (self.with_one and float(value) == 1.0)
+
+    def describe(self) -> str:
+        return f"a float in (0, 1{']' if self.with_one else ')'}"
 
 
 class OneOf:
@@ -253,6 +254,14 @@ def unexpected(
     )
 
 
+def check_first(parameter: str, number: Any, n_known: int) -> int:
+    """How many rounds or trees to use; refuses what the model does not have."""
+    if not Integer(1, n_known).accepts(number):
+        allowed = f"None for all, or a whole number from 1 to {n_known}, which is how many the model has"
+        raise unexpected(parameter, number, allowed)
+    return int(number)
+
+
 @cache
 def _defaults(cls: type) -> dict[str, object]:
     """The defaults of our own constructors, which are right; those of somebody's subclass may not be."""
@@ -302,3 +311,41 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     if n_jobs > 0:
         return min(int(n_jobs), _MOST_THREADS)
     return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))
+
+
+def root_seed(random_state: SeedLike) -> int:
+    """The one whole number below 2**64 that stands for `random_state`.
+
+    A whole number always gives the same seed. A `RandomState` or a `Generator` gives the next number
+    of its own stream, and so moves on. None takes the next number of numpy's global stream: random,
+    unless the program called `np.random.seed`, as in scikit-learn.
+
+    Examples
+    --------
+    >>> root_seed(7) == root_seed(7), root_seed(7) == root_seed(8)
+    (True, False)
+    """
+    if isinstance(random_state, int | Integral) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(np.random.SeedSequence(int(random_state)).generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**64, dtype=np.uint64))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**64, dtype=np.uint64))
+    if random_state is None:
+        return root_seed(check_random_state(None))
+    allowed = "None, a whole number >= 0, a numpy RandomState or a numpy Generator"
+    raise unexpected("random_state", random_state, allowed)
+
+
+def spawn_seeds(random_state: SeedLike, n: int) -> SeedArray:
+    """Split one seed into `n`, one for each tree, round or member.
+
+    The first k seeds do not depend on `n`.
+
+    Examples
+    --------
+    >>> bool((spawn_seeds(0, 5)[:3] == spawn_seeds(0, 3)).all())
+    True
+    """
+    sequence = np.random.SeedSequence(root_seed(random_state))
+    return np.asarray(sequence.generate_state(n, np.uint64), dtype=np.uint64)

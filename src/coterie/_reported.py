@@ -6,8 +6,6 @@ A class takes it as a method: `report = report_model`.
 from importlib import import_module
 from typing import Any
 
-__all__ = ["report_model"]
-
 
 def report_model(
     model: Any,
@@ -25,7 +23,7 @@ def report_model(
     Parameters
     ----------
     X, y : rows and their targets, best those that the model was not fitted to
-    title, seen, max_rows, n_jobs, random_state : as in `coterie.report.document`
+    title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
 
     Returns
     -------

@@ -21,20 +21,6 @@ from typing import Any, Never, TypeAlias, TypeVar
 from coterie._value_types import ANY, COUNT, RECOMPUTED, TEXT, ValueType, array, dict_of
 from coterie.errors import ModelFileError
 
-__all__ = [
-    "SET_BY_SKLEARN",
-    "Fitted",
-    "StorableClass",
-    "expect",
-    "refuse",
-    "registered",
-    "registered_classes",
-    "registered_name",
-    "storable",
-    "storable_estimator",
-    "stored_as",
-]
-
 Fitted: TypeAlias = Mapping[str, ValueType]
 _Class = TypeVar("_Class", bound=type)
 

@@ -6,25 +6,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "AnyArray",
-    "BoolArray",
-    "CategoricalFeatures",
-    "ClassCriterion",
-    "ClassWeight",
-    "CodeArray",
-    "FloatArray",
-    "Kind",
-    "MaxFeatures",
-    "NumberCriterion",
-    "RowArray",
-    "SeedArray",
-    "SeedLike",
-    "Task",
-    "TreeSplitter",
-    "UnknownCategory",
-]
-
 AnyArray: TypeAlias = NDArray[Any]
 BoolArray: TypeAlias = NDArray[np.bool_]
 CodeArray: TypeAlias = NDArray[np.int32]

@@ -7,30 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-__all__ = [
-    "ANY",
-    "BOOL",
-    "COUNT",
-    "FLOATS",
-    "FLOAT_VECTOR",
-    "INTEGER",
-    "INTEGERS",
-    "LABELS",
-    "MODEL",
-    "NONE",
-    "NUMBER",
-    "RECOMPUTED",
-    "TEXT",
-    "ValueType",
-    "array",
-    "dict_of",
-    "instance",
-    "list_of",
-    "one_of",
-    "pair_of",
-    "tuple_of",
-]
-
 
 @dataclass(frozen=True)
 class ValueType:

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor as SklearnTree
 from sklearn.utils.estimator_checks import check_estimator
 
 from coterie import AdaBoostRegressor, DecisionTreeRegressor, RandomForestRegressor
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import root_seed, spawn_seeds
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.base_learner import drawn_rows
 from tests.naive.adaboost_r2 import adaboost_r2, weighted_median

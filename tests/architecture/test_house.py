@@ -56,7 +56,7 @@ def test_no_private_module_of_another_package_is_imported(file: Path) -> None:
 
 def test_the_rule_about_private_modules_refuses_what_it_should() -> None:
     inside, outside = ("coterie", "boosting"), ("coterie", "forests")
-    name = "coterie.boosting._booster"
+    name = "coterie.boosting._trainer"
     assert private_imports(inside, iter([name])) == []
     assert private_imports(outside, iter([name])) == [name]
     assert private_imports(outside, iter(["coterie._params", "coterie.boosting.plan"])) == []

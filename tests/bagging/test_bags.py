@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import BaggingClassifier, BaggingRegressor
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie.bagging._bags import Bags
 from coterie.data.content import hashes_of_numbers, hashes_of_rows
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
 from tests.naive.bagging import written_out

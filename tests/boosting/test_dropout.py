@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_diabetes, make_classification, make_regression
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor, _engine
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray
 from coterie.boosting import _training
 from coterie.boosting._dropout import dart_weights

@@ -21,7 +21,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRe
 from sklearn.neighbors import KNeighborsRegressor
 
 from coterie import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
-from coterie._seeds import root_seed
+from coterie._params import root_seed
 from coterie.data.holdout import fold_numbers, holdout_rows
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import CustomLoss, Quantile

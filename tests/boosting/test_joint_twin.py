@@ -149,7 +149,7 @@ def test_walking_raw_values_ends_where_the_grower_put_the_rows(seed: int) -> Non
     trees = grower.grow(gradients.reshape(-1), problem.hessian, problem.rows, problem.seed)
     for output, tree in enumerate(trees):
         added = np.zeros(300, np.float32)
-        grower.add_answers(output, added)
+        grower.add_predictions(output, added)
         walked = np.zeros(300)
         forest = _engine.Forest(matrix.n_features, 1)
         forest.add(tree)

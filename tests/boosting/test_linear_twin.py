@@ -76,7 +76,7 @@ def check_one(problem: Problem) -> int:
         assert_array_equal(tree.linear_most[own], line.most)
         assert_allclose(said[leaf.rows], line.answers(values[leaf.rows], constant), rtol=1e-9, atol=1e-9)
     scores = np.zeros(matrix.n_rows, np.float32)
-    grower.add_answers(scores)
+    grower.add_predictions(scores)
     assert_array_equal(scores, said.astype(np.float32))
     return len(tree.linear_slope)
 

@@ -169,7 +169,7 @@ def test_walking_raw_values_ends_where_the_grower_put_the_rows(seed: int, some_r
     tree = grower.grow(problem.gradient, hessian, rows, 7)
 
     added = np.zeros(matrix.n_rows, np.float32)
-    grower.add_answers(added)
+    grower.add_predictions(added)
     walked = np.zeros(matrix.n_rows)
     forest = _engine.Forest(matrix.n_features, 1)
     forest.add(tree)

@@ -142,5 +142,5 @@ def test_a_tree_without_a_split_says_nothing_to_any_row(method: str) -> None:
     flat = np.zeros(500, np.float32)
     assert len(grower.grow(flat, no_rows.astype(np.float32), no_rows, 2, sampling, 0.5).feature) == 1
     scores = np.full(500, 0.25, np.float32)
-    grower.add_answers(scores)
+    grower.add_predictions(scores)
     np.testing.assert_array_equal(scores, np.full(500, 0.25, np.float32))

@@ -6,7 +6,7 @@ import pytest
 
 from coterie.cli.command import Messages
 from coterie.cli.errors import DATA, CommandError, exit_code_of
-from coterie.fitting.monitor import FitEvent, emit, is_monitored
+from coterie.fitting.monitor import FitEvent, active_monitors, emit
 
 
 def test_progress_shows_events_of_its_step_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +29,7 @@ def test_what_a_fit_prints_is_left_alone(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_quiet_progress_monitors_nothing() -> None:
     with Messages(quiet=True).progress("fitting"):
-        assert not is_monitored()
+        assert not active_monitors()
 
 
 @pytest.mark.parametrize(

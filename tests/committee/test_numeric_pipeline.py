@@ -16,7 +16,7 @@ from coterie.committee.numeric_pipeline import (
     NumericPipelineClassifier,
     NumericPipelineRegressor,
 )
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.errors import SchemaMismatch
 
 

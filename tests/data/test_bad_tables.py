@@ -11,9 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from coterie.data.encoding import Encoder
-from coterie.data.prepare import prepare_prediction, prepare_training
-from coterie.data.table import read_table
+from coterie.data.prepare import Encoder, prepare_prediction, prepare_training, read_table
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType, SchemaMismatch
 from tests.helpers.errors import raised
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from coterie.data.column_from_rows import with_column_from_rows
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 
 COLUMNS = {"a": [1, 2, 3], "word": ["x", None, "z"], "b": [0.5, float("nan"), 1.5]}
 ROWS = np.array([2, 2, 1])

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from coterie.data.encoding import Encoded, Encoder
-from coterie.data.levels import label_levels, number_levels
+from coterie.data.encoding import Encoded
+from coterie.data.levels import label_levels
 from coterie.data.place import Place
-from coterie.data.table import read_table
+from coterie.data.prepare import Encoder, read_table
+from coterie.data.table import number_levels
 
 NAN = np.nan
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import GradientBoostingClassifier, RandomForestClassifier
-from coterie.data.encoding import Encoded, Encoder
+from coterie.data.encoding import Encoded
 from coterie.data.few_rows import MOST_ROWS, encode_few
-from coterie.data.schema import Schema
-from coterie.data.table import read_table
+from coterie.data.prepare import Encoder, read_table
+from coterie.data.table import Schema
 from coterie.errors import CoterieError
 
 TEXT = ["a", "b", "c", None]

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from coterie.data.column import Column
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column
 
 
 def labels_of(column: Column) -> list[Any]:

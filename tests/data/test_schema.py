@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from coterie.data.schema import Schema
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Schema
 from coterie.errors import SchemaMismatch
 
 FRAME = pd.DataFrame({"age": [1.0, 2.0], "town": ["a", "b"], "size": [3, 4]})

@@ -16,8 +16,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from coterie.data.column import Column
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column, Table
 from coterie.errors import CoterieError
 
 NUMBERS = np.arange(12.0).reshape(4, 3)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.data.encoding import Encoded, Encoder
-from coterie.data.table import read_table
+from coterie.data.encoding import Encoded
+from coterie.data.prepare import Encoder, read_table
 from coterie.data.target_statistics import TargetStatistics, find_sources, target_components
 from tests.naive.target_statistics import naive_ordered_means
 

@@ -6,8 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from coterie import DecisionTreeRegressor
-from coterie.data.levels import number_levels
-from coterie.data.numeric import days_of
+from coterie.data.table import days_of, number_levels
 from coterie.errors import InvalidInput
 
 PER_DAY = {"h": 24, "m": 24 * 60, "s": 24 * 3600, "ms": 24 * 3600 * 10**3, "us": 24 * 3600 * 10**6}

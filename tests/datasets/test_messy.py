@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from coterie.data.schema import Schema
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Schema
 from coterie.datasets import load_table, make_messy
 from coterie.errors import InvalidParameter
 from tests.helpers.errors import raised

@@ -12,7 +12,7 @@ from sklearn.inspection import partial_dependence
 from sklearn.svm import LinearSVC
 
 from coterie import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.diagnostics import dependence, interaction_strength
 from coterie.diagnostics.dependence import grid_of, levels_by_likeness
 from coterie.errors import CoterieError, InvalidParameter

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, roc_auc_score
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie._seeds import root_seed
+from coterie._params import root_seed
 from coterie.data.holdout import holdout_rows
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType, SchemaMismatch
 from tests.helpers.estimators import fingerprint

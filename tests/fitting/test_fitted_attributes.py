@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 import coterie
 from coterie._storage import SET_BY_SKLEARN
 from coterie.export import ImportedClassifier, ImportedRegressor
-from coterie.fitting.fitted_state import forget
+from coterie.fitting.estimator import forget
 from tests.helpers.estimators import ESTIMATORS, has, make, random_table
 
 FITS: dict[str, dict[str, Any]] = {

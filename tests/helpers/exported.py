@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import coterie
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.datasets import make_messy
 from coterie.export import feature_matrix, to_onnx, to_treelite
 from coterie.losses import CustomLoss

@@ -12,7 +12,7 @@ from scipy import optimize
 from scipy.special import softmax
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie._seeds import root_seed
+from coterie._params import root_seed
 from coterie.data.holdout import holdout_rows
 from coterie.data.offset import read_offset
 from coterie.errors import InvalidInput, InvalidType

@@ -28,7 +28,7 @@ from coterie.losses import (
     loss_for_targets,
     loss_names,
 )
-from coterie.losses.residuals import weighted_quantile
+from coterie.losses.quantile import weighted_quantile
 
 RNG = np.random.default_rng(0)
 N = 60

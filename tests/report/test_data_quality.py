@@ -7,7 +7,7 @@ import pytest
 
 import coterie
 from coterie import report
-from coterie.data.column import Column
+from coterie.data.table import Column
 from coterie.report.association import association
 
 RNG = np.random.default_rng(0)

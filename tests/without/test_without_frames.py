@@ -63,7 +63,7 @@ def test_polars_needs_neither_pandas_nor_pyarrow() -> None:
 
 def test_pandas_needs_neither_polars_nor_pyarrow() -> None:
     program = """
-        from coterie.data.table import read_table
+        from coterie.data.prepare import read_table
         from coterie.datasets import make_messy
 
         print(*(column.kind for column in read_table(make_messy(300, as_="pandas")[0]).columns))

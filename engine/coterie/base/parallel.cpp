@@ -17,7 +17,9 @@
 #elif defined(__APPLE__)
 #include <pthread.h>
 #endif
-#if defined(__x86_64__) || defined(_M_X64)
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#elif defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -35,6 +37,10 @@ thread_local bool inside_a_chunk = false;
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)
     _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");  // about as long as a pause on x86; `yield` takes no time at all on most cores
+#elif defined(_M_ARM64)
+    __isb(_ARM64_BARRIER_SY);
 #else
     std::this_thread::yield();
 #endif

@@ -112,14 +112,14 @@ void BinMapper::map(FeatureIndex feature, const ColumnView& column, std::size_t 
             out[i] = codes[i] >= 0 && codes[i] < bins.n_bins - 1 ? static_cast<Bin>(static_cast<int>(codes[i]) + 1)
                                                                  : kMissingBin;
     } else if (column.type == ValueType::float32) {
-        kernels().map_float(data, column.stride, n, float_tables_[feature], out);
+        kernels().binning.map_float(data, column.stride, n, float_tables_[feature], out);
     } else if (column.type == ValueType::float64) {
-        kernels().map_double(data, column.stride, n, double_tables_[feature], out);
+        kernels().binning.map_double(data, column.stride, n, double_tables_[feature], out);
     } else {
         double values[256];
         column.read(begin, n, values);
-        kernels().map_double(reinterpret_cast<const std::byte*>(values), sizeof(double), n, double_tables_[feature],
-                             out);
+        kernels().binning.map_double(reinterpret_cast<const std::byte*>(values), sizeof(double), n,
+                                     double_tables_[feature], out);
     }
 }
 

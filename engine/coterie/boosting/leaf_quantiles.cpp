@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "coterie/base/parallel.hpp"
-#include "coterie/boosting/answers.hpp"
+#include "coterie/boosting/leaf_values.hpp"
 
 namespace coterie {
 namespace {

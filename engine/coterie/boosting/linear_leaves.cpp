@@ -247,7 +247,7 @@ void set_slopes(std::vector<Term>& terms, const Equations& equations, double ste
 
 // In the units of the tree's values; without terms where they do not fit into floats.
 Line in_units(Line line, const GrowOptions& options) {
-    const auto in_unit = [&](double value) { return value * options.learning_rate * options.answer_unit; };
+    const auto in_unit = [&](double value) { return value * options.learning_rate * options.value_unit; };
     line.base = in_unit(line.base);
     double furthest = std::abs(line.base);
     for (Term& term : line.terms) {
@@ -285,8 +285,8 @@ LinearLeaves side_by_side(const LineTask& task, std::span<const Line> lines) {
     for (NodeIndex node = 0; node < lines.size(); ++node) {
         const Bounds& bounds = task.nodes[node].bounds;
         all.base.push_back(lines[node].base);
-        all.low.push_back(bounds.low * task.options.learning_rate * task.options.answer_unit);
-        all.high.push_back(bounds.high * task.options.learning_rate * task.options.answer_unit);
+        all.low.push_back(bounds.low * task.options.learning_rate * task.options.value_unit);
+        all.high.push_back(bounds.high * task.options.learning_rate * task.options.value_unit);
         for (const Term& term : lines[node].terms) {
             all.feature.push_back(static_cast<std::int32_t>(term.feature));
             all.slope.push_back(term.slope);

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "coterie/base/column_view.hpp"
-#include "coterie/boosting/answers.hpp"
+#include "coterie/boosting/leaf_values.hpp"
 #include "coterie/boosting/row_sample.hpp"
 
 namespace coterie {

@@ -36,8 +36,8 @@ void check_options(const GrowOptions& options, std::size_t n_features) {
         require(oblivious_depth(options) <= 16, "An oblivious tree has at most 16 levels; it was asked to have " +
                                                     std::to_string(oblivious_depth(options)) + ".");
     }
-    require(std::isfinite(options.learning_rate) && std::isfinite(options.answer_unit),
-            "The learning rate and the unit of answers must be finite numbers.");
+    require(std::isfinite(options.learning_rate) && std::isfinite(options.value_unit),
+            "The learning rate and the unit of values must be finite numbers.");
 }
 
 }  // namespace coterie

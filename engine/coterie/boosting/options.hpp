@@ -25,7 +25,7 @@ struct GrowOptions {
     double min_child_weight = 1e-3;  // least sum of hessians in a child
     double l1 = 0.0;                 // gradient sums come this much nearer to zero
     double l2 = 0.0;
-    double max_step = 0;                  // no answer is further from zero; 0: no limit
+    double max_step = 0;                  // no step is further from zero; 0: no limit
     double min_gain = 0.0;                // a split must improve the objective by more than this
     double max_features = 1.0;            // share of the features drawn anew for each node,
     double max_features_per_level = 1.0;  // from the share drawn for each level,
@@ -34,11 +34,11 @@ struct GrowOptions {
     double level_l2 = 0;                  // added to l2 when a nominal split is judged
     double leaf_penalty = 0;              // what each leaf beyond the first must gain in the finished tree
     double split_noise = 0;               // of gains, when features are compared; unit: what one split gains by chance
-    double path_smoothing = 0;            // rows' worth of its parent's answer in the answer of a node
-    bool linear_leaves = false;           // leaves answer with a line through the numeric features of their path,
+    double path_smoothing = 0;            // rows' worth of its parent's value in the value of a node
+    bool linear_leaves = false;           // leaves have a line through the numeric features of their path,
     double linear_l2 = 0.01;              // whose slopes this makes less steep: unit, the variance of a feature
-    double learning_rate = 1.0;           // every leaf answers this share of its step
-    double answer_unit = 1.0;             // the tree's values are its answers times this; scores are not
+    double learning_rate = 1.0;           // every leaf takes this share of its step
+    double value_unit = 1.0;              // values of the tree are steps times this; scores are not
 
     std::vector<std::int8_t> monotone;  // per feature: 1 increasing, -1 decreasing, 0 free; empty: all free
     std::vector<std::vector<FeatureIndex>> interaction_sets;  // a path stays inside one of them; empty: no limit

@@ -19,8 +19,8 @@ PairSums sums_of(std::span<const float> gradient, std::span<const float> hessian
     const std::size_t n_chunks = (gradient.size() + kChunk - 1) / kChunk;
     std::vector<PairSums> parts(n_chunks);
     parallel_ranges(gradient.size(), kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
-        parts[begin / kChunk] = kernels().sum_pairs(gradient.data() + begin,
-                                                    hessian.empty() ? nullptr : hessian.data() + begin, end - begin);
+        parts[begin / kChunk] = kernels().rounding.sum_pairs(
+            gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin);
     });
     PairSums all;
     for (const PairSums& part : parts) {
@@ -70,8 +70,8 @@ void round_pairs(std::span<const float> gradient, std::span<const float> hessian
                  int n_threads, Buffer<Pair>& pairs) {
     resize_anew(pairs, gradient.size());
     parallel_ranges(gradient.size(), kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
-        kernels().round_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin, end - begin,
-                              static_cast<RowIndex>(begin), rounding, pairs.data() + begin);
+        kernels().rounding.round_pairs(gradient.data() + begin, hessian.empty() ? nullptr : hessian.data() + begin,
+                                       end - begin, static_cast<RowIndex>(begin), rounding, pairs.data() + begin);
     });
 }
 

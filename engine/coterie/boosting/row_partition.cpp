@@ -41,9 +41,9 @@ std::size_t RowPartition::mark(const RowRange& range, FeatureIndex feature, cons
     const Record* const from = range.implicit ? nullptr : records(range).data();
     parallel_ranges(range.n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         std::uint8_t* const bits = marks.bits.data() + begin / 8;
-        chunk_left[begin / kChunk + 1] = from == nullptr
-                                             ? kernels().mark_rows(column + begin, end - begin, rule, bits)
-                                             : kernels().mark_records(column, from + begin, end - begin, rule, bits);
+        chunk_left[begin / kChunk + 1] =
+            from == nullptr ? kernels().partition.mark_rows(column + begin, end - begin, rule, bits)
+                            : kernels().partition.mark_records(column, from + begin, end - begin, rule, bits);
     });
     std::partial_sum(chunk_left.begin(), chunk_left.end(), chunk_left.begin());
     return chunk_left.back();
@@ -78,10 +78,10 @@ std::array<RowRange, 2> RowPartition::split(const RowRange& range, FeatureIndex 
         const std::uint8_t* const bits = marks.bits.data() + begin / 8;
         Record* const right = to + n_left + (begin - left);
         if (from == nullptr)
-            kernels().pack_rows(static_cast<RowIndex>(begin), pairs_.data() + begin, end - begin, bits, to + left,
-                                chunk_left, right);
+            kernels().partition.pack_rows(static_cast<RowIndex>(begin), pairs_.data() + begin, end - begin, bits,
+                                          to + left, chunk_left, right);
         else
-            kernels().pack_records(from + begin, end - begin, bits, to + left, chunk_left, right);
+            kernels().partition.pack_records(from + begin, end - begin, bits, to + left, chunk_left, right);
     });
     return {RowRange{.begin = range.begin, .n = n_left, .buffer = twin, .implicit = false},
             RowRange{.begin = range.begin + n_left, .n = range.n - n_left, .buffer = twin, .implicit = false}};

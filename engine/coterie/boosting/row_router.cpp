@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coterie/base/parallel.hpp"
 #include "coterie/tree/route_plan.hpp"
 
 namespace coterie {
@@ -9,6 +10,9 @@ namespace {
 
 constexpr std::size_t kMostLeavesOfNetwork = 256;  // which a byte can tell apart
 constexpr std::size_t kSideBySide = 16;
+constexpr std::size_t kChunk = 16'384;
+constexpr std::size_t kBlock = 1'024;
+constexpr std::size_t kMostNarrowLeaves = 65'536;  // which two bytes can tell apart
 
 }  // namespace
 
@@ -91,7 +95,7 @@ void RowRouter::route(std::size_t begin, std::span<std::uint32_t> codes) const {
 void RowRouter::route_by_network(std::size_t begin, std::span<std::uint32_t> codes) const {
     std::array<std::uint8_t, kRouteRows> found;
     for (std::size_t i = 0; i < codes.size(); i += kRouteRows) {
-        kernels().route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, found.data());
+        kernels().routing.route(matrix_.column(0), steps_.data(), steps_.size(), begin + i, found.data());
         const std::size_t n = std::min(kRouteRows, codes.size() - i);
         for (std::size_t k = 0; k < n; ++k) codes[i + k] = found[k];
     }
@@ -121,6 +125,29 @@ void RowRouter::route_by_walk(std::size_t begin, std::span<std::uint32_t> codes)
         const std::size_t n = std::min(kSideBySide, codes.size() - i);
         for (std::size_t k = 0; k < n; ++k) codes[i + k] = codes_[nodes[k]];
     }
+}
+
+void LeafOfRow::clear() {
+    n_rows_ = n_leaves_ = 0;
+    narrow_.clear();
+    wide_.clear();
+}
+
+void LeafOfRow::route(const RowRouter& router, std::size_t n_rows, int n_threads) {
+    n_rows_ = n_rows;
+    n_leaves_ = router.leaves().size();
+    const bool few = n_leaves_ <= kMostNarrowLeaves;
+    resize_anew(narrow_, few ? n_rows : 0);
+    resize_anew(wide_, few ? 0 : n_rows);
+    parallel_ranges(n_rows, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
+        if (!few) return router.route(begin, std::span(wide_).subspan(begin, end - begin));
+        std::array<std::uint32_t, kBlock> codes;
+        for (std::size_t block = begin; block < end; block += kBlock) {
+            const std::size_t n = std::min(kBlock, end - block);
+            router.route(block, std::span(codes).first(n));
+            for (std::size_t i = 0; i < n; ++i) narrow_[block + i] = static_cast<std::uint16_t>(codes[i]);
+        }
+    });
 }
 
 }  // namespace coterie

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "coterie/base/buffer.hpp"
 #include "coterie/binning/binned_matrix.hpp"
 #include "coterie/split/best_split.hpp"
 #include "coterie/tree/tree.hpp"
@@ -58,6 +59,25 @@ private:
     std::vector<LevelTable> sets_;
     std::vector<NodeIndex> leaves_;
     std::vector<RouteStep> steps_;
+};
+
+/// The leaf of each row of the matrix, by its number.
+class LeafOfRow {
+public:
+    void clear();
+
+    /// Routes all rows of the matrix.
+    void route(const RowRouter& router, std::size_t n_rows, int n_threads);
+
+    std::size_t size() const { return n_rows_; }
+    std::size_t n_leaves() const { return n_leaves_; }
+    std::size_t operator[](std::size_t row) const { return narrow_.empty() ? wide_[row] : narrow_[row]; }
+
+private:
+    std::size_t n_rows_ = 0;
+    std::size_t n_leaves_ = 0;
+    Buffer<std::uint16_t> narrow_;  // if there are few enough leaves
+    Buffer<std::uint32_t> wide_;
 };
 
 }  // namespace coterie

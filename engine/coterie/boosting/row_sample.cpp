@@ -81,7 +81,7 @@ float limit_of(std::span<const float> sizes, double share) {
     const double wanted = share * static_cast<double>(sizes.size());
     float limit = std::numeric_limits<float>::infinity();
     for (int step = 0; step < kThresholdSteps; ++step) {
-        const MassBelow below = kernels().mass_below(sizes.data(), sizes.size(), limit);
+        const MassBelow below = kernels().sampling.mass_below(sizes.data(), sizes.size(), limit);
         const double rest = wanted - static_cast<double>(sizes.size() - below.n);
         if (!(rest > 0)) break;
         limit = static_cast<float>(below.mass / rest);
@@ -103,7 +103,7 @@ public:
     /// Sizes of the chunk's rows.
     void size_up(const Chunk& chunk, float* sizes) const {
         if (by_size_)
-            kernels().row_sizes(chunk.gradient, chunk.hessian, chunk.n, weight_, sizes);
+            kernels().sampling.row_sizes(chunk.gradient, chunk.hessian, chunk.n, weight_, sizes);
         else
             std::fill_n(sizes, chunk.n, static_cast<float>(share_));
     }
@@ -119,7 +119,7 @@ public:
     }
 
     std::size_t mark(const Chunk& chunk, const float* sizes, float limit, std::uint8_t* drawn) const {
-        return kernels().draw(sizes, limit, chunk.rows, chunk.first_row, chunk.n, salt_, drawn);
+        return kernels().sampling.draw(sizes, limit, chunk.rows, chunk.first_row, chunk.n, salt_, drawn);
     }
 
 private:

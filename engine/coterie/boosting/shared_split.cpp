@@ -1,14 +1,9 @@
-// boosting/shared_split.cpp: one split by the sum of what it gains: for all leaves of a level, or for all outputs of a
-// leaf.
-//
-// A leaf where a child would be too light gains nothing, and does not stop the others. Levels of a nominal feature are
-// sorted once. For the leaves of a level that is by their sums over all of them, which are the sums of the whole tree;
-// for outputs, by the sums of the one output whose levels differ most.
+#include "coterie/boosting/shared_split.hpp"
+
 #include <algorithm>
 #include <limits>
 
 #include "coterie/base/parallel.hpp"
-#include "coterie/boosting/split_search.hpp"
 #include "coterie/split/constrained.hpp"
 #include "coterie/split/nominal.hpp"
 
@@ -57,7 +52,7 @@ void add_thresholds(const Cell* cells, int n_bins, const SplitTask& task, float 
                     const RowCounts& rows, bool missing_left, float* gains) {
     const ScanTask scan = task.scan();
     if (!task.limited(direction) && rows.counts.empty())
-        return kernels().add_gains(cells, n_bins, scan, parent, missing_left, gains);
+        return kernels().split.add_gains(cells, n_bins, scan, parent, missing_left, gains);
     Cell left = missing_left ? cells[0] : 0;
     std::uint32_t n_left = missing_left && !rows.counts.empty() ? rows.counts[0] : 0;
     for (int bin = 1; bin < n_bins; ++bin) {
@@ -120,47 +115,47 @@ Candidate best_sum(const GainSums& sums, const FeatureBins& bins, float level_co
 
 }  // namespace
 
-struct SplitSearch::Level {
+struct SharedSplitSearch::Task {
     const SharedLeaves& shared;
     std::vector<SplitTask> tasks;
     std::vector<float> parents;      // what each leaf gains by itself
     std::vector<SplitTask> sorters;  // of the histograms that sort levels
-    Contest contest;
+    Ranking ranking;
 };
 
-Split SplitSearch::find_shared(const SharedLeaves& shared, Desk& desk, int n_threads) const {
-    Level level{.shared = shared, .tasks = {}, .parents = {}, .sorters = {}, .contest = contest_of(shared.first)};
+Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int n_threads) const {
+    Task task{.shared = shared, .tasks = {}, .parents = {}, .sorters = {}, .ranking = rules_.ranking_of(shared.first)};
     for (const LeafCells& leaf : shared.leaves) {
-        level.tasks.push_back(task_of(*leaf.leaf));
-        level.parents.push_back(static_cast<float>(gain_of_node(level.tasks.back())));
+        task.tasks.push_back(rules_.task_of(*leaf.leaf));
+        task.parents.push_back(static_cast<float>(gain_of_node(task.tasks.back())));
     }
-    for (const LeafCells& sorter : shared.sorters) level.sorters.push_back(task_of(*sorter.leaf));
-    level.contest.parent = 0;
-    level.contest.noise *= static_cast<float>(shared.leaves.size());
-    desk.candidates.assign(matrix_.n_features(), {});
+    for (const LeafCells& sorter : shared.sorters) task.sorters.push_back(rules_.task_of(*sorter.leaf));
+    task.ranking.parent = 0;
+    task.ranking.noise *= static_cast<float>(shared.leaves.size());
+    scratch.candidates.assign(matrix_.n_features(), {});
     const bool small = layout_.n_cells() * shared.leaves.size() < kCellsPerThread;
     parallel_for(matrix_.lanes().size(), small ? 1 : n_threads,
-                 [&](std::size_t lane) { sum_lane(static_cast<std::uint32_t>(lane), level, desk.candidates); });
-    std::vector<std::uint8_t> counted(matrix_.n_features(), facts_.counted || facts_.flat_hessian);
+                 [&](std::size_t lane) { sum_lane(static_cast<std::uint32_t>(lane), task, scratch.candidates); });
+    std::vector<std::uint8_t> counted(matrix_.n_features(), rules_.facts().counted || rules_.facts().flat_hessian);
     LaneCells room;
     for (;;) {
-        const auto best = std::ranges::max_element(desk.candidates, {}, &Candidate::rank);
+        const auto best = std::ranges::max_element(scratch.candidates, {}, &Candidate::rank);
         if (best->gain < 0) return {};
-        const auto feature = static_cast<FeatureIndex>(best - desk.candidates.begin());
-        const Cell* const own = feature_cells(shared.sorters[best->sorter].cells, feature, room);
+        const auto feature = static_cast<FeatureIndex>(best - scratch.candidates.begin());
+        const Cell* const own = rules_.feature_cells(shared.sorters[best->sorter].cells, feature, room);
         Split split =
-            spell_out(*best, feature, matrix_.feature(feature), own, level.sorters[best->sorter], facts_.units);
-        split.gain = facts_.units.gain(static_cast<double>(best->gain));
-        if (counted[feature] || keeps_enough_rows(split, level, desk, n_threads)) return split;
-        *best = count_feature(feature, level);
+            spell_out(*best, feature, matrix_.feature(feature), own, task.sorters[best->sorter], rules_.facts().units);
+        split.gain = rules_.facts().units.gain(static_cast<double>(best->gain));
+        if (counted[feature] || keeps_enough_rows(split, task, scratch, n_threads)) return split;
+        *best = count_feature(feature, task);
         counted[feature] = 1;
     }
 }
 
 // The features of a lane together: a fused lane is taken apart once for each leaf.
-void SplitSearch::sum_lane(std::uint32_t lane_index, const Level& level, std::span<Candidate> candidates) const {
+void SharedSplitSearch::sum_lane(std::uint32_t lane_index, const Task& task, std::span<Candidate> candidates) const {
     const Lane& lane = matrix_.lanes()[lane_index];
-    const Contest& contest = level.contest;
+    const Ranking& ranking = task.ranking;
     std::vector<GainSums> sums(lane.features.size());
     LaneCells room;
     const auto add = [&](const Cell* cells, auto&& each) {
@@ -168,100 +163,101 @@ void SplitSearch::sum_lane(std::uint32_t lane_index, const Level& level, std::sp
         if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
         for (std::size_t place = 0; place < lane.features.size(); ++place) {
             const FeatureIndex feature = lane.features[place];
-            if (contest.allowed.empty() || contest.allowed[feature])
+            if (ranking.allowed.empty() || ranking.allowed[feature])
                 each(feature, lane.fused() ? room.of(place) : lane_cells, sums[place]);
         }
     };
-    for (std::size_t k = 0; k < level.sorters.size(); ++k)
-        add(level.shared.sorters[k].cells,
-            [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, level, to); });
-    for (std::size_t k = 0; k < level.tasks.size(); ++k)
-        add(level.shared.leaves[k].cells,
-            [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, level, {}, to); });
+    for (std::size_t k = 0; k < task.sorters.size(); ++k)
+        add(task.shared.sorters[k].cells,
+            [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, task, to); });
+    for (std::size_t k = 0; k < task.tasks.size(); ++k)
+        add(task.shared.leaves[k].cells,
+            [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, task, {}, to); });
     for (std::size_t place = 0; place < lane.features.size(); ++place) {
         const FeatureIndex feature = lane.features[place];
-        if (!contest.allowed.empty() && !contest.allowed[feature]) continue;
-        candidates[feature] = best_of(sums[place], feature, level);
+        if (!ranking.allowed.empty() && !ranking.allowed[feature]) continue;
+        candidates[feature] = best_of(sums[place], feature, task);
     }
 }
 
 // The sums of one feature with rows counted in every leaf, because the cells do not tell how many there are.
-Candidate SplitSearch::count_feature(FeatureIndex feature, const Level& level) const {
+Candidate SharedSplitSearch::count_feature(FeatureIndex feature, const Task& task) const {
     GainSums sums;
     LaneCells room;
-    for (std::size_t k = 0; k < level.sorters.size(); ++k)
-        start_sums(feature, feature_cells(level.shared.sorters[k].cells, feature, room), k, level, sums);
-    for (std::size_t k = 0; k < level.tasks.size(); ++k) {
-        const LeafCells& leaf = level.shared.leaves[k];
+    for (std::size_t k = 0; k < task.sorters.size(); ++k)
+        start_sums(feature, rules_.feature_cells(task.shared.sorters[k].cells, feature, room), k, task, sums);
+    for (std::size_t k = 0; k < task.tasks.size(); ++k) {
+        const LeafCells& leaf = task.shared.leaves[k];
         const std::vector<std::uint32_t> counts = partition_.count_bins(leaf.leaf->rows, feature);
-        add_leaf(feature, feature_cells(leaf.cells, feature, room), k, level,
-                 {.counts = counts, .least = options_.min_samples_leaf}, sums);
+        add_leaf(feature, rules_.feature_cells(leaf.cells, feature, room), k, task,
+                 {.counts = counts, .least = rules_.options().min_samples_leaf}, sums);
     }
-    return best_of(sums, feature, level);
+    return best_of(sums, feature, task);
 }
 
-Candidate SplitSearch::best_of(const GainSums& sums, FeatureIndex feature, const Level& level) const {
-    const float level_cost = static_cast<float>(level.shared.level_costs[sums.sorter]);
+Candidate SharedSplitSearch::best_of(const GainSums& sums, FeatureIndex feature, const Task& task) const {
+    const float level_cost = static_cast<float>(task.shared.category_costs[sums.sorter]);
     Candidate best = best_sum(sums, matrix_.feature(feature), level_cost);
-    rank(best, level.contest, level.contest.noise == 0 ? 0.0f : noise_of(level.contest, feature));
+    rules_.rank(best, task.ranking, task.ranking.noise == 0 ? 0.0f : rules_.noise_of(task.ranking, feature));
     return best;
 }
 
 // Looks at one of the histograms that may sort the levels.
-void SplitSearch::start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level,
-                             GainSums& sums) const {
+void SharedSplitSearch::start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Task& task,
+                                   GainSums& sums) const {
     const FeatureBins& bins = matrix_.feature(feature);
     sums.has_missing |= own[0] != 0;
     if (!bins.nominal) return;
-    const double contrast = level.sorters.size() == 1 ? 0 : contrast_of(own, bins.n_bins, level.sorters[k]);
+    const double contrast = task.sorters.size() == 1 ? 0 : contrast_of(own, bins.n_bins, task.sorters[k]);
     if (k > 0 && !(contrast > sums.contrast)) return;
     sums.contrast = contrast;
     sums.sorter = static_cast<std::uint16_t>(k);
-    sums.n_levels = order_of_levels(own, bins.n_bins, level.sorters[k], sums.order);
+    sums.n_levels = order_of_levels(own, bins.n_bins, task.sorters[k], sums.order);
 }
 
-void SplitSearch::add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Level& level,
-                           const RowCounts& rows, GainSums& sums) const {
+void SharedSplitSearch::add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Task& task,
+                                 const RowCounts& rows, GainSums& sums) const {
     const FeatureBins& bins = matrix_.feature(feature);
-    if (bins.nominal) return add_levels(own, level.tasks[k], level.parents[k], rows, sums);
-    const int direction = options_.monotone.empty() ? 0 : options_.monotone[feature];
+    if (bins.nominal) return add_levels(own, task.tasks[k], task.parents[k], rows, sums);
+    const int direction = rules_.direction_of(feature);
     for (const bool missing_left : {false, true})
         if (!missing_left || sums.has_missing)
-            add_thresholds(own, bins.n_bins, level.tasks[k], level.parents[k], direction, rows, missing_left,
+            add_thresholds(own, bins.n_bins, task.tasks[k], task.parents[k], direction, rows, missing_left,
                            sums.gains.data() + (missing_left ? kRoom : 0));
 }
 
 // No leaf would add a gain to the sum that it may not add because a child has too few rows.
-bool SplitSearch::keeps_enough_rows(const Split& split, const Level& level, Desk& desk, int n_threads) const {
-    for (const LeafCells& leaf : level.shared.leaves) {
+bool SharedSplitSearch::keeps_enough_rows(const Split& split, const Task& task, Scratch& scratch, int n_threads) const {
+    for (const LeafCells& leaf : task.shared.leaves) {
         const Cell left = own_part(split, leaf).left_total;
         const Cell right = leaf.leaf->total - left;
-        if (surely_enough_rows(left) && surely_enough_rows(right)) continue;
-        const SplitTask task = task_of(*leaf.leaf);
-        const double lighter = std::min(facts_.hessian(left), facts_.hessian(right));
-        if (lighter < static_cast<double>(task.min_hessian)) continue;
+        if (rules_.surely_enough_rows(left) && rules_.surely_enough_rows(right)) continue;
+        const SplitTask own_task = rules_.task_of(*leaf.leaf);
+        const double lighter = std::min(rules_.facts().hessian(left), rules_.facts().hessian(right));
+        if (lighter < static_cast<double>(own_task.min_hessian)) continue;
         const std::size_t n_left = partition_.count_left(leaf.leaf->rows, split.feature,
-                                                         rule_of(split, desk.rule_table), desk.marks, n_threads);
-        if (std::min(n_left, leaf.leaf->rows.n - n_left) < options_.min_samples_leaf) return false;
+                                                         rule_of(split, scratch.rule_table), scratch.marks, n_threads);
+        if (std::min(n_left, leaf.leaf->rows.n - n_left) < rules_.options().min_samples_leaf) return false;
     }
     return true;
 }
 
-Split SplitSearch::own_part(const Split& shared, const LeafCells& leaf) const {
+Split SharedSplitSearch::own_part(const Split& shared, const LeafCells& leaf) const {
     Split split = shared;
     split.left_total = 0;
     split.gain = 0;
     std::array<Bin, kMaxBins> table;
     const BinRule rule = rule_of(shared, table);
     LaneCells room;
-    const Cell* const own = feature_cells(leaf.cells, shared.feature, room);
+    const Cell* const own = rules_.feature_cells(leaf.cells, shared.feature, room);
     for (int bin = 0; bin < matrix_.feature(shared.feature).n_bins; ++bin)
         if (passes(rule, static_cast<Bin>(bin))) split.left_total += own[bin];
-    const SplitTask task = task_of(*leaf.leaf);
+    const SplitTask task = rules_.task_of(*leaf.leaf);
     const auto parent = static_cast<float>(gain_of_node(task));
-    const int direction = options_.monotone.empty() ? 0 : options_.monotone[shared.feature];
+    const int direction = rules_.direction_of(shared.feature);
     const double l2 = static_cast<double>(task.l2) + (shared.nominal ? static_cast<double>(task.level_l2) : 0.0);
-    split.gain = facts_.units.gain(static_cast<double>(gain_above(parent, split.left_total, task, l2, direction)));
+    split.gain =
+        rules_.facts().units.gain(static_cast<double>(gain_above(parent, split.left_total, task, l2, direction)));
     return split;
 }
 

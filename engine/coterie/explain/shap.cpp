@@ -247,7 +247,7 @@ void add_shap_values(const TreeSource& trees, const TableView& table, std::span<
             thread_local Scratch scratch;
             scratch.fit(tree, false);
             tree.find_ways(values, scratch.ways.data());
-            kernels().shap_row(tree.view(), scratch.ways.data(), scratch.numbers.data(), scratch.sums.data());
+            kernels().shap.row(tree.view(), scratch.ways.data(), scratch.numbers.data(), scratch.sums.data());
             double* const first = out.data() + (row * trees.n_outputs + tree.first_output()) * width;
             for (std::size_t k = 0; k < tree.tree().n_outputs; ++k) {
                 double* const own = first + k * width;
@@ -269,8 +269,8 @@ void add_shap_interactions(const TreeSource& trees, const TableView& table, std:
             scratch.fit(tree, true);
             tree.find_ways(values, scratch.ways.data());
             const ShapTree view = tree.view();
-            kernels().shap_row(view, scratch.ways.data(), scratch.numbers.data(), scratch.sums.data());
-            kernels().shap_pairs(view, scratch.ways.data(), scratch.numbers.data(), scratch.pairs.data());
+            kernels().shap.row(view, scratch.ways.data(), scratch.numbers.data(), scratch.sums.data());
+            kernels().shap.interactions(view, scratch.ways.data(), scratch.numbers.data(), scratch.pairs.data());
             const std::size_t d = tree.features().size();
             for (std::size_t k = 0; k < tree.tree().n_outputs; ++k) {
                 double* const own = out.data() + (row * trees.n_outputs + tree.first_output() + k) * width * width;

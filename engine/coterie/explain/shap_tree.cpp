@@ -69,7 +69,7 @@ PreparedTree::PreparedTree(std::shared_ptr<const Tree> tree, std::size_t first_o
     if (2 * 3 * own.n_nodes() * points_.n > kTableNumbers) return;
     ratio_.resize(3 * own.n_nodes() * points_.n);
     factor_.resize(ratio_.size());
-    kernels().shap_tables(view(), ratio_.data(), factor_.data());
+    kernels().shap.tables(view(), ratio_.data(), factor_.data());
 }
 
 void PreparedTree::find_shares() {

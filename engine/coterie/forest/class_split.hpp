@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/prefetch.hpp"
 #include "coterie/forest/node_search.hpp"
 #include "coterie/forest/random_cuts.hpp"
 
@@ -271,7 +272,7 @@ private:
         const std::size_t n = n_rows();
         for (std::size_t i = 0; i < n; ++i) {
             const Record<Pay> record = records[i];
-            if (i + kAhead < n) __builtin_prefetch(base + records[i + kAhead].row * stride + column[0]);
+            if (i + kAhead < n) prefetch(base + records[i + kAhead].row * stride + column[0]);
             const Code* const row = base + record.row * stride;
             for (std::size_t k = 0; k < kFeatures; ++k) {
                 std::uint32_t code = row[column[k]];
@@ -444,8 +445,8 @@ private:
             const std::size_t n = n_rows();
             if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
             CodeRanges ranges;
-            kernels().gather_codes(node_->codes, node_->stride, word_records(node_->records), n, features, n_features,
-                                   drawn_.data(), ranges);
+            kernels().words.gather_codes(node_->codes, node_->stride, word_records(node_->records), n, features,
+                                         n_features, drawn_.data(), ranges);
             std::array<RandomCut, kCodeLanes> cuts{};
             std::array<std::uint16_t, kCodeLanes> shift{};
             std::array<std::uint16_t, kCodeLanes> reach{};

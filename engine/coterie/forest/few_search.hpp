@@ -1,6 +1,6 @@
 // forest/few_search.hpp: the best split of a node of two classes whose rows are a set of one word (Gini).
 //
-// All cuts of all features that were drawn are judged without sorting rows (kernels/few_rows.hpp).
+// All cuts of all features that were drawn are judged without sorting rows (kernels/small_nodes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ public:
         best_ = {};
         varies_ = false;
         draws_.start_node();
-        kernels().set_codes(pay_.data(), *node.set, own_pay_.data());
+        kernels().row_set.codes_of(pay_.data(), *node.set, own_pay_.data());
         few_ = {.pay = own_pay_.data(),
                 .n = node.n_rows,
                 .sum = static_cast<std::uint32_t>(node.total.word >> 32),
@@ -54,17 +54,17 @@ private:
     // Returns whether nothing can be better.
     bool search(const SetNode& node, const TurnedCodes& codes, FeatureIndex feature) {
         const std::size_t n = node.n_rows;
-        kernels().set_codes(codes.column[feature], *node.set, codes_.data());
+        kernels().row_set.codes_of(codes.column[feature], *node.set, codes_.data());
         bool has_missing = false;
         for (std::size_t i = 0; i < n; ++i) has_missing |= codes_[i] == kMissingCode;
-        if (!has_missing) return judge(kernels().cut_few_classes(codes_.data(), few_), feature, false, false);
+        if (!has_missing) return judge(kernels().small_node.cut_classes(codes_.data(), few_), feature, false, false);
         // Less one, what is missing is the greatest.
         for (std::size_t i = 0; i < n; ++i) --codes_[i];
-        FewCut cut = kernels().cut_few_classes(codes_.data(), few_);
+        FewCut cut = kernels().small_node.cut_classes(codes_.data(), few_);
         ++cut.code;
         if (judge(cut, feature, false, true)) return true;
         for (std::size_t i = 0; i < n; ++i) ++codes_[i];
-        return judge(kernels().cut_few_classes(codes_.data(), few_), feature, true, true);
+        return judge(kernels().small_node.cut_classes(codes_.data(), few_), feature, true, true);
     }
 
     bool judge(FewCut cut, FeatureIndex feature, bool missing_left, bool has_missing) {
@@ -92,10 +92,10 @@ private:
         cut.shift[0] = split_.missing_left ? 0 : 1;
         cut.last[0] = last;
         SetSums sums;
-        kernels().sum_set(codes, node.set, &feature, 1, cut, pays, sums, &split_.left_set);
+        kernels().row_set.sum_left(codes, node.set, &feature, 1, cut, pays, sums, &split_.left_set);
         const RowSet right = *node.set & ~split_.left_set;
         CodeRanges ranges;
-        kernels().set_ranges(codes, &right, &feature, 1, ranges);
+        kernels().row_set.code_ranges(codes, &right, &feature, 1, ranges);
         const bool only_missing = ranges.greatest[0] == kMissingCode;
         const std::uint32_t next = ranges.least_known_less_one[0] + 1u;
         split_.cut.shift = cut.shift[0];

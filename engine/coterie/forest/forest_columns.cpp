@@ -19,8 +19,8 @@ void ForestColumns::make(const ForestRows& rows, int n_threads) {
     parallel_ranges(n_words, 64, n_threads, [&](std::size_t begin, std::size_t end) {
         const std::size_t first = begin * kSetRows;
         const std::size_t n_now = std::min(n, end * kSetRows) - first;
-        kernels().turn_codes(rows.table.codes.data(), rows.table.row_stride, places_.data() + first, n_now, n_features,
-                             codes_.data() + first, stride);
+        kernels().row_set.transpose_codes(rows.table.codes.data(), rows.table.row_stride, places_.data() + first, n_now,
+                                          n_features, codes_.data() + first, stride);
     });
     for (std::size_t feature = 0; feature < n_features; ++feature) columns_.push_back(codes_.data() + feature * stride);
 }

@@ -392,11 +392,11 @@ double ForestTraining::threshold_above(std::size_t feature, std::uint32_t code) 
 ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const {
     const ForestRows& rows = memory_->rows;
     Recoding recoding(rows);
-    std::vector<std::uint8_t> used(recoding.code.size(), 0);
+    std::vector<std::atomic<std::uint8_t>> used(recoding.code.size());
     parallel_for(trees_.size() - first, options_.n_threads, [&](std::size_t tree) {
         for (const PackedNode& node : trees_[first + tree]->nodes) {
             // Most are known to be used, and a line that nobody writes to can be in the caches of all threads.
-            const std::atomic_ref mark(used[recoding.place_of(node)]);
+            std::atomic<std::uint8_t>& mark = used[recoding.place_of(node)];
             if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
         }
     });
@@ -404,12 +404,12 @@ ForestTraining::Recoding ForestTraining::recoding_from(std::size_t first) const 
         if (rows.n_levels[feature] > 0) return;
         const std::uint32_t n_codes = rows.table.features[feature].n_codes;
         std::uint16_t* const new_code = recoding.code.data() + recoding.first[feature];
-        const std::uint8_t* const is_used = used.data() + recoding.first[feature];
+        const std::atomic<std::uint8_t>* const is_used = used.data() + recoding.first[feature];
         std::vector<double>& thresholds = recoding.thresholds[feature];
         std::uint16_t next = 1;
         for (std::uint32_t code = 1; code < n_codes; ++code) {
             new_code[code] = next;
-            if (!is_used[code]) continue;
+            if (is_used[code].load(std::memory_order_relaxed) == 0) continue;
             const double threshold = threshold_above(feature, code);
             // Codes without values, and the last one before them, mean the same.
             if (!thresholds.empty() && thresholds.back() == threshold) {

@@ -46,8 +46,8 @@ public:
             const std::size_t n_now = std::min(together, tried < wanted ? wanted - tried : 1);
             if (n <= kMostChoices)
                 for (std::size_t i = 0; i < n_now; i += kMostDraws)
-                    kernels().draw_features(choice, std::min(n_now - i, kMostDraws), drawn_.data() + tried + i,
-                                            shares_.data() + tried + i);
+                    kernels().feature_draws.draw(choice, std::min(n_now - i, kMostDraws), drawn_.data() + tried + i,
+                                                 shares_.data() + tried + i);
             else
                 for (std::size_t i = tried; i < tried + n_now; ++i) swap_in(features, i);
             shares_now_ = shares_.data() + tried;

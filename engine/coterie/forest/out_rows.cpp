@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "coterie/base/prefetch.hpp"
+
 namespace coterie {
 
 namespace {
@@ -67,7 +69,7 @@ void OutRows::walk_nominal(const Bag& bag, Sapling& tree) const {
             at[k] = 0;
             which[k] = next;
             row[k] = rows_.table.row(bag.out[next++]);
-            if (next + kAhead < n) __builtin_prefetch(rows_.table.row(bag.out[next + kAhead]));
+            if (next + kAhead < n) prefetch(rows_.table.row(bag.out[next + kAhead]));
         }
     for (std::size_t k = 0; k < n_lanes; ++k) {
         while (!nodes[at[k]].is_leaf()) at[k] = step(at[k], row[k]);

@@ -115,7 +115,7 @@ private:
         }
         // The rows of a set, which wait.
         void put(std::size_t slot) {
-            n_waiting += kernels().set_rows(set(slot), n_words, rows, waiting.data() + n_waiting);
+            n_waiting += kernels().row_set.rows_of(set(slot), n_words, rows, waiting.data() + n_waiting);
         }
         std::span<const RowIndex> take(std::size_t n) { return {waiting.data() + (n_waiting -= n), n}; }
     };
@@ -238,8 +238,8 @@ private:
         const double gain = split.gain * factor_;
         if (!split.found() || gain + criterion::kTiny < options_.min_impurity_decrease) return settle(node);
         const FeatureIndex feature = split.feature;
-        kernels().part_set(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
-                           level.set(slot + 1));
+        kernels().row_set.partition(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
+                                    level.set(slot + 1));
         const auto child = static_cast<NodeIndex>(tree_.nodes.size());
         PackedNode& packed = tree_.nodes[node.node];
         packed.left = child;

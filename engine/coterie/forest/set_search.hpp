@@ -66,7 +66,7 @@ private:
     // In one kernel. Returns false where something is missing.
     bool draw_together(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
                        std::size_t n) {
-        if (!kernels().draw_cuts(codes, *node.set, features, n, draws_.shares(), pays, node.total.word, best_))
+        if (!kernels().row_set.draw_cuts(codes, *node.set, features, n, draws_.shares(), pays, node.total.word, best_))
             return false;
         varies_ = varies_ || best_.varies;
         if (!best_.found) return true;
@@ -111,7 +111,7 @@ private:
     void draw_cuts(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
                    std::size_t n) {
         CodeRanges ranges;
-        kernels().set_ranges(codes, node.set, features, n, ranges);
+        kernels().row_set.code_ranges(codes, node.set, features, n, ranges);
         SetCuts cuts;
         for (std::size_t k = 0; k < n; ++k) {
             const CodeRange range = CodeRange::of_lane(ranges, k);
@@ -121,7 +121,7 @@ private:
         }
         SetSums sums;
         RowSet left[kCodeLanes];
-        kernels().sum_set(codes, node.set, features, n, cuts, pays, sums, codes.n_words == 1 ? left : nullptr);
+        kernels().row_set.sum_left(codes, node.set, features, n, cuts, pays, sums, codes.n_words == 1 ? left : nullptr);
         std::int64_t best = order_of(best_.gain);
         std::size_t at = n;
         for (std::size_t k = 0; k < n; ++k) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/prefetch.hpp"
 #include "coterie/forest/few_grower.hpp"
 #include "coterie/forest/few_search.hpp"
 #include "coterie/forest/out_rows.hpp"
@@ -201,7 +202,7 @@ private:
     // The subtree of a node whose rows fit into the block: nothing else is grown until it is done.
     void grow_block(Job job) {
         for (std::size_t i = job.begin; i < job.end; ++i) {
-            if (i + kAhead < job.end) __builtin_prefetch(rows_.table.row(records_[i + kAhead].row));
+            if (i + kAhead < job.end) prefetch(rows_.table.row(records_[i + kAhead].row));
             const std::size_t local = i - job.begin;
             const RowIndex place = records_[i].row;
             Code* const codes = block_.data() + local * stride_;
@@ -344,7 +345,7 @@ private:
         Record<Pay>* right = twin_.data();
         for (std::size_t i = job.begin; i < job.end; ++i) {
             const Record<Pay> record = records_[i];
-            if (!job.local && i + kAhead < job.end) __builtin_prefetch(column + records_[i + kAhead].row * stride_);
+            if (!job.local && i + kAhead < job.end) prefetch(column + records_[i + kAhead].row * stride_);
             const Code code = column[record.row * stride_];
             const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
             *left = record;
@@ -363,7 +364,7 @@ private:
                                 .stride = seen.stride,
                                 .shift = static_cast<std::uint16_t>(rule.missing_left() ? 0 : 1),
                                 .last = rule.code};
-        const std::size_t n_left = kernels().part_words(records, job.size(), codes, twin);
+        const std::size_t n_left = kernels().words.partition(records, job.size(), codes, twin);
         std::copy_n(twin, job.size() - n_left, records + n_left);
         return job.begin + n_left;
     }

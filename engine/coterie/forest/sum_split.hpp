@@ -2,7 +2,7 @@
 //
 // Words
 //   cell     the sums of one coarse code
-//   few      rows that weigh so little that all their cuts are judged without sorting them (kernels/few_rows.hpp)
+//   few      rows that weigh so little that all their cuts are judged without sorting them (kernels/small_nodes.hpp)
 //   cut      a place between two neighbouring codes (or cells) of a node; `left_*` hold what lies before each cut
 //   lawful   both sides keep the rows and the weight that the options ask for
 #pragma once
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/prefetch.hpp"
 #include "coterie/forest/node_search.hpp"
 #include "coterie/forest/random_cuts.hpp"
 
@@ -244,16 +245,16 @@ private:
     void search_few(const FeatureIndex* features, std::size_t n_features) {
         const FewCodes codes{few_codes_.data(), n_features};
         const std::uint32_t missing =
-            kernels().pick_codes({node_->codes, node_->stride, 0, 0}, word_records(node_->records), n_rows(), features,
-                                 n_features, few_codes_.data());
+            kernels().small_node.pick_codes({node_->codes, node_->stride, 0, 0}, word_records(node_->records), n_rows(),
+                                            features, n_features, few_codes_.data());
         // Less one, what is missing is the greatest.
         FewCuts cuts;
         FewCuts missing_left;
         if (missing != 0) shift_few(missing, -1);
-        kernels().cut_few_numbers(codes, few_, cuts);
+        kernels().small_node.cut_numbers(codes, few_, cuts);
         if (missing != 0) {
             shift_few(missing, 1);
-            kernels().cut_few_numbers(codes, few_, missing_left);
+            kernels().small_node.cut_numbers(codes, few_, missing_left);
         }
         for (std::size_t lane = 0; lane < n_features; ++lane) {
             const bool has_missing = missing >> lane & 1;
@@ -394,7 +395,7 @@ private:
         const std::size_t n = n_rows();
         for (std::size_t i = 0; i < n; ++i) {
             const Record<Pay> record = records[i];
-            if (i + kAhead < n) __builtin_prefetch(base + records[i + kAhead].row * stride + column[0]);
+            if (i + kAhead < n) prefetch(base + records[i + kAhead].row * stride + column[0]);
             const Code* const row = base + record.row * stride;
             for (std::size_t k = 0; k < kFeatures; ++k) {
                 std::uint32_t code = row[column[k]];
@@ -448,8 +449,9 @@ private:
             for (std::size_t group = 0; group < n_groups; ++group) {
                 rows.fetched = group == 0 && !node_->ranked ? std::min(node_->stride, kMostFetched) : 0;
                 rows.n_fetched = n - first;
-                kernels().fill_cells(rows, records + first, n_now, columns[group],
-                                     cells + group * kCodeLanes * kLaneCells, seen + (group * n + first) * kCodeLanes);
+                kernels().words.fill_cells(rows, records + first, n_now, columns[group],
+                                           cells + group * kCodeLanes * kLaneCells,
+                                           seen + (group * n + first) * kCodeLanes);
             }
         }
         for (std::size_t k = 0; k < n_features; ++k) {
@@ -485,11 +487,11 @@ private:
                       .mean = static_cast<float>(total_.sum / total_.weight),
                       .narrow = std::is_same_v<Pay, ClassPay>};
         const auto* const words = reinterpret_cast<const std::uint64_t*>(cells);
-        WordCut cut = kernels().scan_words(words, last, task);
+        WordCut cut = kernels().words.scan(words, last, task);
         bool missing_left = false;
         if (has_missing) {
             task.start = missing.word;
-            const WordCut other = kernels().scan_words(words, last, task);
+            const WordCut other = kernels().words.scan(words, last, task);
             missing_left = other.gain > cut.gain;
             if (missing_left) cut = other;
         }
@@ -638,7 +640,7 @@ private:
             Code* const seen = room_to_see(kCodeLanes);
             const WordRecord* const records = word_records(node_->records);
             CodeRanges ranges;
-            kernels().gather_codes(node_->codes, node_->stride, records, n, features, n_features, seen, ranges);
+            kernels().words.gather_codes(node_->codes, node_->stride, records, n, features, n_features, seen, ranges);
             std::array<RandomCut, kCodeLanes> cuts{};
             std::array<std::uint16_t, kCodeLanes> shift{};
             std::array<std::uint16_t, kCodeLanes> last{};
@@ -651,7 +653,7 @@ private:
                 last[k] = cuts[k].last;
             }
             std::array<std::uint64_t, kCodeLanes> left;
-            kernels().sum_left(seen, records, n, shift.data(), last.data(), left.data());
+            kernels().words.sum_left(seen, records, n, shift.data(), last.data(), left.data());
             for (std::size_t k = 0; k < n_features; ++k) {
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;

@@ -116,7 +116,7 @@ struct SquareScore {
         return (l.sum * l.sum * r.weight + r.sum * r.sum * l.weight) / (l.weight * r.weight);
     }
     static void scores(const double* sum, const double* weight, std::size_t n, Sums total, double* out) {
-        kernels().square_scores(sum, weight, n, total.sum, total.weight, out);
+        kernels().words.square_scores(sum, weight, n, total.sum, total.weight, out);
     }
     static double of_pure_sides(Sums total) { return total.sum; }  // of two classes
     /// In the order of scores. As kernels find it for small sets (row_sets.hpp).

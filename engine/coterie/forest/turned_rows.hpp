@@ -65,7 +65,8 @@ public:
         if (turned_.size() < room) turned_.resize(room);
         for (std::size_t feature = 0; feature < columns_.size(); ++feature)
             columns_[feature] = turned_.data() + feature * column_stride;
-        kernels().turn_codes(codes, stride, rows.data(), rows.size(), columns_.size(), turned_.data(), column_stride);
+        kernels().row_set.transpose_codes(codes, stride, rows.data(), rows.size(), columns_.size(), turned_.data(),
+                                          column_stride);
     }
 
     /// Levels of a nominal feature become ranks.

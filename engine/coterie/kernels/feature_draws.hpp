@@ -24,12 +24,16 @@ constexpr std::uint64_t draw_position(std::uint64_t seed, std::uint64_t draw) {
     return seed + (draw + 1) * 0x9e3779b97f4a7c15ull;
 }
 
-// draw_features: n_draws more, kMostDraws at most; both outputs have room for kMostDraws.
+struct FeatureDrawKernels {
+    // n_draws more, kMostDraws at most; both outputs have room for kMostDraws.
+    void (*draw)(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares);
+};
+
 namespace generic {
-void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares);
+FeatureDrawKernels feature_draw_kernels();
 }
 namespace avx512 {
-void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares);
+FeatureDrawKernels feature_draw_kernels();
 }
 
 }  // namespace coterie

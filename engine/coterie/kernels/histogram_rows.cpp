@@ -6,21 +6,13 @@
 #include <utility>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/prefetch.hpp"
 
 namespace coterie {
 namespace {
 
 constexpr std::array kStrides = {8, 24, 40, 72, 136, 264};
 constexpr std::size_t kFetchDistance = 32;  // rows on their way while others are gathered
-
-// To the second level: the first is full of cells.
-inline void fetch(const void* address) {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(address, 0, 2);
-#else
-    static_cast<void>(address);
-#endif
-}
 
 // Width and stride are constants, so that one update is one load of a bin and one add to memory.
 template <int Width, int Stride>
@@ -30,8 +22,8 @@ void add_rows_of(const Bin* bins, std::size_t row_stride, const Cell* amounts, s
     for (std::size_t i = 0; i < n; ++i, bins += row_stride) {
         if (i < soon.n) {
             const Bin* const row = soon.rows + row_of(soon.records[i]) * soon.row_stride;
-            fetch(row);
-            if (soon.last_byte != 0) fetch(row + soon.last_byte);
+            prefetch_to_second_cache(row);  // the first is full of cells
+            if (soon.last_byte != 0) prefetch_to_second_cache(row + soon.last_byte);
         }
         const Cell amount = amounts[i];
 #if defined(__GNUC__) && !defined(__clang__)
@@ -62,7 +54,8 @@ void gather_tiles(const Bin* rows, std::size_t row_stride, const Record* records
     for (std::size_t t = 0; t < Tiles; ++t) to[t] = out.bins[t];
     const std::size_t n_fetch = cold ? n : 0;
     for (std::size_t i = 0; i < n; ++i) {
-        if (i + kFetchDistance < n_fetch) fetch(rows + row_of(records[i + kFetchDistance]) * row_stride);
+        if (i + kFetchDistance < n_fetch)
+            prefetch_to_second_cache(rows + row_of(records[i + kFetchDistance]) * row_stride);
         const Record record = records[i];
         out.amounts[i] = widen<Counted>(pair_of(record));
         const Bin* const row = rows + row_of(record) * row_stride;

@@ -56,55 +56,46 @@ struct DrawnCut {
     RowSet left = 0;         // these rows
 };
 
-// turn_codes: rows in the given order, `out_stride` codes from a column to the next. Codes of a row, and room for
-// columns, are read and written up to the next multiple of eight.
-// set_ranges: of a set that is not empty, in up to eight columns; other lanes are left alone.
-// sum_set: what goes left, in up to eight columns; `left` is null, or the sets themselves, n_words apart.
-// part_set: who goes left; the others stay in the set.
-// set_rows: row numbers of a set, in their order. `out` has room for 15 more. Returns how many there are.
-// set_codes: the codes of a set of one word, in their order. `out` has room for kSetRows.
-// draw_cuts: of a set of one word, a cut in each of up to eight columns: the code that is so many 2^-32ths of the way
-// from the least to the greatest; whose gain is the greatest, the first of equals, if it is greater than that of
-// `best`. `total` is what the set pays. `shares` can be read eight at a time. Returns whether no code is missing:
-// otherwise nothing was done.
+struct RowSetKernels {
+    // Rows in the given order, `out_stride` codes from a column to the next. Codes of a row, and room for columns, are
+    // read and written up to the next multiple of eight.
+    void (*transpose_codes)(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                            std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
+
+    // Of a set that is not empty, in up to eight columns; what is said of others is left alone.
+    void (*code_ranges)(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns,
+                        std::size_t n_columns, CodeRanges& ranges);
+
+    // What goes left, in up to eight columns; `left` is null, or the sets themselves, n_words apart.
+    void (*sum_left)(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                     const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
+
+    // Who goes left; the others stay in the set.
+    void (*partition)(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last,
+                      RowSet* set, RowSet* left);
+
+    // Row numbers of a set, in their order. `out` has room for 15 more. Returns how many there are.
+    std::size_t (*rows_of)(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
+
+    // The codes of a set of one word, in their order. `out` has room for kSetRows.
+    void (*codes_of)(const std::uint16_t* column, RowSet set, std::uint16_t* out);
+
+    // Of a set of one word, a cut in each of up to eight columns: the code that is so many 2^-32ths of the way from the
+    // least to the greatest; whose gain is the greatest, the first of equals, if it is greater than that of `best`.
+    // `total` is the statistic of the set. `shares` can be read eight at a time. Returns whether no code is missing:
+    // otherwise nothing was done.
+    bool (*draw_cuts)(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+                      const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best);
+};
+
 namespace generic {
-void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
-                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
-void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-                CodeRanges& ranges);
-void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
-void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
-              RowSet* left);
-std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
-void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
-bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
-               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best);
-}  // namespace generic
+RowSetKernels row_set_kernels();
+}
 namespace avx2 {
-void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
-                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride);
-void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-                CodeRanges& ranges);
-void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
-void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
-              RowSet* left);
-std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
-void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
-}  // namespace avx2
+RowSetKernels row_set_kernels();
+}
 namespace avx512 {
-void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-                CodeRanges& ranges);
-void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left);
-void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
-              RowSet* left);
-std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out);
-void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out);
-bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
-               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best);
-bool packs_codes();  // set_codes needs an instruction (VBMI2) that not all processors with AVX-512 have
-}  // namespace avx512
+RowSetKernels row_set_kernels();
+}
 
 }  // namespace coterie

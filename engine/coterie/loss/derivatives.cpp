@@ -33,21 +33,21 @@ void check_lengths(std::size_t n, std::initializer_list<std::size_t> all, std::s
 void log_loss_derivatives(const LossRows& rows, std::span<float> gradient, std::span<float> hessian) {
     check_lengths(rows.score.size(), {rows.y.size(), gradient.size(), hessian.size()}, rows.weight.size());
     over_rows(rows.score.size(), rows.n_threads, [&](std::size_t i, std::size_t n) {
-        kernels().log_loss(at(rows.score, i), at(rows.y, i), at(rows.weight, i), n, &gradient[i], &hessian[i]);
+        kernels().loss.log_loss(at(rows.score, i), at(rows.y, i), at(rows.weight, i), n, &gradient[i], &hessian[i]);
     });
 }
 
 void squared_error_derivatives(const LossRows& rows, std::span<float> gradient) {
     check_lengths(rows.score.size(), {rows.y.size(), gradient.size()}, rows.weight.size());
     over_rows(rows.score.size(), rows.n_threads, [&](std::size_t i, std::size_t n) {
-        kernels().squared_error(at(rows.score, i), at(rows.y, i), at(rows.weight, i), n, &gradient[i]);
+        kernels().loss.squared_error(at(rows.score, i), at(rows.y, i), at(rows.weight, i), n, &gradient[i]);
     });
 }
 
 void log_sum_exp(std::span<const float> scores, std::size_t n_classes, std::span<float> out, int n_threads) {
     require(n_classes > 0 && scores.size() == out.size() * n_classes, "There must be one score per class and row.");
     over_rows(out.size(), n_threads, [&](std::size_t i, std::size_t n) {
-        kernels().log_sum_exp(scores.data() + i, n_classes, out.size(), n, &out[i]);
+        kernels().loss.log_sum_exp(scores.data() + i, n_classes, out.size(), n, &out[i]);
     });
 }
 
@@ -55,8 +55,8 @@ void softmax_derivatives(const SoftmaxRows& rows, std::span<float> gradient, std
     check_lengths(rows.score.size(), {rows.log_sum.size(), rows.y.size(), gradient.size(), hessian.size()},
                   rows.weight.size());
     over_rows(rows.score.size(), rows.n_threads, [&](std::size_t i, std::size_t n) {
-        kernels().softmax(at(rows.score, i), at(rows.log_sum, i), at(rows.y, i), rows.which, at(rows.weight, i), n,
-                          &gradient[i], &hessian[i]);
+        kernels().loss.softmax(at(rows.score, i), at(rows.log_sum, i), at(rows.y, i), rows.which, at(rows.weight, i), n,
+                               &gradient[i], &hessian[i]);
     });
 }
 

@@ -242,13 +242,13 @@ void Networks::map_strip(const Strip& strip, const TableView& table, std::size_t
     const std::span<const ColumnView> columns(table.columns.data() + strip.first, kStripFeatures);
     const std::byte* const rows = columns[0].data + static_cast<std::ptrdiff_t>(begin) * columns[0].stride;
     if (side_by_side(columns, ValueType::float32, sizeof(float)))
-        return kernels().map_strip_float(rows, columns[0].stride, n, strip.floats, kPlaneStride, out);
+        return kernels().binning.map_strip_float(rows, columns[0].stride, n, strip.floats, kPlaneStride, out);
     if (side_by_side(columns, ValueType::float64, sizeof(double)))
-        return kernels().map_strip_double(rows, columns[0].stride, n, strip.doubles, kPlaneStride, out);
+        return kernels().binning.map_strip_double(rows, columns[0].stride, n, strip.doubles, kPlaneStride, out);
     std::array<double, 16 * kStripFeatures> copies;
     for (std::size_t k = 0; k < kStripFeatures; ++k) columns[k].read(begin, n, copies.data() + k, kStripFeatures);
-    kernels().map_strip_double(reinterpret_cast<const std::byte*>(copies.data()), kStripFeatures * sizeof(double), n,
-                               strip.doubles, kPlaneStride, out);
+    kernels().binning.map_strip_double(reinterpret_cast<const std::byte*>(copies.data()),
+                                       kStripFeatures * sizeof(double), n, strip.doubles, kPlaneStride, out);
 }
 
 std::size_t Networks::n_bytes() const {

@@ -51,7 +51,7 @@ public:
         for (std::size_t t = trees.begin; t < trees.end_of(n_trees()); ++t) {
             const RouteStep* const steps = steps_.data() + first_step_[t];
             const std::size_t n_steps = first_step_[t + 1] - first_step_[t];
-            const auto route = is_levelled_[t] ? kernels().route_levels : kernels().route;
+            const auto route = is_levelled_[t] ? kernels().routing.route_levels : kernels().routing.route;
             for (std::size_t row = 0; row < n; row += kRouteRows) {
                 route(planes.data(), steps, n_steps, row, codes.data());
                 reach(t, row, codes.data());

@@ -42,7 +42,7 @@ Candidate best_candidate(const FeatureBins& bins, const Cell* cells, const Split
         return best;
     }
     if (limited || !rows.counts.empty()) return best_threshold_within(cells, bins.n_bins, task, direction, rows);
-    const ScanResult found = kernels().scan(cells, bins.n_bins, task.scan(0, beat));
+    const ScanResult found = kernels().split.scan(cells, bins.n_bins, task.scan(0, beat));
     if (found.gain <= beat) return {};
     Candidate best;
     best.gain = found.gain;

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/prefetch.hpp"
 
 namespace coterie {
 namespace {
@@ -52,8 +53,8 @@ template <bool kLessOne>
             own[k] = codes.row(rows[n_taken++]);
             at[k] = 0;
             const std::uint16_t* const later = codes.row(rows[std::min(n_taken + kAhead, rows.size() - 1)]);
-            __builtin_prefetch(later);
-            __builtin_prefetch(later + kCacheLine / sizeof(*later));
+            prefetch(later);
+            prefetch(later + kCacheLine / sizeof(*later));
         }
     }
 }

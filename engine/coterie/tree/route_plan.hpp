@@ -1,4 +1,4 @@
-// tree/route_plan.hpp: the order in which kernels().route answers the splits of a tree.
+// tree/route_plan.hpp: the order in which kernels().routing.route answers the splits of a tree.
 //
 // What is below a split comes first, and of two sides that have splits the one with more leaves: then at most as many
 // answers wait for their other side as a number of leaves has bits.

@@ -106,7 +106,7 @@ const Test means("a leaf answers about the mean of its rows, and the walk finds 
                      }
 
                      std::vector<float> scores(4000, 1.0f);
-                     grower.add_answers(scores);
+                     grower.add_predictions(scores);
                      for (std::size_t row = 0; row < 4000; ++row)
                          check_near(scores[row], 1 + tree.value[leaf_of[row]], 1e-6);
                  });

@@ -47,8 +47,8 @@ const Test units("values are answers times the unit of the output", [] {
     for (NodeIndex node = 0; node < trees[0].n_nodes(); ++node)
         check_equal(trees[1].value[node], 8 * trees[0].value[node]);
     std::vector<float> first(1000, 0.0f), second(1000, 0.0f);
-    grower.add_answers(0, first);
-    grower.add_answers(1, second);
+    grower.add_predictions(0, first);
+    grower.add_predictions(1, second);
     check_equal(first, second);
 });
 

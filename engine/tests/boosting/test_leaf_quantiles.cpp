@@ -54,9 +54,9 @@ void check_medians(const RowSampling& sampling) {
     Tree tree = grower.grow({.gradient = problem.gradient, .hessian = {}, .rows = {}}, 1, {}, sampling);
     std::vector<float> residual(5000);
     for (std::size_t row = 0; row < 5000; ++row) residual[row] = -problem.gradient[row];
-    grower.answer_with_quantile(tree, residual, {}, 0.5);
+    grower.set_quantile_values(tree, residual, {}, 0.5);
     std::vector<float> scores(5000, 0.0f);
-    grower.add_answers(scores);
+    grower.add_predictions(scores);
     std::vector<float> answers = scores;
     std::ranges::sort(answers);
     answers.erase(std::unique(answers.begin(), answers.end()), answers.end());
@@ -79,8 +79,8 @@ const Test refused("levels and lengths that cannot be are refused", [] {
     TreeGrower grower(binned(problem.table, 1), {.max_leaf_nodes = 4}, 1);
     Tree tree = grower.grow({.gradient = problem.gradient, .hessian = {}, .rows = {}}, 1);
     const std::vector<float> few(3), enough(500);
-    check_throws<InvalidInput>([&] { grower.answer_with_quantile(tree, few, {}, 0.5); }, "one residual");
-    check_throws<InvalidInput>([&] { grower.answer_with_quantile(tree, enough, {}, 1.0); }, "between 0 and 1");
+    check_throws<InvalidInput>([&] { grower.set_quantile_values(tree, few, {}, 0.5); }, "one residual");
+    check_throws<InvalidInput>([&] { grower.set_quantile_values(tree, enough, {}, 1.0); }, "between 0 and 1");
 });
 
 }  // namespace

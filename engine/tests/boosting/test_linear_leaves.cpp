@@ -122,14 +122,14 @@ const Test scores("scores are told what the tree says, whoever took part", [] {
                                    .leaf_penalty = 1,
                                    .linear_leaves = true,
                                    .learning_rate = 0.3,
-                                   .answer_unit = 8},
+                                   .value_unit = 8},
                                   2);
                 const Derivatives derivatives{
                     .gradient = problem.gradient, .hessian = {}, .rows = all ? std::span<const RowIndex>() : most};
                 const Tree tree = grower.grow(derivatives, 3, {}, {.method = method, .share = 0.5}, &values);
                 check(!tree.linear.empty(), "there are lines");
                 std::vector<float> scores(3000, 0.0f);
-                grower.add_answers(scores);
+                grower.add_predictions(scores);
                 const std::vector<double> answers = answers_of(tree, problem.table);
                 for (std::size_t row = 0; row < 3000; ++row)
                     check_equal(scores[row], static_cast<float>(answers[row] / 8));

@@ -57,7 +57,7 @@ const Test scores_follow("the scores of many rows advance by what the tree answe
         const Tree tree = grower.grow({.gradient = problem.gradient, .hessian = problem.hessian, .rows = {}}, 0);
         check(tree.n_nodes() > 9, "the tree is worth looking at");
         Buffer<float> scores(n_rows, 1.0f);
-        grower.add_answers(scores);
+        grower.add_predictions(scores);
         Forest forest{.n_features = 4};
         forest.add(std::make_shared<const Tree>(tree), 0);
         std::vector<double> walked(n_rows, 0.0);

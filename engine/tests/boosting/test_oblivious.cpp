@@ -149,9 +149,9 @@ const Test all_rows("a symmetric tree of a sample answers from all rows, and wit
     check_equal(tree.n_rows[0], 5000u);
     std::vector<float> residual;
     for (const float gradient : problem.gradient) residual.push_back(-gradient);
-    grower.answer_with_quantile(tree, residual, {}, 0.5);
+    grower.set_quantile_values(tree, residual, {}, 0.5);
     std::vector<float> scores(5000, 0.0f);
-    grower.add_answers(scores);
+    grower.add_predictions(scores);
     std::vector<double> walked(5000, 0.0);
     Forest forest{.n_features = 8, .n_outputs = 1, .trees = {}, .first_output = {}};
     forest.add(std::make_shared<const Tree>(tree), 0);

@@ -91,7 +91,7 @@ const Test short_steps("no answer goes further than max_step, and gains know it"
         return most;
     };
     check_equal(longest(), 0.2);
-    grower.answer_with_quantile(many, residual, {}, 0.5);
+    grower.set_quantile_values(many, residual, {}, 0.5);
     check_equal(longest(), 0.2);
 });
 
@@ -145,7 +145,7 @@ const Test penalty("undone splits leave a tree whose rows are where the walk fin
             validate(tree, 8);
             check(tree.n_nodes() > 1 && tree.n_nodes() < full.n_nodes(), "some splits are undone");
             std::vector<float> scores(4000, 0.0f);
-            grower.add_answers(scores);
+            grower.add_predictions(scores);
             std::vector<double> walked(4000, 0.0);
             Forest forest{.n_features = 8, .n_outputs = 1, .trees = {}, .first_output = {}};
             forest.add(std::make_shared<const Tree>(tree), 0);
@@ -172,7 +172,7 @@ const Test nothing_left("if every split is undone, the tree says nothing", [] {
         check_equal(tree.n_nodes(), std::size_t{1});
         check_equal(tree.value[0], 0.0);
         std::vector<float> scores(1000, 1.0f);
-        grower.add_answers(scores);
+        grower.add_predictions(scores);
         check_equal(scores, std::vector<float>(1000, 1.0f));
     }
 });

@@ -121,7 +121,7 @@ void check_answers(const Problem& problem, const GrowOptions& options, const Row
         trees.push_back(
             grower.grow({.gradient = problem.gradient, .hessian = problem.hessian, .rows = {}}, 42, {}, sampling));
         std::vector<float> scores(problem.gradient.size(), 0.0f);
-        grower.add_answers(scores);
+        grower.add_predictions(scores);
         if (n_threads == 1) one_scores = scores;
         check(scores == one_scores, "threads do not change a score");
     }

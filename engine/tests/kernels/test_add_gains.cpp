@@ -49,7 +49,8 @@ void check_gains(std::span<const BinStats> bins, bool counted, float l2, float m
         }
         for (const Kernels* table : kernel_tables()) {
             std::vector<float> sums = before;
-            table->add_gains(cells.data(), static_cast<int>(bins.size()), task, parent, missing_left, sums.data());
+            table->split.add_gains(cells.data(), static_cast<int>(bins.size()), task, parent, missing_left,
+                                   sums.data());
             for (std::size_t bin = 1; bin < bins.size(); ++bin) check_equal(sums[bin], slow[bin]);
             for (std::size_t bin = (bins.size() + 7) / 8 * 8; bin < sums.size(); ++bin)
                 check_equal(sums[bin], before[bin]);

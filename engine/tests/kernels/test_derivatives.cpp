@@ -25,8 +25,8 @@ const Test sums("sums of derivatives have the same bits in every table", [] {
         const Buffer<float> gradient = wild_floats(1, n, true);
         const Buffer<float> hessian = wild_floats(2, n, false);
         for (const float* h : {static_cast<const float*>(hessian.data()), kNone}) {
-            const PairSums slow = generic_kernels().sum_pairs(gradient.data(), h, n);
-            const PairSums fast = kernels().sum_pairs(gradient.data(), h, n);
+            const PairSums slow = generic_kernels().rounding.sum_pairs(gradient.data(), h, n);
+            const PairSums fast = kernels().rounding.sum_pairs(gradient.data(), h, n);
             check_equal(fast.gradient_mass, slow.gradient_mass);
             check_equal(fast.hessian_mass, slow.hessian_mass);
             check_equal(fast.gradient_max, slow.gradient_max);
@@ -50,14 +50,14 @@ const Test roundings("rounded pairs have the same bits in every table and do not
         const Buffer<float> hessian = random_floats(2, n, 0, 1);
         for (const float* h : {static_cast<const float*>(hessian.data()), kNone}) {
             Buffer<Pair> slow(n), fast(n), in_two(n);
-            generic_kernels().round_pairs(gradient.data(), h, n, 5, rounding, slow.data());
-            kernels().round_pairs(gradient.data(), h, n, 5, rounding, fast.data());
+            generic_kernels().rounding.round_pairs(gradient.data(), h, n, 5, rounding, slow.data());
+            kernels().rounding.round_pairs(gradient.data(), h, n, 5, rounding, fast.data());
             check_same_bits(fast, slow);
             const std::size_t cut = n / 3;
             const float* const later = h == kNone ? kNone : h + cut;
-            kernels().round_pairs(gradient.data(), h, cut, 5, rounding, in_two.data());
-            kernels().round_pairs(gradient.data() + cut, later, n - cut, static_cast<RowIndex>(5 + cut), rounding,
-                                  in_two.data() + cut);
+            kernels().rounding.round_pairs(gradient.data(), h, cut, 5, rounding, in_two.data());
+            kernels().rounding.round_pairs(gradient.data() + cut, later, n - cut, static_cast<RowIndex>(5 + cut),
+                                           rounding, in_two.data() + cut);
             check_same_bits(in_two, slow);
         }
     }
@@ -68,8 +68,8 @@ const Test rounding_is_fair("rounded derivatives lie next to the true ones and a
     const Buffer<float> gradient(n, -0.3125f);
     const Buffer<float> hessian(n, 0.6875f);
     Buffer<Pair> pairs(n);
-    kernels().round_pairs(gradient.data(), hessian.data(), n, 0, {.gradient_scale = 4, .hessian_scale = 4, .salt = 3},
-                          pairs.data());
+    kernels().rounding.round_pairs(gradient.data(), hessian.data(), n, 0,
+                                   {.gradient_scale = 4, .hessian_scale = 4, .salt = 3}, pairs.data());
     double gradient_sum = 0, hessian_sum = 0;
     for (const Pair pair : pairs) {
         const auto rounded = static_cast<std::int16_t>(pair >> 16);
@@ -98,8 +98,8 @@ const Test log_loss_twins("the log loss has the same bits in every table, with a
             const Rows rows = random_rows(n, reach);
             Buffer<float> slow_g(n), slow_h(n), fast_g(n), fast_h(n);
             for (const float* w : {static_cast<const float*>(rows.weight.data()), kNone}) {
-                generic_kernels().log_loss(rows.score.data(), rows.y.data(), w, n, slow_g.data(), slow_h.data());
-                kernels().log_loss(rows.score.data(), rows.y.data(), w, n, fast_g.data(), fast_h.data());
+                generic_kernels().loss.log_loss(rows.score.data(), rows.y.data(), w, n, slow_g.data(), slow_h.data());
+                kernels().loss.log_loss(rows.score.data(), rows.y.data(), w, n, fast_g.data(), fast_h.data());
                 check_same_bits(fast_g, slow_g);
                 check_same_bits(fast_h, slow_h);
             }
@@ -111,8 +111,8 @@ const Test log_loss_exact("the derivatives of the log loss are p - y and p (1 - 
                               constexpr std::size_t n = 20'000;
                               const Rows rows = random_rows(n, 80);
                               Buffer<float> gradient(n), hessian(n);
-                              kernels().log_loss(rows.score.data(), rows.y.data(), nullptr, n, gradient.data(),
-                                                 hessian.data());
+                              kernels().loss.log_loss(rows.score.data(), rows.y.data(), nullptr, n, gradient.data(),
+                                                      hessian.data());
                               for (std::size_t i = 0; i < n; ++i) {
                                   const double p = 1 / (1 + std::exp(-static_cast<double>(rows.score[i])));
                                   const double q = 1 / (1 + std::exp(static_cast<double>(rows.score[i])));
@@ -129,7 +129,7 @@ const Test log_loss_edges("scores without end give derivatives that are finite",
         for (const float label : {0.0f, 1.0f}) {
             const Buffer<float> y(score.size(), label);
             Buffer<float> gradient(score.size()), hessian(score.size());
-            table->log_loss(score.data(), y.data(), nullptr, score.size(), gradient.data(), hessian.data());
+            table->loss.log_loss(score.data(), y.data(), nullptr, score.size(), gradient.data(), hessian.data());
             check_equal(gradient[0], 0.5f - label);
             check_equal(hessian[1], 0.25f);
             for (std::size_t i = 2; i < 6; ++i) {
@@ -148,7 +148,7 @@ const Test exponential("e to the x is right to two units in the last place over 
     const Buffer<std::int32_t> y(n, 1);
     Buffer<float> gradient(n), hessian(n);
     for (const Kernels* table : kernel_tables()) {
-        table->softmax(score.data(), zero.data(), y.data(), 0, nullptr, n, gradient.data(), hessian.data());
+        table->loss.softmax(score.data(), zero.data(), y.data(), 0, nullptr, n, gradient.data(), hessian.data());
         for (std::size_t i = 0; i < n; ++i) {
             const double expected = std::exp(static_cast<double>(score[i]));
             check_near(gradient[i], expected, 2.5e-7 * expected);
@@ -161,8 +161,8 @@ const Test squared_error("the gradient of the squared error is the weighted resi
         const Rows rows = random_rows(n, 30);
         for (const Kernels* table : kernel_tables()) {
             Buffer<float> plain(n), weighted(n);
-            table->squared_error(rows.score.data(), rows.y.data(), nullptr, n, plain.data());
-            table->squared_error(rows.score.data(), rows.y.data(), rows.weight.data(), n, weighted.data());
+            table->loss.squared_error(rows.score.data(), rows.y.data(), nullptr, n, plain.data());
+            table->loss.squared_error(rows.score.data(), rows.y.data(), rows.weight.data(), n, weighted.data());
             for (std::size_t i = 0; i < n; ++i) {
                 check_equal(plain[i], rows.score[i] - rows.y[i]);
                 check_equal(weighted[i], plain[i] * rows.weight[i]);
@@ -177,8 +177,8 @@ void check_softmax(std::size_t n, std::size_t n_classes) {
     Buffer<std::int32_t> y(n);
     for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<std::int32_t>(bits_at(3, i) % n_classes);
     Buffer<float> slow_sum(n), fast_sum(n), slow_g(n), slow_h(n), fast_g(n), fast_h(n);
-    generic_kernels().log_sum_exp(scores.data(), n_classes, n, n, slow_sum.data());
-    kernels().log_sum_exp(scores.data(), n_classes, n, n, fast_sum.data());
+    generic_kernels().loss.log_sum_exp(scores.data(), n_classes, n, n, slow_sum.data());
+    kernels().loss.log_sum_exp(scores.data(), n_classes, n, n, fast_sum.data());
     check_same_bits(fast_sum, slow_sum);
     std::vector<double> sum(n);
     for (std::size_t i = 0; i < n_classes * n; ++i) sum[i % n] += std::exp(static_cast<double>(scores[i]));
@@ -187,8 +187,8 @@ void check_softmax(std::size_t n, std::size_t n_classes) {
         const auto which = static_cast<std::int32_t>(k);
         const float* score = scores.data() + k * n;
         for (const float* w : {static_cast<const float*>(weight.data()), kNone}) {
-            generic_kernels().softmax(score, slow_sum.data(), y.data(), which, w, n, slow_g.data(), slow_h.data());
-            kernels().softmax(score, fast_sum.data(), y.data(), which, w, n, fast_g.data(), fast_h.data());
+            generic_kernels().loss.softmax(score, slow_sum.data(), y.data(), which, w, n, slow_g.data(), slow_h.data());
+            kernels().loss.softmax(score, fast_sum.data(), y.data(), which, w, n, fast_g.data(), fast_h.data());
             check_same_bits(fast_g, slow_g);
             check_same_bits(fast_h, slow_h);
         }
@@ -210,7 +210,7 @@ const Test far_scores("scores that are far apart or very large do not overflow t
                                1000.0f, 1000.0f,  -3e38f, 0.0f};  // two classes, four rows
     for (const Kernels* table : kernel_tables()) {
         Buffer<float> out(4);
-        table->log_sum_exp(scores.data(), 2, 4, 4, out.data());
+        table->loss.log_sum_exp(scores.data(), 2, 4, 4, out.data());
         check_near(out[0], 1000 + std::log(2.0), 1e-4);
         check_near(out[1], 1000, 1e-4);
         check_equal(out[2], 3e38f);

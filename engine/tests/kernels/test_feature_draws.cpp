@@ -24,7 +24,7 @@ Drawn draw_all(const Kernels& table, std::uint64_t seed, const std::vector<std::
         const std::size_t n = std::min(step, features.size() - choice.n_drawn);
         std::uint32_t own[kMostDraws];
         std::uint32_t share[kMostDraws];
-        table.draw_features(choice, n, own, share);
+        table.feature_draws.draw(choice, n, own, share);
         drawn.features.insert(drawn.features.end(), own, own + n);
         drawn.shares.insert(drawn.shares.end(), share, share + n);
     }

@@ -66,7 +66,7 @@ const Test best_word_cut("the best cut of words is that of double precision, to 
                 const Words words = random_words(last, last, narrow, with_start);
                 double best = -1.0;
                 for (std::uint32_t cell = 1; cell <= last; ++cell) best = std::max(best, gain_after(words, cell));
-                const WordCut cut = generic_kernels().scan_words(words.cells.data(), last, words.task());
+                const WordCut cut = generic_kernels().words.scan(words.cells.data(), last, words.task());
                 if (best < 0.0) {
                     check_equal(cut.gain, -1.0f);
                     continue;
@@ -82,8 +82,8 @@ const Test same_word_cut("every table cuts words at the same cell, with the same
             for (const bool narrow : {true, false})
                 for (const bool with_start : {false, true}) {
                     const Words words = random_words(1000 * seed + last, last, narrow, with_start);
-                    const WordCut slow = generic_kernels().scan_words(words.cells.data(), last, words.task());
-                    const WordCut fast = kernels().scan_words(words.cells.data(), last, words.task());
+                    const WordCut slow = generic_kernels().words.scan(words.cells.data(), last, words.task());
+                    const WordCut fast = kernels().words.scan(words.cells.data(), last, words.task());
                     check_equal(std::bit_cast<std::uint32_t>(fast.gain), std::bit_cast<std::uint32_t>(slow.gain));
                     check_equal(fast.cell, slow.cell);
                 }
@@ -98,7 +98,7 @@ const Test first_of_equal_cuts("of equal cuts the first is taken, and a cut afte
             cells[1] = cells[2 * gap + 3] = ones;
             cells[gap + 2] = 4;
             const WordScan task{.start = 0, .total = 2 * ones + 4, .mean = 0.5f, .narrow = true};
-            const WordCut cut = table->scan_words(cells.data(), 2 * gap + 3, task);
+            const WordCut cut = table->words.scan(cells.data(), 2 * gap + 3, task);
             check_equal(cut.cell, 1u);
             check_equal(cut.gain, 1.0f / 12.0f);
         }
@@ -110,9 +110,9 @@ const Test no_cut("a node without a second cell has no cut, unless something was
             Words words{.narrow = narrow, .cells = std::vector<std::uint64_t>(40, kGarbage), .last = 20};
             std::fill_n(words.cells.begin() + 1, 20, 0);
             words.cells[7] = words.word(3, 5);
-            check_equal(table->scan_words(words.cells.data(), 20, words.task()).gain, -1.0f);
+            check_equal(table->words.scan(words.cells.data(), 20, words.task()).gain, -1.0f);
             words.start = words.word(1, 2);
-            const WordCut cut = table->scan_words(words.cells.data(), 20, words.task());
+            const WordCut cut = table->words.scan(words.cells.data(), 20, words.task());
             check_equal(cut.cell, 1u);  // before the only cell: what was there from the start, alone
             check_near(cut.gain, (1 - 2 * 4.0 / 7) * (1 - 2 * 4.0 / 7) / 10, 1e-7);
         }
@@ -132,8 +132,8 @@ const Test squares("scores of squares have the same bits in every table, and are
         total_weight += 2.0;
         std::vector<double> slow(n + 1, -7.0);
         std::vector<double> fast(n + 1, -7.0);
-        generic_kernels().square_scores(sum.data(), weight.data(), n, total, total_weight, slow.data());
-        kernels().square_scores(sum.data(), weight.data(), n, total, total_weight, fast.data());
+        generic_kernels().words.square_scores(sum.data(), weight.data(), n, total, total_weight, slow.data());
+        kernels().words.square_scores(sum.data(), weight.data(), n, total, total_weight, fast.data());
         check_equal(fast, slow);
         check_equal(fast[n], -7.0);
         for (std::size_t i = 0; i < n; ++i) {
@@ -149,7 +149,7 @@ const Test empty_sides("no score of squares is greater than a number where a sid
         const std::vector<double> sum{0, 0, 6, 6, 0, 6};
         const std::vector<double> weight{0, 0, 9, 9, 0, 9};
         std::vector<double> score(6);
-        table->square_scores(sum.data(), weight.data(), 6, 6, 9, score.data());
+        table->words.square_scores(sum.data(), weight.data(), 6, 6, 9, score.data());
         for (const double one : score) check(!(one > -std::numeric_limits<double>::infinity()), "it is not a number");
     }
 });
@@ -183,8 +183,8 @@ const Test gathered("gathered codes and their ranges are those of the rows, in e
                 for (const Kernels* table : kernel_tables()) {
                     std::vector<std::uint16_t> out(n_seen * kCodeLanes, 0xabcd);
                     CodeRanges ranges;
-                    table->gather_codes(rows.codes.data(), rows.stride, rows.records.data(), n_seen, kColumns.data(),
-                                        n_columns, out.data(), ranges);
+                    table->words.gather_codes(rows.codes.data(), rows.stride, rows.records.data(), n_seen,
+                                              kColumns.data(), n_columns, out.data(), ranges);
                     for (std::size_t lane = 0; lane < n_columns; ++lane) {
                         std::uint32_t least = 0xffff;
                         std::uint32_t greatest = 0;
@@ -224,7 +224,8 @@ const Test summed("the sum of the left is that of the rows that go left, missing
                 }
             for (const Kernels* table : kernel_tables()) {
                 std::array<std::uint64_t, kCodeLanes> sums;
-                table->sum_left(rows.codes.data(), rows.records.data(), n_seen, shift.data(), last.data(), sums.data());
+                table->words.sum_left(rows.codes.data(), rows.records.data(), n_seen, shift.data(), last.data(),
+                                      sums.data());
                 check_equal(sums, expected);
             }
         }

@@ -47,9 +47,9 @@ std::vector<Float> values_to_map(const std::vector<Float>& cuts) {
 template <class Float>
 auto map_of(const Kernels& table) {
     if constexpr (std::same_as<Float, float>)
-        return table.map_float;
+        return table.binning.map_float;
     else
-        return table.map_double;
+        return table.binning.map_double;
 }
 
 template <class Float>
@@ -130,9 +130,9 @@ void check_strip(std::size_t n, std::size_t gap) {
         const auto* const first = reinterpret_cast<const std::byte*>(rows.data() + 1);
         const auto bytes = static_cast<std::ptrdiff_t>(stride * sizeof(Float));
         if constexpr (std::same_as<Float, float>)
-            table->map_strip_float(first, bytes, n, cuts, out_stride, out.data());
+            table->binning.map_strip_float(first, bytes, n, cuts, out_stride, out.data());
         else
-            table->map_strip_double(first, bytes, n, cuts, out_stride, out.data());
+            table->binning.map_strip_double(first, bytes, n, cuts, out_stride, out.data());
         for (std::size_t k = 0; k < kStripFeatures; ++k) {
             for (std::size_t i = 0; i < n; ++i)
                 check_equal(int{out[k * out_stride + i]}, int{slow_bin(of_feature[k], rows[1 + i * stride + k])});

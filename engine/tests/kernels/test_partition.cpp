@@ -68,9 +68,10 @@ const Test marking("a row is marked when its bin passes the rule", [] {
         for (const BinRule& rule : rules())
             for (const Kernels* table : kernel_tables()) {
                 Buffer<std::uint8_t> marks((n + 7) / 8 + 1, 0xa5);
-                const std::size_t rows = table->mark_rows(column.data(), n, rule, marks.data());
+                const std::size_t rows = table->partition.mark_rows(column.data(), n, rule, marks.data());
                 check_marks(n, rule, marks, rows, [&](std::size_t i) { return column[i]; });
-                const std::size_t chosen = table->mark_records(column.data(), records.data(), n, rule, marks.data());
+                const std::size_t chosen =
+                    table->partition.mark_records(column.data(), records.data(), n, rule, marks.data());
                 check_marks(n, rule, marks, chosen, [&](std::size_t i) { return column[row_of(records[i])]; });
             }
     }
@@ -122,10 +123,10 @@ const Test packing("packing keeps the order, fills both sides, and writes nowher
             }
             for (const Kernels* table : kernel_tables()) {
                 check_packed(records, marks, [&](Record* left, std::size_t n_left, Record* right) {
-                    table->pack_records(records.data(), n, marks.bytes.data(), left, n_left, right);
+                    table->partition.pack_records(records.data(), n, marks.bytes.data(), left, n_left, right);
                 });
                 check_packed(in_order, marks, [&](Record* left, std::size_t n_left, Record* right) {
-                    table->pack_rows(1000, pairs.data(), n, marks.bytes.data(), left, n_left, right);
+                    table->partition.pack_rows(1000, pairs.data(), n, marks.bytes.data(), left, n_left, right);
                 });
             }
         }

@@ -74,8 +74,8 @@ const Test turning("codes are turned into columns, whatever the order of rows, i
         for (const Kernels* table : kernel_tables()) {
             const std::size_t stride = (rows.n_words + 1) * kSetRows;
             Buffer<std::uint16_t> out(16 * stride);
-            table->turn_codes(rows.codes.data(), Turned::kStride, rows.rows.data(), rows.n, Turned::kColumns,
-                              out.data(), stride);
+            table->row_set.transpose_codes(rows.codes.data(), Turned::kStride, rows.rows.data(), rows.n,
+                                           Turned::kColumns, out.data(), stride);
             for (std::size_t i = 0; i < rows.n; ++i)
                 for (std::size_t k = 0; k < Turned::kColumns; ++k) check_equal(out[k * stride + i], rows.code(i, k));
         }
@@ -86,7 +86,7 @@ const Test ranges_of_sets("the ranges of a set are those of its rows, missing or
     for_turned([](const Turned& rows) {
         for (const Kernels* table : kernel_tables()) {
             CodeRanges ranges;
-            table->set_ranges(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, ranges);
+            table->row_set.code_ranges(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, ranges);
             for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
                 std::uint16_t least = 0xffff;
                 std::uint16_t known = 0xffff;
@@ -117,11 +117,11 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
             for (const Kernels* table : kernel_tables()) {
                 SetSums sums;
                 std::vector<RowSet> left(kCodeLanes * rows.n_words, 0xabcd);
-                table->sum_set(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, cuts, rows.pays(second), sums,
-                               left.data());
+                table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, cuts,
+                                        rows.pays(second), sums, left.data());
                 SetSums again;
-                table->sum_set(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, cuts, rows.pays(second), again,
-                               nullptr);
+                table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, cuts,
+                                        rows.pays(second), again, nullptr);
                 for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
                     std::uint64_t pay = 0;
                     std::uint32_t n_left = 0;
@@ -140,8 +140,8 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
                     check_equal(again.n_rows[lane], n_left);
                     std::vector<RowSet> right = rows.set;
                     std::vector<RowSet> parted(rows.n_words);
-                    table->part_set(rows.column[kLanes[lane]], rows.n_words, cuts.shift[lane], cuts.last[lane],
-                                    right.data(), parted.data());
+                    table->row_set.partition(rows.column[kLanes[lane]], rows.n_words, cuts.shift[lane], cuts.last[lane],
+                                             right.data(), parted.data());
                     for (std::size_t word = 0; word < rows.n_words; ++word) {
                         check_equal(left[lane * rows.n_words + word], expected[word]);
                         check_equal(parted[word], expected[word]);
@@ -194,8 +194,8 @@ const Test drawn("the best random cut of a word is found, the first of equals, i
                     }
                     for (const Kernels* table : kernel_tables()) {
                         DrawnCut own{.gain = known};
-                        const bool done = table->draw_cuts(rows.view(), rows.set[0], kLanes.data(), n_lanes,
-                                                           shares.data(), rows.pays(second), total, own);
+                        const bool done = table->row_set.draw_cuts(rows.view(), rows.set[0], kLanes.data(), n_lanes,
+                                                                   shares.data(), rows.pays(second), total, own);
                         check_equal(done, !missing);
                         if (missing) continue;
                         check_equal(own.varies, best.varies);
@@ -222,10 +222,10 @@ const Test rows_of_sets("the rows of a set come in their order, and so do its co
             }
         for (const Kernels* table : kernel_tables()) {
             std::vector<std::uint32_t> out(rows.n + 16);
-            out.resize(table->set_rows(rows.set.data(), rows.n_words, rows.rows.data(), out.data()));
+            out.resize(table->row_set.rows_of(rows.set.data(), rows.n_words, rows.rows.data(), out.data()));
             check_equal(out, expected);
             std::vector<std::uint16_t> own(kSetRows);
-            table->set_codes(rows.column[5], rows.set[0], own.data());
+            table->row_set.codes_of(rows.column[5], rows.set[0], own.data());
             own.resize(codes.size());
             check_equal(own, codes);
         }

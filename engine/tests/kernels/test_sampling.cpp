@@ -14,7 +14,7 @@ const Test sizes("sizes of rows are the same bits in every table", [] {
         for (const float* const h : {static_cast<const float*>(nullptr), hessian.data()}) {
             std::array<Buffer<float>, 2> found{Buffer<float>(n), Buffer<float>(n)};
             for (std::size_t k = 0; k < 2; ++k)
-                kernel_tables()[k]->row_sizes(gradient.data(), h, n, 0.25f, found[k].data());
+                kernel_tables()[k]->sampling.row_sizes(gradient.data(), h, n, 0.25f, found[k].data());
             check_same_bits(found[1], found[0]);
             for (std::size_t i = 0; i < n; ++i) {
                 const double weight = h == nullptr ? 1.0 : static_cast<double>(h[i]);
@@ -27,8 +27,8 @@ const Test sizes("sizes of rows are the same bits in every table", [] {
 const Test masses("the mass below a limit is the same in every table", [] {
     for (const std::size_t n : awkward_sizes()) {
         const Buffer<float> values = random_floats(3, n, 0, 1);
-        const MassBelow slow = generic_kernels().mass_below(values.data(), n, 0.5f);
-        const MassBelow fast = kernels().mass_below(values.data(), n, 0.5f);
+        const MassBelow slow = generic_kernels().sampling.mass_below(values.data(), n, 0.5f);
+        const MassBelow fast = kernels().sampling.mass_below(values.data(), n, 0.5f);
         check_equal(fast.n, slow.n);
         check_equal(fast.mass, slow.mass);
         double mass = 0;
@@ -50,8 +50,8 @@ const Test draws("rows are drawn alike in every table, in the order of the table
         for (std::size_t k = 0; k < 4; ++k) {
             drawn[k].resize(n);
             const RowIndex* const given = k < 2 ? nullptr : rows.data();
-            counts[k] = kernel_tables()[k % 2]->draw(chances.data(), 1.0f, given, given == nullptr ? 1000u : 7u, n, 99,
-                                                     drawn[k].data());
+            counts[k] = kernel_tables()[k % 2]->sampling.draw(chances.data(), 1.0f, given,
+                                                              given == nullptr ? 1000u : 7u, n, 99, drawn[k].data());
             check_same_bits(drawn[k], drawn[0]);
             check_equal(counts[k], static_cast<std::size_t>(std::accumulate(drawn[0].begin(), drawn[0].end(), 0)));
         }
@@ -75,7 +75,7 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
         for (const auto& steps : ways)
             for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
                 Buffer<std::uint8_t> codes(kRouteRows);
-                table->route(columns.data(), steps, 3, begin, codes.data());
+                table->routing.route(columns.data(), steps, 3, begin, codes.data());
                 for (std::size_t k = 0; k < kRouteRows; ++k) {
                     const Bin a = columns[begin + k];
                     const Bin b = columns[kSecond + begin + k];
@@ -92,7 +92,7 @@ const Test attached("who passes takes the code of a leaf, and a rule turned roun
     using Way = RouteStep::Way;
     for (const Kernels* table : kernel_tables()) {
         Buffer<std::uint8_t> codes(kRouteRows);
-        table->route(columns.data(), nullptr, 0, 0, codes.data());
+        table->routing.route(columns.data(), nullptr, 0, 0, codes.data());
         for (const std::uint8_t code : codes) check_equal(int{code}, 0);
         for (const bool nominal : {false, true})
             for (const int shift : {0, 1, 77})
@@ -105,7 +105,7 @@ const Test attached("who passes takes the code of a leaf, and a rule turned roun
                                            .code = 9};
                     for (const bool turned : {false, true}) {
                         const RouteStep steps[] = {start, turned ? attach.turned_round() : attach};
-                        table->route(columns.data(), steps, 2, 0, codes.data());
+                        table->routing.route(columns.data(), steps, 2, 0, codes.data());
                         for (std::size_t k = 0; k < kRouteRows; ++k) {
                             const int bin = columns[k];
                             const bool passes =
@@ -132,7 +132,7 @@ const Test levels("rows of a symmetric tree get their answers as bits, for any n
         for (std::size_t n_steps = 0; n_steps <= steps.size(); ++n_steps)
             for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
                 Buffer<std::uint8_t> codes(kRouteRows);
-                table->route_levels(columns.data(), steps.data(), n_steps, begin, codes.data());
+                table->routing.route_levels(columns.data(), steps.data(), n_steps, begin, codes.data());
                 for (std::size_t k = 0; k < kRouteRows; ++k) {
                     int expected = 0;
                     for (std::size_t s = 0; s < n_steps; ++s) {

@@ -32,7 +32,7 @@ void check_scan(const Node& node, const ScanTask& task, std::source_location whe
         cells[bin] = reference::cell_of(node.bins[bin], node.counted);
     const ScanResult slow = reference::slow_scan(node.bins, task);
     for (const Kernels* table : kernel_tables()) {
-        const ScanResult found = table->scan(cells.data(), static_cast<int>(node.bins.size()), task);
+        const ScanResult found = table->split.scan(cells.data(), static_cast<int>(node.bins.size()), task);
         check_equal(found.gain, slow.gain, where);
         if (slow.gain <= task.beat) continue;
         check_equal(found.last, slow.last, where);
@@ -138,7 +138,7 @@ const Test subtracting("a parent minus a child is the sibling", [] {
         for (std::size_t i = 0; i < n; ++i) parent[i] = bits_at(1, i), child[i] = bits_at(2, i);
         for (const Kernels* table : kernel_tables()) {
             Buffer<Cell> sibling = parent;
-            table->subtract(sibling.data(), child.data(), n);
+            table->split.subtract(sibling.data(), child.data(), n);
             for (std::size_t i = 0; i < n; ++i) check_equal(sibling[i], parent[i] - child[i]);
         }
     }

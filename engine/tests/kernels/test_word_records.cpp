@@ -46,8 +46,8 @@ const Test cells("cells hold what their records pay, and the codes are kept, in 
                     for (const Kernels* table : kernel_tables()) {
                         std::vector<std::uint64_t> cells(kCodeLanes * kLaneCells, 5);
                         std::vector<std::uint16_t> seen(n * kCodeLanes + 1, 0xabcd);
-                        table->fill_cells({node.codes.data(), node.stride, fetched, n}, node.records.data(), n, columns,
-                                          cells.data(), seen.data());
+                        table->words.fill_cells({node.codes.data(), node.stride, fetched, n}, node.records.data(), n,
+                                                columns, cells.data(), seen.data());
                         check_equal(cells, expected);
                         for (std::size_t i = 0; i < n; ++i)
                             for (std::size_t lane = 0; lane < n_columns; ++lane)
@@ -78,8 +78,8 @@ const Test parting("records keep their order on both sides, missing codes go whe
                     for (const Kernels* table : kernel_tables()) {
                         std::vector<WordRecord> records = node.records;
                         std::vector<WordRecord> others(n + 1);
-                        const std::size_t n_left =
-                            table->part_words(records.data(), n, {codes.data(), stride, shift, last}, others.data());
+                        const std::size_t n_left = table->words.partition(
+                            records.data(), n, {codes.data(), stride, shift, last}, others.data());
                         check_equal(n_left, left.size());
                         for (std::size_t i = 0; i < n_left; ++i) check_equal(records[i].row, left[i]);
                         for (std::size_t i = 0; i < right.size(); ++i) check_equal(others[i].row, right[i]);

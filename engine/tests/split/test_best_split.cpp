@@ -77,7 +77,7 @@ const Test free_threshold("a threshold without limits is the one that the scan f
         const Node node = random_node(seed, 1 + seed * 4);
         const auto n_bins = static_cast<int>(node.bins.size());
         const Candidate slow = best_threshold_within(node.cells.data(), n_bins, node.task, 0);
-        const ScanResult fast = kernels().scan(node.cells.data(), n_bins, node.task.scan());
+        const ScanResult fast = kernels().split.scan(node.cells.data(), n_bins, node.task.scan());
         check_equal(fast.gain, slow.gain);
         if (slow.gain < 0) continue;
         check_equal(fast.last, slow.last);

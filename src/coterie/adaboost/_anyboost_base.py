@@ -19,8 +19,8 @@ from coterie._params import (
     Real,
     Seed,
     in_short,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.adaboost._fitted import ANYBOOST_FITTED
@@ -32,18 +32,15 @@ from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
 from coterie.fitting.early_stopping import EarlyStopping
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import (
     BEGIN_ANEW,
-    FitSignature,
     PreviousFit,
     check_continues,
     check_no_fewer,
     check_same_settings,
-    signature_of,
 )
 from coterie.losses import InitScore, Loss
 from coterie.members.base_learner import (

@@ -19,8 +19,8 @@ from coterie._value_types import (
     list_of,
 )
 from coterie.adaboost._training import AdaBoostSettings, RoundLog
+from coterie.fitting.estimator import FitSignature
 from coterie.fitting.fitted_state import CLASSES_FITTED, TABLE_FITTED, require, verify_columns
-from coterie.fitting.warm_start import FitSignature
 
 _ADABOOST: Fitted = {
     **TABLE_FITTED,

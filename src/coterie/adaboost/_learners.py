@@ -8,17 +8,15 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone, is_regressor
 
-from coterie._params import in_short
-from coterie._seeds import spawn_seeds
+from coterie._params import in_short, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Kind, RowArray
 from coterie.adaboost._votes import centred_logs, one_hot
 from coterie.data.class_columns import columns_by_class
-from coterie.data.encoding import Encoded, Encoder
+from coterie.data.encoding import Encoded
 from coterie.data.frames import is_frame
 from coterie.data.parts import rows_of
-from coterie.data.prepare import TrainingData, prepare_training
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import Encoder, TrainingData, prepare_training, read_table
+from coterie.data.table import Schema, Table
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch

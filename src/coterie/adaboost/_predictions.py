@@ -14,7 +14,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import in_short
+from coterie._params import check_first, in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._learners import as_given_to_learners, checked_rows, shares_of
 from coterie.adaboost._rounds import scores_of_shares
@@ -22,10 +22,9 @@ from coterie.adaboost._stumps import Stump, stump_shares
 from coterie.adaboost._votes import probabilities
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import Estimator
-from coterie.fitting.first_rounds import check_first
 from coterie.members.member_predictions import MemberPredictions, numbered
 from coterie.trees.column_readings import readings_of
 from coterie.trees.flat_tree import FlatTree

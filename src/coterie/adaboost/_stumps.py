@@ -10,9 +10,9 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie._value_types import BOOL, COUNT, INTEGER, LABELS, NONE, NUMBER, array, instance
 from coterie.adaboost._learners import WeightedDraws
 from coterie.adaboost._votes import centred_logs, one_hot
-from coterie.data.encoding import Encoded, Encoder
-from coterie.data.prepare import TrainingData, prepare_prediction
-from coterie.data.schema import Schema
+from coterie.data.encoding import Encoded
+from coterie.data.prepare import Encoder, TrainingData, prepare_prediction
+from coterie.data.table import Schema
 
 
 def _score_of(algorithm: str, n_classes: int) -> Any:

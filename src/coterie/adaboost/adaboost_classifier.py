@@ -29,17 +29,10 @@ from coterie.data.prepare import TrainingData, prepare_prediction, prepare_train
 from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
 from coterie.fitting.checkpoint_writer import CheckpointWriter
+from coterie.fitting.estimator import FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import (
-    BEGIN_ANEW,
-    FitSignature,
-    PreviousFit,
-    check_continues,
-    check_no_fewer,
-    signature_of,
-)
+from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_continues, check_no_fewer
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from coterie._params import (
     Real,
     Seed,
     in_short,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import FloatArray, SeedLike
 from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes
@@ -26,10 +26,9 @@ from coterie.data.prepare import prepare_training
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.fit_run import FitRun
-from coterie.losses.base import power_of_two_above
+from coterie.losses.loss import power_of_two_above
 from coterie.members.base_learner import (
     BaseLearner,
     default_learner,

@@ -37,7 +37,7 @@ from coterie.data.parts import Columns, TableShape
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests.out_of_bag import OutOfBag
 from coterie.forests.plan import BagPlan, copies_of
-from coterie.trees.limits import max_features_of
+from coterie.trees.growth_rules import max_features_of
 
 _ROWS, _COLUMNS = 0, 1  # streams of random numbers that never meet
 

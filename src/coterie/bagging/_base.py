@@ -13,8 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Params, in_short, is_auto
-from coterie._seeds import spawn_seeds
+from coterie._params import Params, in_short, is_auto, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
 from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, grow_together, tree_predictions
 from coterie.bagging._bags import Bag, Bags, ColumnDraws, OobSums
@@ -28,17 +27,16 @@ from coterie.bagging._plan import (
     contents_of,
 )
 from coterie.data.parts import Columns, TableShape, row_indexable, rows_of, table_shape
-from coterie.data.schema import Schema
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Schema
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain import Explanation
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
 from coterie.fitting.checkpoint_writer import CheckpointWriter
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun
 from coterie.fitting.fingerprint import digest_of
-from coterie.fitting.fit_run import FitRun
 from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.base import BaseForest
 from coterie.forests.growth import MOST, STEP, has_settled

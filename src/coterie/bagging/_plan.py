@@ -15,6 +15,7 @@ from coterie._params import (
     OneOf,
     Params,
     Seed,
+    Share,
     in_short,
     is_auto,
 )
@@ -31,7 +32,6 @@ from coterie.fitting.scoring import ScorerName
 from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_no_fewer
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
 from coterie.members.weight_parameter import weight_params
-from coterie.trees.limits import Share
 
 BAGGING_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],

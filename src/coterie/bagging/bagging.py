@@ -29,7 +29,7 @@ from coterie.bagging._bags import Bags, OobSums
 from coterie.bagging._base import BaseBagging
 from coterie.bagging._plan import BAGGING_PARAMS, BagFitSignature
 from coterie.data.parts import Columns
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.data.target import Target
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import ResponseFunctions

@@ -1,6 +1,6 @@
 """What the two estimators of gradient boosting share: the path of a fit, and raw predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -19,21 +19,19 @@ from coterie._params import (
     Params,
     Real,
     Seed,
+    check_first,
     is_auto,
 )
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
-from coterie.boosting._booster import add_scores, staged_scores
-from coterie.boosting._data import BoostingData
-from coterie.boosting._dropout import check_dropout, check_staged
-from coterie.boosting._first_rounds import first_rounds
+from coterie.boosting._dropout import check_dropout
 from coterie.boosting._fitted import BOOSTING_FITTED
-from coterie.boosting._init_estimator import InitEstimator
-from coterie.boosting._previous import BoostingState
-from coterie.boosting._training import BoostingFit, TrainedBoosting, train
-from coterie.boosting._tree_options import takes_several_targets
+from coterie.boosting._init_estimator import InitEstimator, RawPredictor
+from coterie.boosting._prediction import add_scores, check_staged, first_rounds, staged_scores
+from coterie.boosting._replay import BoostingState
+from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
-from coterie.boosting.plan import Plan, make_plan
+from coterie.boosting.plan import Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
@@ -44,22 +42,12 @@ from coterie.explain.shap import ShapInputs
 from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.first_rounds import check_first
-from coterie.fitting.fit_run import FitRun
 from coterie.fitting.scoring import RoundScorer, ScorerName
-from coterie.fitting.warm_start import (
-    FitSignature,
-    PreviousFit,
-    check_continues,
-    check_same_settings,
-    signature_of,
-)
+from coterie.fitting.warm_start import PreviousFit, check_continues, check_same_settings
 from coterie.trees.tree_sum import TreeSum
-
-__all__ = ["BOOSTING_PARAMS", "BaseGradientBoosting"]
 
 BOOSTING_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
@@ -121,9 +109,32 @@ class BaseGradientBoosting(Estimator):
     _task: ClassVar[Task]
     FITTED: ClassVar[Fitted] = BOOSTING_FITTED
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, eval_set: Any, groups: Any, resume: bool
+    # What the classifier and the regressor each define.
+    _set_target: Callable[[TrainingData], None]  # the classes, or the number of outputs
+    _decoded: Callable[[AnyArray], AnyArray]  # the target as the user gave it
+    _set_held_out: Callable[[FloatArray], None]  # predictions for rows held out, from raw predictions
+    _loss: Callable[[], Any]  # before it has seen data
+    _n_outputs: Callable[[], int]  # raw predictions per row; 0 if there is nothing to learn
+    _init_scores: RawPredictor
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+        resume: bool = False,
     ) -> Self:
+        """Fit to a table and its target: labels, or numbers, of which a regressor takes several columns.
+
+        A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
+        weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
+        is left out then. Rows of one of `groups` are left out together or not at all.
+        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
         with self._fitting(X, y, resume=resume) as run:
             data = self._prepare(X, y, sample_weight, offset, groups)
             plan = self._plan(data, has_eval_set=eval_set is not None)
@@ -183,9 +194,10 @@ class BaseGradientBoosting(Estimator):
 
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
         """The same data with target statistics, and the eval set as the model sees it."""
-        n_classes = len(getattr(self, "classes_", ()))
-        self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
-        own = None
+        self.statistics_, own = None, None
+        if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
+            n_classes = len(getattr(self, "classes_", ()))
+            self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
         if eval_set is not None:
             own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
         return replace(data, statistics=self.statistics_, eval_set=own)
@@ -337,27 +349,3 @@ class BaseGradientBoosting(Estimator):
     def with_rounds(self, n_rounds: int) -> Self:
         """A copy with only the first rounds; what was known of training rows left out is gone."""
         return first_rounds(self, n_rounds)
-
-    def _set_target(self, train: TrainingData) -> None:
-        """Set what the target determines: the classes, or the number of outputs."""
-        raise AssertionError("the classifier and the regressor each define it")
-
-    def _decoded(self, target: AnyArray) -> AnyArray:
-        """The target as the user gave it."""
-        raise AssertionError("the classifier and the regressor each define it")
-
-    def _set_held_out(self, scores: FloatArray) -> None:
-        """Set the predictions for rows held out, from raw predictions."""
-        raise AssertionError("the classifier and the regressor each define it")
-
-    def _loss(self) -> Any:
-        """The loss, before it has seen data."""
-        raise AssertionError("the classifier and the regressor each define it")
-
-    def _n_outputs(self) -> int:
-        """Raw predictions per row; 0 if there is nothing to learn."""
-        raise AssertionError("the classifier and the regressor each define it")
-
-    def _init_scores(self, model: Any, X: Any, n_rows: int) -> FloatArray:
-        """The raw predictions of a fitted copy of `init`."""
-        raise AssertionError("the classifier and the regressor each define it")

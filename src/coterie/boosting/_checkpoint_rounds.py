@@ -10,8 +10,6 @@ from coterie.errors import InvalidInput, ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 from coterie.fitting.fingerprint import digest_of
 
-__all__ = ["CheckpointedRounds", "rounds_in_checkpoint"]
-
 
 class CheckpointedRounds:
     """Gathers the rounds that a trainer has grown since the last part.

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 import coterie._engine as _engine
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie._typing import FloatArray
-from coterie.boosting._booster import Booster, add_scores, units_of
+from coterie.boosting._prediction import add_scores
+from coterie.boosting._trainer import Booster, units_of
 from coterie.errors import InvalidParameter
-
-__all__ = ["DroppingBooster", "check_dropout", "check_staged", "dart_weights"]
 
 
 class DroppingBooster(Booster):
@@ -129,15 +128,3 @@ def check_dropout(params: Mapping[str, Any], *, stops_early: bool, has_eval_set:
                 allowed="0",
                 hint=instead,
             )
-
-
-def check_staged(dropout_rate: float) -> None:
-    """Refuse to take a model of dropout apart."""
-    if dropout_rate > 0:
-        raise InvalidParameter(
-            f"dropout_rate={dropout_rate} leaves no stages to predict: rounds changed the weights of earlier ones.",
-            parameter="dropout_rate",
-            received=dropout_rate,
-            allowed="0",
-            hint="Fit models of fewer rounds to compare them.",
-        )

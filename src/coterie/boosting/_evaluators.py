@@ -1,44 +1,15 @@
 """Evaluators: they measure a group of boosters after each round, on rows held out or on an eval set."""
 
 from collections import deque
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray
-from coterie.boosting._booster import Booster
+from coterie.boosting._trainer import Booster, EvalResult
 from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
-
-__all__ = ["EvalResult", "EvalSetEvaluator", "Evaluator", "HeldOutEvaluator"]
-
-
-@dataclass(frozen=True)
-class EvalResult:
-    """What is known after a round; without `scoring` there is no score."""
-
-    loss: float
-    score: float | None = None
-
-    @property
-    def to_minimise(self) -> float:
-        return self.loss if self.score is None else -self.score
-
-
-class Evaluator(Protocol):
-    """Measures the boosters of one group."""
-
-    @property
-    def mass(self) -> float:
-        """What the group counts in the mean over groups."""
-
-    def measure(self, place: int) -> None:
-        """After each round of one booster, in its thread."""
-
-    def result(self, number: int) -> EvalResult:
-        """After so many rounds; called once for each number, from zero up."""
 
 
 class HeldOutEvaluator:

@@ -18,15 +18,8 @@ from coterie._value_types import (
     list_of,
 )
 from coterie.data.target_statistics import TargetStatistics
+from coterie.fitting.estimator import FitSignature
 from coterie.fitting.fitted_state import PRUNED_FITTED, TABLE_FITTED, require, verify_columns
-from coterie.fitting.warm_start import FitSignature
-
-__all__ = [
-    "BOOSTING_CLASSIFIER_FITTED",
-    "BOOSTING_FITTED",
-    "BOOSTING_REGRESSOR_FITTED",
-    "verify_boosting",
-]
 
 BOOSTING_FITTED: Fitted = {
     **TABLE_FITTED,

@@ -15,8 +15,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import ClassificationLoss, InitScore, RegressionLoss
 from coterie.members.user_model import call_user_model, finite_floats
 
-__all__ = ["InitEstimator", "class_scores", "number_scores"]
-
 
 class RawPredictor(Protocol):
     """A function from a fitted model to its raw predictions for a table, shape (n_rows, n_outputs)."""

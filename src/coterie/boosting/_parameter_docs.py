@@ -4,8 +4,6 @@
 of rounds. They are given in this order.
 """
 
-__all__ = ["boosting_texts"]
-
 _SHARED = """\
     n_estimators : int or "auto"
         Rounds. "auto" follows the recipe: several boosters, stopped by the rows that each leaves out, and averaged. A

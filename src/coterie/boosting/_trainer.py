@@ -1,27 +1,146 @@
-"""The trainer: boosters that learn from different rows of one table, side by side, in groups that stop together.
+"""Boosters, and the trainer that grows them side by side, in groups that stop together.
 
-A *group* is the boosters whose trees grow alike. After every round an *evaluator* measures the group, on all rows that
-its boosters held out or on an eval set, and that decides for the group when to stop: a loss over many rows is far less
-noisy than one over a tenth of them, and growth of one kind needs fewer rounds than another.
+A *booster* grows trees one after the other, each from where the ones before it left off. Boosters learn from different
+rows of one table; a *group* is those whose trees grow alike. After every round an *evaluator* measures the group, on
+all rows that its boosters held out or on an eval set, and that decides for the group when to stop: a loss over many
+rows is far less noisy than one over a tenth of them, and growth of one kind needs fewer rounds than another.
 """
 
 import math
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from coterie._typing import FloatArray
-from coterie.boosting._booster import Booster
-from coterie.boosting._evaluators import EvalResult, Evaluator
+from coterie import _engine
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.boosting._replay import ReplayedRounds
+from coterie.data.encoding import Encoded
 from coterie.fitting.early_stopping import EarlyStopping
+from coterie.losses import BoundLoss
 
-__all__ = ["BoosterGroup", "Trainer"]
+OnRound = Callable[[int, Callable[[], dict[str, Any]]], bool]
 
 _ROUNDS_AT_ONCE = 10
 _TRUST = 4  # in the differences between groups
+
+
+@dataclass(frozen=True)
+class Part:
+    """Row numbers of one booster; no rows to learn from means all of them."""
+
+    rows: AnyArray  # uint32, as the engine takes them
+    left_out: RowArray
+
+
+class Booster:
+    """Grows round after round on one binned matrix, from some of its rows.
+
+    A *round* is one tree for each output of the loss; those of outputs that share their trees have the same splits.
+    The scores of the loss follow, for all rows of the matrix: those that took part and those that were left out.
+
+    Parameters
+    ----------
+    encoded : the features, as the matrix has them.
+    part : the rows to learn from, and those to measure on.
+    seed : the first of the numbers that the trees take as seeds; the engine hashes them.
+    linear_leaves : whether the grower makes lines, for which it needs the features themselves beside the matrix.
+    known : rounds of an earlier fit, which need not be grown again.
+    """
+
+    def __init__(
+        self,
+        loss: BoundLoss,
+        grower: Any,
+        *,
+        encoded: Encoded,
+        part: Part,
+        seed: int,
+        sampling: tuple[Any, float],
+        linear_leaves: bool = False,
+        known: ReplayedRounds | None = None,
+    ) -> None:
+        self.loss = loss
+        self.encoded = encoded
+        self.left_out = part.left_out
+        self.rounds: list[list[Any]] = []
+        self._grower = grower
+        self._rows = part.rows
+        self._seed = seed
+        self._sampling = sampling
+        self._values = (encoded.values, encoded.n_levels) if linear_leaves else ()
+        self._known = known
+
+    def grow_round(self) -> None:
+        """One more tree for each output."""
+        loss, number = self.loss, len(self.rounds)
+        loss.begin_round()
+        if self._known is not None and number < len(self._known):
+            self.rounds.append(self._known.repeat(number, loss.scores))
+            return
+        if loss.joint_units is not None:
+            self.rounds.append(self._joint_trees())
+            return
+        trees = []
+        for output in range(loss.n_outputs):
+            gradient, hessian = loss.derivatives(output)
+            seed = (self._seed + number * loss.n_outputs + output) % 2**64
+            tree = self._grower.grow(gradient, hessian, self._rows, seed, *self._sampling, *self._values)
+            if refined := loss.leaf_quantile(output):
+                self._grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
+            self._grower.add_predictions(loss.scores[output])
+            trees.append(tree)
+        self.rounds.append(trees)
+
+    def _joint_trees(self) -> list[Any]:
+        """One tree with leaf values for each output."""
+        gradients, hessian = self.loss.joint_derivatives()
+        seed = (self._seed + len(self.rounds)) % 2**64
+        trees = self._grower.grow(gradients.reshape(-1), hessian, self._rows, seed, *self._sampling)
+        for output in range(self.loss.n_outputs):
+            self._grower.add_predictions(output, self.loss.scores[output])
+        return list(trees)
+
+    def trees_after(self, n_rounds: int) -> list[list[Any]]:
+        """The model of so many rounds: their trees."""
+        return self.rounds[:n_rounds]
+
+    def settle(self) -> None:
+        """Give the trees their final leaf values; no round comes after that."""
+
+
+def units_of(loss: BoundLoss) -> FloatArray:
+    """What a score of the loop's is worth in the user's units, for each output."""
+    return np.full(loss.n_outputs, loss.scale) if loss.joint_units is None else loss.joint_units
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """What is known after a round; without `scoring` there is no score."""
+
+    loss: float
+    score: float | None = None
+
+    @property
+    def to_minimise(self) -> float:
+        return self.loss if self.score is None else -self.score
+
+
+class Evaluator(Protocol):
+    """Measures the boosters of one group."""
+
+    @property
+    def mass(self) -> float:
+        """What the group counts in the mean over groups."""
+
+    def measure(self, place: int) -> None:
+        """After each round of one booster, in its thread."""
+
+    def result(self, number: int) -> EvalResult:
+        """After so many rounds; called once for each number, from zero up."""
 
 
 class BoosterGroup:
@@ -241,3 +360,35 @@ def _trees(boosters: Iterable[Booster], number: int) -> list[tuple[int, Any]]:
         if number < len(booster.rounds)
         for output, tree in enumerate(booster.rounds[number])
     ]
+
+
+class ModelSoFar:
+    """The mean of all boosters after each round, as fitted attributes of an estimator; made when needed."""
+
+    def __init__(self, trainer: Trainer, init: list[Any], *, has_dropout: bool) -> None:
+        self._trainer = trainer
+        self._init = init
+        self._has_dropout = has_dropout
+        self._n_rounds = 0
+        self._waiting: list[tuple[int, Any]] = []
+        first = trainer.boosters[0]
+        self._forest = _engine.Forest(first.encoded.n_features, max(1, first.loss.n_outputs))
+        self._shares = np.full(len(trainer.boosters), 1 / len(trainer.boosters))
+
+    def after_round(self, on_round: OnRound, trees: list[tuple[int, Any]]) -> bool:
+        self._n_rounds += 1
+        self._waiting += trees
+        return on_round(self._n_rounds, self._attributes)
+
+    def _attributes(self) -> dict[str, Any]:
+        trees, self._waiting = self._waiting, []
+        if self._has_dropout:  # earlier trees have other weights now
+            trees = self._trainer.trees_after(self._n_rounds)
+            self._forest.truncate(0)
+        for output, tree in trees:
+            self._forest.add(tree.scaled(self._shares[0]), output)
+        return {
+            "forest_": self._forest,
+            "baseline_": self._trainer.mean_start(self._shares),
+            "init_": self._init,
+        }

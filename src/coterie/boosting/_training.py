@@ -3,6 +3,16 @@
 The words of the loop: a *round* grows one tree for each output of the loss (one for regression and for two classes, K
 for K classes); a tree sees the *derivatives* of the loss at the current *raw predictions* and adds a step to them, of
 which the model takes the share `learning_rate`. Nothing here knows the estimator.
+
+The rows that each booster leaves out, to be evaluated on:
+
+| | one booster | several |
+|---|---|---|
+| an eval set | all rows | all rows |
+| random | a share, if it stops early | folds: each row is left out by one booster |
+| last rows | the last share, if they stop early | the same last share for all |
+
+Rows of zero weight are on neither side.
 """
 
 from collections.abc import Callable
@@ -13,29 +23,72 @@ from typing import Any
 import numpy as np
 
 from coterie import _engine
-from coterie._typing import FloatArray, RowArray
-from coterie.boosting._booster import Booster, add_scores, units_of
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.boosting._checkpoint_rounds import CheckpointedRounds, rounds_in_checkpoint
-from coterie.boosting._data import BoostingData, Part, all_rows, divide_rows
 from coterie.boosting._dropout import DroppingBooster
-from coterie.boosting._evaluators import EvalSetEvaluator, Evaluator, HeldOutEvaluator
+from coterie.boosting._evaluators import EvalSetEvaluator, HeldOutEvaluator
 from coterie.boosting._init_estimator import InitEstimator
+from coterie.boosting._prediction import add_scores
 from coterie.boosting._replay import ReplayedRounds
-from coterie.boosting._trainer import BoosterGroup, Trainer
-from coterie.boosting._tree_options import grow_options
-from coterie.boosting.plan import Plan, Policy, sampling_of
+from coterie.boosting._trainer import (
+    Booster,
+    BoosterGroup,
+    Evaluator,
+    ModelSoFar,
+    OnRound,
+    Part,
+    Trainer,
+    units_of,
+)
+from coterie.boosting.plan import Plan, Policy, grow_options, sampling_of
 from coterie.data.encoding import Encoded, take_rows
+from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
 from coterie.data.parts import rows_of
+from coterie.data.prepare import TrainingData
+from coterie.data.target_statistics import TargetStatistics
+from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint_writer import CheckpointWriter
+from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 from coterie.losses import BoundLoss, InitScore
-
-__all__ = ["BoostingFit", "TrainedBoosting", "train"]
 
 # A table of so few cells: threads would wait for each other as long as they work, and longer on a busy machine.
 _FEW_CELLS = 50_000
 
-OnRound = Callable[[int, Callable[[], dict[str, Any]]], bool]
+
+@dataclass(frozen=True)
+class BoostingData:
+    """The table as the user gave it, as the engine takes it, and all that came with it.
+
+    Attributes
+    ----------
+    X : the table as it came, for `init` and for scorers
+    train : features, target and weights
+    offset : the raw prediction that each row starts from, shape (n_rows, n_outputs), or None
+    groups : the number of each row's group, or None
+    eval_set : rows to evaluate on, or None
+    statistics : target statistics of categories, which are more features, or None
+    """
+
+    X: Any
+    train: TrainingData
+    offset: FloatArray | None = None
+    groups: AnyArray | None = None
+    eval_set: EvalSet | None = None
+    statistics: TargetStatistics | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.train.n_rows
+
+    def weight_of(self, rows: AnyArray) -> FloatArray | None:
+        """Weights of all rows, zero for those that a booster does not learn from; no rows means all."""
+        weight = self.train.weight
+        if len(rows) == 0:
+            return weight
+        chosen = np.zeros(self.n_rows)
+        chosen[rows] = 1.0 if weight is None else weight[rows]
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -111,8 +164,10 @@ def train(
     trainer, init = _make_trainer(fit, parts, known)
     if fit.n_outputs and (plan.stops_early or data.eval_set is not None):
         _attach_evaluators(trainer, fit, init)
-    so_far = _ModelSoFar(trainer, init, has_dropout=plan.params["dropout_rate"] > 0)
-    after_round = None if on_round is None else partial(so_far.after_round, on_round)
+    after_round = None
+    if on_round is not None:
+        so_far = ModelSoFar(trainer, init, has_dropout=plan.params["dropout_rate"] > 0)
+        after_round = partial(so_far.after_round, on_round)
     _grow(trainer, fit, known, plan.max_rounds if fit.n_outputs else 0, after_round=after_round)
     trained = _conclude(trainer, init, trainer.weights(), keep_unweighted=keep_unweighted)
     if trainer.is_evaluated:
@@ -123,6 +178,73 @@ def train(
         if plan.params["refit"]:
             return _refitted(fit, trainer, trained)
     return trained
+
+
+def divide_rows(
+    train: TrainingData,
+    plan: Plan,
+    seed: int,
+    *,
+    holdout: str,
+    validation_fraction: float,
+    groups: AnyArray | None,
+    has_eval_set: bool,
+) -> list[Part]:
+    """A part for each booster; `groups` is the number of each row's group."""
+    wants_last = holdout == "last_rows"
+    leaves_out = not has_eval_set and (plan.stops_early or (plan.n_folds > 1 and not wants_last))
+    if groups is not None:
+        _check_groups(wants_last, leaves_out, has_eval_set)
+    if not leaves_out:
+        return [all_rows(train)] * plan.n_folds
+    kept = _kept(train)
+    if wants_last:
+        learn, aside = last_rows(len(kept), validation_fraction)
+        return [_part(kept, learn, aside)] * plan.n_folds
+    codes = train.target.values[kept] if train.target.task == "classification" else None
+    own_groups = None if groups is None else np.unique(groups[kept], return_inverse=True)[1]
+    if plan.n_folds > 1:
+        fold = fold_numbers(len(kept), plan.n_folds, seed, codes, own_groups)
+        return [
+            _part(kept, np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(plan.n_folds)
+        ]
+    learn, aside = holdout_rows(len(kept), validation_fraction, seed, codes, own_groups)
+    return [_part(kept, learn, aside)]
+
+
+def all_rows(train: TrainingData) -> Part:
+    """Every row that has weight."""
+    kept = _kept(train)
+    return _part(kept, np.arange(len(kept) if len(kept) < train.encoded.n_rows else 0), np.arange(0))
+
+
+def _kept(train: TrainingData) -> RowArray:
+    return np.arange(train.encoded.n_rows) if train.weight is None else np.flatnonzero(train.weight > 0)
+
+
+def _part(kept: RowArray, learn: RowArray, aside: RowArray) -> Part:
+    return Part(kept[learn].astype(np.uint32), kept[aside])
+
+
+def _check_groups(wants_last: bool, leaves_out: bool, has_eval_set: bool) -> None:
+    if wants_last:
+        raise InvalidInput(
+            "groups cannot be kept together by holdout='last_rows', which cuts the table at one row, wherever groups "
+            "begin and end.",
+            parameter="groups",
+            hint="Leave groups out, or choose holdout='random'.",
+        )
+    if not leaves_out:
+        why = (
+            "it is evaluated on the eval_set"
+            if has_eval_set
+            else "there is one booster, and early_stopping is off"
+        )
+        raise InvalidInput(
+            f"groups need a validation split, whose rows are held out group by group, and this fit has none: {why}.",
+            parameter="groups",
+            hint="Leave groups out" + ("." if has_eval_set else ", or set early_stopping=True."),
+        )
 
 
 def _make_trainer(
@@ -160,7 +282,14 @@ def _make_boosters(
             init_score = fit.init.init_score(init[-1], data.offset)
         loss = fit.loss.bind(train.target.values, data.weight_of(part.rows), threads_each, init_score)
         policy = plan.policies[number % len(plan.policies)]
-        options = grow_options(plan, policy, loss, data, lines_by_default=fit.loss.linear_leaves)
+        options = grow_options(
+            plan,
+            policy,
+            loss,
+            train,
+            made_from=data.statistics.features if data.statistics else (),
+            lines_by_default=fit.loss.linear_leaves,
+        )
         seen = (
             ReplayedRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
             if known
@@ -238,38 +367,6 @@ def _attach_evaluators(trainer: Trainer, fit: BoostingFit, init: list[Any]) -> N
         group.evaluate_with(evaluator)
         if plan.stops_early:
             group.stop_early(plan.patience, plan.params["tol"], plan.least_progress)
-
-
-class _ModelSoFar:
-    """The mean of all boosters after each round, as fitted attributes of an estimator; made when needed."""
-
-    def __init__(self, trainer: Trainer, init: list[Any], *, has_dropout: bool) -> None:
-        self._trainer = trainer
-        self._init = init
-        self._has_dropout = has_dropout
-        self._n_rounds = 0
-        self._waiting: list[tuple[int, Any]] = []
-        first = trainer.boosters[0]
-        self._forest = _engine.Forest(first.encoded.n_features, max(1, first.loss.n_outputs))
-        self._shares = np.full(len(trainer.boosters), 1 / len(trainer.boosters))
-
-    def after_round(self, on_round: OnRound, trees: list[tuple[int, Any]]) -> bool:
-        self._n_rounds += 1
-        self._waiting += trees
-        return on_round(self._n_rounds, self._attributes)
-
-    def _attributes(self) -> dict[str, Any]:
-        trees, self._waiting = self._waiting, []
-        if self._has_dropout:  # earlier trees have other weights now
-            trees = self._trainer.trees_after(self._n_rounds)
-            self._forest.truncate(0)
-        for output, tree in trees:
-            self._forest.add(tree.scaled(self._shares[0]), output)
-        return {
-            "forest_": self._forest,
-            "baseline_": self._trainer.mean_start(self._shares),
-            "init_": self._init,
-        }
 
 
 def _grow(

@@ -14,8 +14,6 @@ from coterie.trees.links import Ascending, Logistic, NumberLink, OneClass, Softm
 from coterie.trees.split_counts import split_counts_of, splits_of_forest
 from coterie.trees.tree_sum import TreeSum, as_matrix, trees_of_outputs
 
-__all__ = ["boosting_features", "boosting_split_counts", "boosting_tree_sum"]
-
 
 def boosting_tree_sum(model: Any) -> TreeSum:
     """A fitted model as a sum of trees; refuses what starts from another model, or has a link of its own."""

@@ -14,8 +14,6 @@ from coterie._typing import FloatArray, RowArray
 from coterie.errors import InvalidInput
 from coterie.members.votes import VoteCount, Votes, check_vote_choices, refuse_soft_or_oob
 
-__all__ = ["boosting_votes"]
-
 
 def boosting_votes(model: Any, X: Any, start: FloatArray, *, votes: str, oob: bool) -> Votes:
     """Half of each score is the vote of its class; with two classes, half of it and half of its opposite.

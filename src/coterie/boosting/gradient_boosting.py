@@ -1,7 +1,7 @@
 """Gradient boosting: each tree takes a small Newton step down the loss, from where the trees before it left off."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -30,8 +30,6 @@ from coterie.losses import (
 )
 from coterie.losses.quantile import Quantile
 from coterie.members.votes import Votes
-
-__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
 @storable_estimator(verify=verify_boosting)
@@ -115,26 +113,6 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        eval_set: Any = None,
-        groups: Any = None,
-        resume: bool = False,
-    ) -> Self:
-        """Fit to a table and its target, or a table of targets, one in each column.
-
-        A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
-        weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
-        is left out then. Rows of one of `groups` are left out together or not at all.
-        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
 
     def predict(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """The predicted number of each row; of several targets or quantiles, which ascend, a column for each.
@@ -279,25 +257,6 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        eval_set: Any = None,
-        groups: Any = None,
-        resume: bool = False,
-    ) -> Self:
-        """Fit to a table and its labels; a weight of 2 counts a row twice, an offset is a row's score to start from.
-
-        `eval_set`, a tuple (X, y), (X, y, weight) or (X, y, weight, offset), is evaluated after each round and decides
-        when to stop; no row of the table is left out then. Rows of one of `groups` are left out together or not at all.
-        `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, offset, eval_set, groups, resume)
 
     def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.

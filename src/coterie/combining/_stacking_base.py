@@ -44,7 +44,7 @@ from coterie.data.frames import eager_frame, is_frame
 from coterie.data.parts import Columns, chosen_columns, row_indexable, table_shape
 from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.fitting.fitted_state import forget
+from coterie.fitting.estimator import forget
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (

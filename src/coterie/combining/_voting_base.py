@@ -19,7 +19,8 @@ from coterie._value_types import FLOATS, NONE, array, instance
 from coterie.combining._combine import RankScales, mean, median
 from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.fitting.fitted_state import PRUNED_FITTED, forget
+from coterie.fitting.estimator import forget
+from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (

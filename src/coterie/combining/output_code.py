@@ -20,8 +20,8 @@ from coterie._params import (
     Real,
     Seed,
     in_short,
+    spawn_seeds,
 )
-from coterie._seeds import spawn_seeds
 from coterie._storage import Fitted, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of
@@ -36,7 +36,7 @@ from coterie.combining._code_matrix import (
     separation,
 )
 from coterie.data.parts import row_indexable, table_shape
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter

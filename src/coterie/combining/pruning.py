@@ -11,13 +11,13 @@ from sklearn.base import is_classifier
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Integer, OneOf, Real, Rule, in_short, unexpected
+from coterie._params import Integer, OneOf, Real, Rule, Share, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.data.target import check_lengths, read_target
+from coterie.data.table import check_lengths
+from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.members.member_predictions import MemberPredictions
-from coterie.trees.limits import Share
 
 _MARGIN = 0.075  # a little on the right side: rows that are right anyway need no more members
 

@@ -8,8 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 
 from coterie._documentation import documented
-from coterie._params import Function, Integer, OneOf, Params, Real
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import Function, Integer, OneOf, Params, Real, Share, root_seed, spawn_seeds
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, SeedLike, Task
 from coterie._value_types import ANY, COUNT, FLOATS, LABELS, NONE, TEXT, dict_of, list_of
@@ -50,7 +49,6 @@ from coterie.members.out_of_fold import (
 )
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
 from coterie.members.response import ResponseMethod, method_of
-from coterie.trees.limits import Share
 from coterie.trees.tree_sum import labels_by_target
 
 SELECTION_PARAMS: Params = {

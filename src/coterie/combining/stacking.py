@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from coterie._documentation import documented
-from coterie._params import ArrayLike, Integer, OneOf, Params, Real, in_short
-from coterie._seeds import root_seed
+from coterie._params import ArrayLike, Integer, OneOf, Params, Real, in_short, root_seed
 from coterie._storage import storable_estimator
 from coterie._typing import RowArray, SeedLike
 from coterie.combining._final_estimator import folds_within

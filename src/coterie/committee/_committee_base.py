@@ -12,8 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed, root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._committee_data import (
     Clock,
@@ -31,15 +30,15 @@ from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
 from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
 from coterie.data.parts import row_indexable
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Schema, Table
 from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_writer import reading_checkpoint
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import digest_of
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import printed_progress
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import in_parallel
 from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions

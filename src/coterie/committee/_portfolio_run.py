@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.committee._committee_data import (
     Clock,

@@ -31,7 +31,7 @@ from coterie.committee._committee_docs import committee_texts
 from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, SquaredErrorMetric
 from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.fitting.scoring import ResponseFunctions

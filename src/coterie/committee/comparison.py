@@ -14,8 +14,18 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import get_scorer
 
-from coterie._params import Boolean, Function, Integer, OneOf, Rule, Seed, resolve_n_jobs, unexpected
-from coterie._seeds import root_seed, spawn_seeds
+from coterie._params import (
+    Boolean,
+    Function,
+    Integer,
+    OneOf,
+    Rule,
+    Seed,
+    resolve_n_jobs,
+    root_seed,
+    spawn_seeds,
+    unexpected,
+)
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._committee_data import drawn_folds
 from coterie.committee.families import families
@@ -24,12 +34,11 @@ from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMet
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidType
-from coterie.fitting.monitor import FitEvent, emit
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import FitEvent, emit, printed_progress
 from coterie.fitting.scoring import ScorerName, parameters_of, takes_weight
 from coterie.forests.jackknife import check_alpha
 from coterie.members.fit_members import FitTask, Member, fit_all

@@ -27,12 +27,11 @@ from coterie._value_types import (
     instance,
     list_of,
 )
-from coterie.data.any_table import set_any_table
-from coterie.data.encoding import Encoded, Encoder
+from coterie.data.encoding import Encoded
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
-from coterie.fitting.fitted_state import forget
+from coterie.data.prepare import Encoder, read_table
+from coterie.data.table import Schema, Table
+from coterie.fitting.estimator import forget, set_any_table
 
 _MOST_LEVELS = 20
 _FURTHEST = 8.0  # standard deviations; further out, values count as if they were there

@@ -10,8 +10,6 @@ from coterie._typing import AnyArray, BoolArray, CategoricalFeatures
 from coterie.data.table import Table
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["nominal_columns"]
-
 
 def nominal_columns(categorical_features: CategoricalFeatures, table: Table) -> BoolArray:
     """A mask of the nominal columns of this table."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 
-__all__ = ["columns_by_class"]
-
 
 def columns_by_class(values: FloatArray, known: Any, classes: AnyArray, fill: Any = 0.0) -> FloatArray:
     """Columns in the order of `classes`, from columns in the order of `known`, which are some of them.

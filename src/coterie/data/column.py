@@ -1,14 +1,6 @@
-"""One column of a table: its name, its kind and its values.
-
-Kinds
-  numeric   numbers that have an order; NaN is missing. Booleans are 0 and 1, dates and durations are days.
-  ordered   categories with a declared order; the trees see their positions as numbers
-  nominal   labels without an order; text, unordered categories, mixed objects
-Ordered and nominal columns hold codes into `levels`, -1 where the label is missing.
-"""
+"""Columns from arrays and lists of any type: numbers, dates or labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -16,29 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from coterie._typing import AnyArray, FloatArray, Kind
+from coterie._typing import AnyArray, FloatArray
 from coterie.data.levels import is_missing, label_levels, plain_label
-from coterie.data.numeric import days_of, native_numbers
 from coterie.data.place import Place
+from coterie.data.table import Column, days_of, native_numbers
 from coterie.errors import InvalidInput
-
-__all__ = ["Column", "column_from_array", "column_from_labels", "labelled_column", "numeric_column"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column, read and classified; see the module for the kinds."""
-
-    name: str
-    kind: Kind
-    values: AnyArray
-    levels: AnyArray | None = None
-
-    def is_empty(self) -> bool:
-        """Whether every row is missing, so that the column fits any type."""
-        if self.kind != "numeric":
-            return bool((self.values < 0).all())
-        return self.values.dtype.kind == "f" and bool(np.isnan(self.values).all())
 
 
 def numeric_column(name: str, values: AnyArray) -> Column:

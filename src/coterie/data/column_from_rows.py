@@ -15,8 +15,6 @@ from coterie._sklearn import safe_indexing
 from coterie._typing import AnyArray
 from coterie.data.frames import eager_frame, is_frame
 
-__all__ = ["with_column_from_rows"]
-
 
 def with_column_from_rows(X: Any, place: int, rows: AnyArray) -> Any:
     """The same table, but in row i the column at `place` holds what row `rows[i]` holds.

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, SeedArray
-from coterie.data.column import Column
 from coterie.data.frames import is_series, series_values
-from coterie.data.table import Table
-
-__all__ = ["hashes_of_numbers", "hashes_of_objects", "hashes_of_rows"]
+from coterie.data.table import Column, Table
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits: neighbouring columns become distant seeds
 
@@ -24,7 +21,7 @@ def hashes_of_rows(table: Table) -> SeedArray:
 
     Examples
     --------
-    >>> from coterie.data.table import read_table
+    >>> from coterie.data.prepare import read_table
     >>> first, second, third = hashes_of_rows(read_table({"a": [1, 2, 1], "b": ["x", "y", "x"]}))
     >>> first == third, first == second
     (np.True_, np.False_)

@@ -6,15 +6,16 @@ other columns than in fit, dates, categories that fit did not see, numbers that 
 
 from collections.abc import Sequence
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coterie._typing import CodeArray
-from coterie.data.encoding import Encoded, Encoder, Lookup
-from coterie.data.schema import Schema
+from coterie.data.encoding import Encoded, Lookup
+from coterie.data.table import Schema
 
-__all__ = ["MOST_ROWS", "encode_few"]
+if TYPE_CHECKING:  # it is encoded here before the table would be read
+    from coterie.data.prepare import Encoder
 
 MOST_ROWS = 32
 _EXACT = 2**53  # whole numbers up to here are floats
@@ -22,12 +23,12 @@ _PLAIN = frozenset((str, int, float, bool))
 _BLANK = frozenset(("NoneType", "NAType", "NaTType"))
 
 
-def encode_few(encoder: Encoder, schema: Schema, X: Any) -> Encoded | None:
+def encode_few(encoder: "Encoder", schema: Schema, X: Any) -> Encoded | None:
     """The features of up to MOST_ROWS rows, or None.
 
     Examples
     --------
-    >>> from coterie.data.table import read_table
+    >>> from coterie.data.prepare import Encoder, read_table
     >>> table = read_table({"size": [1.5, 2.0, 2.5], "town": ["Oslo", "Rome", "Oslo"]})
     >>> encoder, schema = Encoder().fit(table), Schema.of(table)
     >>> encode_few(encoder, schema, {"town": ["Rome", None], "size": [3, 4]}).values

@@ -14,13 +14,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from coterie._typing import AnyArray, CodeArray
-from coterie.data.column import Column, column_from_labels, labelled_column, numeric_column
+from coterie.data.column import column_from_labels, labelled_column, numeric_column
 from coterie.data.levels import label_levels
-from coterie.data.numeric import is_read_in_place
 from coterie.data.place import Place
+from coterie.data.table import Column, is_read_in_place
 from coterie.errors import InvalidInput, InvalidType
-
-__all__ = ["Frame", "eager_frame", "is_frame", "is_series", "read_frame", "read_series", "series_values"]
 
 _Series: TypeAlias = Any
 _TEXT = (nw.String, nw.Categorical, nw.Enum)

@@ -26,8 +26,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["MAX_GROUPS", "group_levels"]
-
 MAX_GROUPS = 254
 _RARE = 20.0
 _MOST_CLASSES = 128

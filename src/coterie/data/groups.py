@@ -11,8 +11,6 @@ from coterie.data.levels import label_levels
 from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["read_groups"]
-
 
 def read_groups(groups: Any, n_rows: int) -> CodeArray:
     """The number of each row's group, counted from 0; groups may be named by anything that can be compared.

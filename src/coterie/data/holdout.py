@@ -10,8 +10,6 @@ import numpy as np
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.errors import InvalidInput
 
-__all__ = ["fold_numbers", "holdout_rows", "last_rows"]
-
 
 def holdout_rows(
     n_rows: int,

@@ -21,57 +21,7 @@ from coterie._typing import AnyArray, CodeArray
 from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["is_missing", "is_number", "label_levels", "number_levels", "plain_label", "sorted_levels"]
-
 _LABELS = "a string or a number (or a date, or missing)"
-
-
-def number_levels(values: AnyArray) -> tuple[CodeArray, AnyArray]:
-    """Codes and levels of a column of numbers; NaN is missing.
-
-    Integer numbers from 0 up, not much larger than the number of rows, are their own codes: the levels are
-    then 0, 1, 2, ... up to the largest, whether or not each occurs. That takes no sorting and is
-    what a column of category codes nearly always looks like.
-
-    Examples
-    --------
-    >>> codes, levels = number_levels(np.array([2.5, np.nan, -1.0, 2.5]))
-    >>> codes, levels
-    (array([ 1, -1,  0,  1], dtype=int32), array([-1. ,  2.5]))
-    """
-    if values.dtype.kind == "b":
-        values = values.view(np.uint8)
-    small = _as_small_codes(values)
-    if small is not None:
-        return small, np.arange(int(small.max(initial=-1)) + 1)
-    if values.dtype.kind != "f":
-        levels, places = np.unique(values, return_inverse=True)
-        return places.astype(np.int32), levels
-    codes = np.full(len(values), -1, dtype=np.int32)
-    known = ~np.isnan(values)
-    levels, codes[known] = np.unique(values[known], return_inverse=True)
-    return codes, levels
-
-
-def _as_small_codes(values: AnyArray) -> CodeArray | None:
-    """The values as int32 codes with -1 for NaN, or None when they are not small whole numbers."""
-    limit = max(65536, 2 * len(values))
-    if values.dtype.kind != "f":
-        if len(values) and (values.min() < 0 or values.max() >= limit):
-            return None
-        return values.astype(np.int32)
-    with np.errstate(invalid="ignore"):
-        codes = values.astype(np.int32)
-    same = codes == values
-    if not same.all():
-        missing = np.isnan(values)
-        if not (same | missing).all():
-            return None
-        codes[missing] = -1
-        same = ~missing
-    if len(codes) == 0 or (codes.max() < limit and codes.min(where=same, initial=0) >= 0):
-        return codes
-    return None
 
 
 def label_levels(labels: Sequence[Any], *, where: Place) -> tuple[CodeArray, AnyArray]:

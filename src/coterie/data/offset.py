@@ -9,8 +9,6 @@ from coterie._typing import FloatArray
 from coterie.data.frames import is_series, series_values
 from coterie.errors import InvalidInput, InvalidType
 
-__all__ = ["read_offset"]
-
 
 def read_offset(offset: Any, n_rows: int, n_outputs: int, *, one_for_all: bool = True) -> FloatArray:
     """Offsets as float64, shape (n_rows, n_outputs).

@@ -18,11 +18,9 @@ from coterie._storage import expect, storable
 from coterie._typing import AnyArray
 from coterie._value_types import COUNT, NONE, TEXT, tuple_of
 from coterie.data.frames import eager_frame, is_frame, is_series, series_values
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Table
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
-
-__all__ = ["Columns", "TableShape", "chosen_columns", "row_indexable", "rows_of", "table_shape"]
-
 
 _NAMES = tuple_of(TEXT) | NONE
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Place"]
-
 
 @dataclass(frozen=True)
 class Place:

@@ -1,25 +1,71 @@
-"""Any table in: what the user has becomes a `Table`, and nobody after this step asks what it was.
+"""A table as all the rest takes it: columns or one matrix of numbers; and the schema that later tables are held to.
 
-`read_table` accepts numpy arrays of any type and layout, lists of rows, pandas, polars, Arrow and
-every other data frame that narwhals knows, a dict of columns, and scipy's sparse matrices. It never
-changes what it was given, and it does not copy a matrix of numbers that the engine can read in place.
+Kinds of columns
+  numeric   numbers that have an order; NaN is missing. Booleans are 0 and 1, dates and durations are days.
+  ordered   categories with a declared order; the trees see their positions as numbers
+  nominal   labels without an order; text, unordered categories, mixed objects
+Ordered and nominal columns hold codes into `levels`, -1 where the label is missing.
+
+Numbers
+  The engine reads float32, float64, int32, int64, uint8 and bool (as uint8) in place, with any strides.
+  Everything else is cast once: float16 to float32, long double to float64, small integers to int32,
+  uint32 to int64, foreign byte order to the machine's own. Dates and durations become days.
 """
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 
-from coterie._typing import AnyArray
-from coterie.data.column import Column, column_from_array, column_from_labels
-from coterie.data.frames import Frame, is_frame, is_series, read_frame, read_series
-from coterie.data.numeric import native_numbers
+from coterie._params import in_short
+from coterie._storage import expect, storable
+from coterie._typing import AnyArray, CodeArray, FloatArray, Kind
+from coterie._value_types import NONE, TEXT, one_of, tuple_of
 from coterie.data.place import Place
-from coterie.errors import InvalidInput, InvalidType
+from coterie.errors import InvalidInput, InvalidType, SchemaMismatch
 
-__all__ = ["Table", "read_table"]
+TABLES = "a 2-D array, a data frame, a dict of columns or a sparse matrix"
+RESHAPE = (  # scikit-learn's own sentence, which its checks look for
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
+    "if it contains a single sample"
+)
+NUMBER_KINDS = "biufmMc"  # of numpy's types
+_IN_PLACE = frozenset(np.dtype(name) for name in ("f4", "f8", "i4", "i8", "u1", "?"))
+_CAST_TO = {"f2": "f4", "i1": "i4", "i2": "i4", "u2": "i4", "u4": "i8"}
+_PER_DAY = {
+    "W": 1 / 7,
+    "D": 1.0,
+    "h": 24.0,
+    "m": 1440.0,
+    "s": 86400.0,
+    "ms": 86400e3,
+    "us": 86400e6,
+    "ns": 86400e9,
+    "ps": 86400e12,
+    "fs": 86400e15,
+    "as": 86400e18,
+}
+
+ColumnOrder = Literal["same", "any"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, read and classified; see the module for the kinds."""
+
+    name: str
+    kind: Kind
+    values: AnyArray
+    levels: AnyArray | None = None
+
+    def is_empty(self) -> bool:
+        """Whether every row is missing, so that the column fits any type."""
+        if self.kind != "numeric":
+            return bool((self.values < 0).all())
+        return self.values.dtype.kind == "f" and bool(np.isnan(self.values).all())
 
 
 @dataclass(frozen=True)
@@ -70,193 +116,14 @@ class Table:
         return Table(self.n_rows, names, columns=tuple(self.columns[index] for index in order))
 
 
-def read_table(X: Any) -> Table:
-    """Read the user's table.
-
-    Examples
-    --------
-    >>> table = read_table({"age": [31, None], "town": ["Oslo", "Rome"]})
-    >>> table.names, [column.kind for column in table.columns]
-    (('age', 'town'), ['numeric', 'nominal'])
-    """
-    if isinstance(X, np.ndarray):
-        return _from_array(X)
-    if sparse.issparse(X):  # before mappings: scipy's dictionary of keys is one
-        return _from_sparse(X)
-    if isinstance(X, Mapping):
-        return _from_mapping(X)
-    if is_frame(X):
-        return _from_frame(read_frame(X))
-    if X is None or isinstance(X, str | bytes) or is_series(X):
-        raise _not_a_table(X)
-    if isinstance(X, Sequence):
-        return _from_rows(X)
-    return _from_array(_as_array(X))
+def table_of_numbers(array: AnyArray) -> Table:
+    """An array of numbers or dates as a table; nothing is copied that the engine can read in place."""
+    check_two_dimensions(array)
+    check_size(*array.shape)
+    return Table(len(array), None, matrix=native_numbers(array, where=Place("X")))
 
 
-def _from_frame(frame: Frame) -> Table:
-    if frame.matrix is None:
-        _check_size(frame.n_rows, len(frame.columns))
-    return Table(frame.n_rows, frame.names, matrix=frame.matrix, columns=frame.columns)
-
-
-def _from_array(array: AnyArray) -> Table:
-    if isinstance(array, np.ma.MaskedArray):
-        array = _without_mask(array)
-    array = np.asarray(array)
-    _check_two_dimensions(array)
-    n_rows, n_columns = array.shape
-    _check_size(n_rows, n_columns)
-    if array.dtype.kind in "biufmMc":
-        return Table(n_rows, None, matrix=native_numbers(array, where=Place("X")))
-    if array.dtype.kind == "O":
-        kinds = set(map(type, array.ravel().tolist()))
-        if kinds <= {float, int, bool}:
-            return Table(n_rows, None, matrix=_object_numbers(array))
-    columns = tuple(column_from_array(f"x{index}", array[:, index]) for index in range(n_columns))
-    return Table(n_rows, None, columns=columns)
-
-
-def _object_numbers(array: AnyArray) -> AnyArray:
-    try:
-        return array.astype(np.float64)
-    except OverflowError as error:
-        raise InvalidInput(
-            f"X holds a whole number too large for a float: {error}.",
-            parameter="X",
-            received=max((value for value in array.flat if isinstance(value, int)), key=abs),
-            allowed="numbers that a float can hold",
-        ) from error
-
-
-def _without_mask(array: Any) -> AnyArray:
-    """Masked entries are missing values."""
-    if not np.ma.is_masked(array):
-        return np.asarray(array.data)
-    if array.dtype.kind in "biuf":
-        return np.asarray(array.astype(np.float64).filled(np.nan))
-    if array.dtype.kind in "mM":
-        return np.asarray(array.filled(np.array("NaT", dtype=array.dtype)))
-    return np.asarray(array.astype(object).filled(None))
-
-
-def _from_rows(rows: Sequence[Any]) -> Table:
-    """A list of rows. Rows that mix text and numbers keep both, each in its column."""
-    if len(rows) and all(isinstance(row, Mapping) for row in rows):
-        allowed = "rows of equal length, or one dict of columns"
-        raise InvalidType(
-            f"X is a list of dicts; expected {allowed}.",
-            parameter="X",
-            received=type(rows[0]).__name__,
-            allowed=allowed,
-            hint="Turn it into a data frame first, for example with pandas.DataFrame(rows).",
-        )
-    array = _as_array(rows)
-    if array.dtype.kind in "USV":
-        array = _as_array(rows, dtype=object)
-    return _from_array(array)
-
-
-def _as_array(X: Any, dtype: Any = None, column: str | None = None) -> AnyArray:
-    try:
-        array = np.asarray(X, dtype=dtype)
-    except (ValueError, TypeError) as error:
-        lengths = [len(row) for row in X if hasattr(row, "__len__")] if isinstance(X, Sequence) else []
-        if len(set(lengths)) > 1:
-            odd = next(row for row, length in enumerate(lengths) if length != lengths[0])
-            raise InvalidInput(
-                f"X is ragged: row 0 has {lengths[0]} values and row {odd} has {lengths[odd]}.",
-                parameter="X",
-                received=lengths[odd],
-                allowed=f"{lengths[0]} values in every row",
-                hint="Every row needs the same number of values; use None for a missing one.",
-                row=odd,
-            ) from error
-        title = "X" if column is None else f"Column {column!r} of X"
-        raise InvalidType(
-            f"{title} of type {type(X).__name__} cannot be read: {error}.",
-            parameter="X",
-            received=type(X).__name__,
-            allowed=_TABLES if column is None else "a list or an array of values",
-            column=column,
-        ) from error
-    if column is None and array.ndim == 0 and array.dtype.kind == "O":
-        raise _not_a_table(X)
-    return array
-
-
-def _from_mapping(columns: Mapping[Any, Any]) -> Table:
-    """A dict of columns. It has no order of its own, so later tables are matched by name."""
-    if not all(isinstance(name, str) for name in columns):
-        odd = next(name for name in columns if not isinstance(name, str))
-        raise InvalidType(
-            f"X is a dict of columns with the key {odd!r} of type {type(odd).__name__}; column names must be text.",
-            parameter="X",
-            received=odd,
-            allowed="column names that are text",
-        )
-    read = tuple(_one_of_mapping(name, values) for name, values in columns.items())
-    lengths = {column.name: len(column.values) for column in read}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
-        raise InvalidInput(
-            f"The columns of X differ in length: {listed}.",
-            parameter="X",
-            received=lengths,
-            allowed="columns of the same length",
-        )
-    n_rows = len(read[0].values) if read else 0
-    if not read:
-        _check_size(1, 0)
-    _check_size(n_rows, len(read))
-    return Table(n_rows, tuple(lengths), columns=read, by_name=True)
-
-
-def _one_of_mapping(name: str, values: Any) -> Column:
-    if is_series(values):
-        return read_series(values, name)
-    if values is None or isinstance(values, str | bytes | Mapping):
-        allowed = "a list or an array of values"
-        raise InvalidType(
-            f"Column {name!r} of X is {values!r:.60}; expected {allowed}.",
-            parameter="X",
-            received=values,
-            allowed=allowed,
-            column=name,
-        )
-    if isinstance(values, Sequence):
-        return column_from_labels(name, values)
-    array = _as_array(values, column=name)
-    if isinstance(array, np.ma.MaskedArray):
-        array = _without_mask(array)
-    if array.ndim != 1:
-        raise InvalidInput(
-            f"Column {name!r} of X has {array.ndim} dimensions (shape={array.shape}); expected one.",
-            parameter="X",
-            received=array.shape,
-            allowed="one dimension",
-            column=name,
-        )
-    return column_from_array(name, array)
-
-
-def _from_sparse(X: Any) -> Table:
-    """A sparse matrix: zeros are zeros, and a stored NaN is a missing value."""
-    if X.ndim != 2:
-        raise InvalidInput(
-            f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as X.",
-            parameter="X",
-            received=X.shape,
-            allowed="two dimensions",
-        )
-    n_rows, n_columns = X.shape
-    _check_size(n_rows, n_columns)
-    # Column-major, because the engine bins one feature after the other.
-    dense = X.tocoo().toarray(order="F")
-    return Table(n_rows, None, matrix=native_numbers(dense, where=Place("X")))
-
-
-def _check_two_dimensions(array: AnyArray) -> None:
+def check_two_dimensions(array: AnyArray) -> None:
     if array.ndim == 2:
         return
     if array.dtype.names:
@@ -264,7 +131,7 @@ def _check_two_dimensions(array: AnyArray) -> None:
             "X is a structured array.",
             parameter="X",
             received=array.dtype,
-            allowed=_TABLES,
+            allowed=TABLES,
             hint="Pass its fields as columns: {name: X[name] for name in X.dtype.names}.",
         )
     if array.ndim > 2:
@@ -285,11 +152,11 @@ def _check_two_dimensions(array: AnyArray) -> None:
         parameter="X",
         received=array.shape,
         allowed="two dimensions",
-        hint=f"{_RESHAPE}.",
+        hint=f"{RESHAPE}.",
     )
 
 
-def _check_size(n_rows: int, n_columns: int) -> None:
+def check_size(n_rows: int, n_columns: int) -> None:
     for n, unit, name in ((n_rows, "sample", "rows"), (n_columns, "feature", "columns")):
         if n == 0:
             raise InvalidInput(
@@ -301,23 +168,258 @@ def _check_size(n_rows: int, n_columns: int) -> None:
             )
 
 
-def _not_a_table(X: Any) -> InvalidInput:
-    if is_series(X):
-        return InvalidInput(
-            f"Expected 2D array, got 1D array instead: X is a {type(X).__name__} of {len(X)} values.",
-            parameter="X",
-            received=(len(X),),
-            allowed="two dimensions",
-            hint=f"{_RESHAPE}; a series becomes a table with to_frame().",
+def check_lengths(*lengths: int, parameter: str | None = None) -> None:
+    """The first length is that of X; `parameter` has the last."""
+    if len(set(lengths)) > 1:
+        raise InvalidInput(
+            f"Found input variables with inconsistent numbers of samples: {list(lengths)}.",
+            parameter=parameter,
+            received=list(lengths),
+            allowed=f"one for each of the {lengths[0]} rows",
+            hint="X, y and sample_weight need one entry for each row.",
         )
-    got = "None" if X is None else f"{type(X).__name__} ({X!r:.60})"
-    return InvalidType(
-        f"Expected a table as X: {_TABLES}; got {got}.", parameter="X", received=X, allowed=_TABLES
-    )
 
 
-_TABLES = "a 2-D array, a data frame, a dict of columns or a sparse matrix"
-_RESHAPE = (  # scikit-learn's own sentence, which its checks look for
-    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
-    "if it contains a single sample"
+def _verify_schema(schema: Any) -> None:
+    if schema.names is not None:
+        expect(len(schema.names) == len(schema.kinds), "has names and kinds of different columns")
+        expect(len(set(schema.names)) == len(schema.names), "has two columns of the same name")
+
+
+@storable(
+    "Schema",
+    {"names": tuple_of(TEXT) | NONE, "kinds": tuple_of(one_of("numeric", "nominal", "ordered"))},
+    verify=_verify_schema,
 )
+@dataclass(frozen=True)
+class Schema:
+    """Names (None if the table had none), kinds and number of the columns that fit saw."""
+
+    names: tuple[str, ...] | None
+    kinds: tuple[Kind, ...]
+
+    @property
+    def n_features(self) -> int:
+        return len(self.kinds)
+
+    @classmethod
+    def of(cls, table: Table, nominal: Any = None) -> "Schema":
+        """The schema of a table; `nominal` says which columns are treated as nominal whatever they hold."""
+        if table.matrix is not None:
+            kinds: list[Kind] = ["numeric"] * table.n_columns
+        else:
+            kinds = [column.kind for column in table.columns]
+        for index in () if nominal is None else np.flatnonzero(nominal):
+            kinds[index] = "nominal"
+        return cls(table.names, tuple(kinds))
+
+    def set_feature_names(self, estimator: Any) -> None:
+        """Set `n_features_in_` and `feature_names_in_` as scikit-learn does."""
+        estimator.n_features_in_ = self.n_features
+        if self.names is not None:
+            estimator.feature_names_in_ = np.array(self.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+
+    def check(self, table: Table, estimator_name: str, *, column_order: ColumnOrder = "same") -> Table:
+        """The table with its columns in the order of fit, or an error that explains the difference.
+
+        A dict of columns has no order and is always matched by name. Data frames must have the order of
+        fit, as scikit-learn demands, unless `column_order="any"` says that names are enough.
+        """
+        if self.names is None or table.names is None:
+            self._warn_about_names(table, estimator_name)
+            if table.n_columns != self.n_features:
+                raise self._wrong_number(table.n_columns, estimator_name)
+            return table
+        if table.names == self.names:
+            return table
+        if set(table.names) != set(self.names):
+            raise self._wrong_names(table.names, estimator_name)
+        if column_order == "same" and not table.by_name:
+            raise self._wrong_order(table.names)
+        place = {name: index for index, name in enumerate(table.names)}
+        return table.select([place[name] for name in self.names])
+
+    def _warn_about_names(self, table: Table, estimator_name: str) -> None:
+        if table.names is not None:
+            warnings.warn(
+                f"X has feature names, but {estimator_name} was fitted without feature names",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif self.names is not None:
+            warnings.warn(
+                f"X does not have valid feature names, but {estimator_name} was fitted with feature names",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _wrong_number(self, n_columns: int, estimator_name: str) -> SchemaMismatch:
+        return SchemaMismatch(
+            f"X has {n_columns} features, but {estimator_name} is expecting {self.n_features} features as input.",
+            parameter="X",
+            received=n_columns,
+            allowed=f"{self.n_features} columns",
+            hint="Pass the columns that fit saw, in the same order; a column whose values are unknown can be all NaN.",
+        )
+
+    def _wrong_names(self, names: tuple[str, ...], estimator_name: str) -> SchemaMismatch:
+        own = self.names or ()
+        unexpected = sorted(set(names) - set(own))
+        missing = sorted(set(own) - set(names))
+        message = "The feature names should match those that were passed during fit.\n"
+        if unexpected:
+            message += "Feature names unseen at fit time:\n" + _listed(unexpected)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n" + _listed(missing)
+        message += f"X has {len(names)} columns; this {estimator_name} was fitted on {len(own)}."
+        return SchemaMismatch(
+            message,
+            parameter="X",
+            received=names,
+            allowed=f"the columns {in_short(list(own))}",
+            hint=_advice(unexpected, missing),
+            column=(unexpected or missing)[0],
+        )
+
+    def _wrong_order(self, names: tuple[str, ...]) -> SchemaMismatch:
+        own = self.names or ()
+        first = next(place for place, name in enumerate(own) if names[place] != name)
+        return SchemaMismatch(
+            "The feature names should match those that were passed during fit.\n"
+            "Feature names must be in the same order as they were in fit.\n"
+            f"Column {first} is {names[first]!r} and was {own[first]!r} in fit.",
+            parameter="X",
+            received=names,
+            allowed=f"the columns {in_short(list(own))}, in this order",
+            hint="To put them in order: X[list(model.feature_names_in_)].",
+            column=names[first],
+        )
+
+
+def _listed(names: list[str]) -> str:
+    shown = [f"- {name}\n" for name in names[:5]]
+    return "".join(shown) + ("- ...\n" if len(names) > 5 else "")
+
+
+def _advice(unexpected: list[str], missing: list[str]) -> str:
+    guesses = []
+    for name in unexpected[:5]:
+        near = get_close_matches(name, missing, n=1)
+        if near:
+            guesses.append(f"{near[0]!r} instead of {name!r}")
+    if guesses:
+        return f"Did you mean {', '.join(guesses)}?"
+    if missing:
+        return (
+            "If a column was renamed, rename it back. If it is unknown for these rows, add it with missing "
+            "values: the trees learned where missing values go."
+        )
+    return "Drop the columns that fit did not see."
+
+
+def is_read_in_place(array: AnyArray) -> bool:
+    """Whether the engine can read this memory without a copy."""
+    return array.dtype in _IN_PLACE and array.flags.aligned
+
+
+def native_numbers(array: AnyArray, *, where: Place) -> AnyArray:
+    """The same numbers in a type that the engine reads; the array itself when it already is one.
+
+    Examples
+    --------
+    >>> native_numbers(np.array([1, 2], dtype=">i2"), where=Place("X")).dtype
+    dtype('int32')
+    """
+    if is_read_in_place(array):
+        return array
+    dtype = array.dtype
+    if dtype.kind == "c":
+        raise InvalidInput(
+            f"Complex data not supported: {where} holds {dtype} numbers. Trees order values, and complex "
+            "numbers have no order.",
+            received=dtype,
+            allowed="real numbers",
+            hint="Pass the real and the imaginary part as two columns.",
+            **where.fields,
+        )
+    if dtype.kind in "mM":
+        return days_of(array)
+    if dtype.kind == "u" and dtype.itemsize == 8:
+        fits = array.size == 0 or int(array.max()) <= np.iinfo(np.int64).max
+        return array.astype(np.int64 if fits else np.float64)
+    if dtype.newbyteorder("=") in _IN_PLACE:
+        return array.astype(dtype.newbyteorder("="))
+    with np.errstate(over="ignore"):  # a long double too large for float64 is infinity
+        return array.astype(_CAST_TO.get(dtype.kind + str(dtype.itemsize), "f8"))
+
+
+def days_of(array: AnyArray) -> FloatArray:
+    """Dates as days since 1970-01-01, durations as days; with fractions, NaT becomes NaN.
+
+    Examples
+    --------
+    >>> days_of(np.array(["1970-01-02T12:00", "NaT"], dtype="datetime64[m]"))
+    array([1.5, nan])
+    """
+    unit, _ = np.datetime_data(array.dtype)
+    if unit == "generic":
+        return np.full(array.shape, np.nan)
+    missing = np.isnat(array)
+    if unit in ("Y", "M") and array.dtype.kind == "M":
+        array = array.astype("datetime64[D]")
+    elif unit in ("Y", "M"):
+        array = array.astype("timedelta64[M]")
+        return np.where(missing, np.nan, array.astype(np.int64) * (365.2425 / 12))
+    unit, step = np.datetime_data(array.dtype)
+    days = array.astype(np.int64) * (step / _PER_DAY[unit])
+    return np.where(missing, np.nan, days)
+
+
+def number_levels(values: AnyArray) -> tuple[CodeArray, AnyArray]:
+    """Codes and levels of a column of numbers; NaN is missing.
+
+    Integer numbers from 0 up, not much larger than the number of rows, are their own codes: the levels are
+    then 0, 1, 2, ... up to the largest, whether or not each occurs. That takes no sorting and is
+    what a column of category codes nearly always looks like.
+
+    Examples
+    --------
+    >>> codes, levels = number_levels(np.array([2.5, np.nan, -1.0, 2.5]))
+    >>> codes, levels
+    (array([ 1, -1,  0,  1], dtype=int32), array([-1. ,  2.5]))
+    """
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    small = _as_small_codes(values)
+    if small is not None:
+        return small, np.arange(int(small.max(initial=-1)) + 1)
+    if values.dtype.kind != "f":
+        levels, places = np.unique(values, return_inverse=True)
+        return places.astype(np.int32), levels
+    codes = np.full(len(values), -1, dtype=np.int32)
+    known = ~np.isnan(values)
+    levels, codes[known] = np.unique(values[known], return_inverse=True)
+    return codes, levels
+
+
+def _as_small_codes(values: AnyArray) -> CodeArray | None:
+    """The values as int32 codes with -1 for NaN, or None when they are not small whole numbers."""
+    limit = max(65536, 2 * len(values))
+    if values.dtype.kind != "f":
+        if len(values) and (values.min() < 0 or values.max() >= limit):
+            return None
+        return values.astype(np.int32)
+    with np.errstate(invalid="ignore"):
+        codes = values.astype(np.int32)
+    same = codes == values
+    if not same.all():
+        missing = np.isnan(values)
+        if not (same | missing).all():
+            return None
+        codes[missing] = -1
+        same = ~missing
+    if len(codes) == 0 or (codes.max() < limit and codes.min(where=same, initial=0) >= 0):
+        return codes
+    return None

@@ -10,14 +10,12 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from coterie._typing import AnyArray, ClassWeight, FloatArray, Task
-from coterie.data.class_weight import class_weights_of_rows
 from coterie.data.frames import is_frame, is_series, series_values
-from coterie.data.levels import is_missing, is_number, label_levels, number_levels
-from coterie.data.numeric import native_numbers
+from coterie.data.levels import is_missing, is_number, label_levels
 from coterie.data.place import Place
+from coterie.data.table import check_lengths, native_numbers, number_levels
+from coterie.data.weight import class_weights_of_rows
 from coterie.errors import InvalidInput, InvalidType
-
-__all__ = ["Target", "check_lengths", "read_target"]
 
 _ONE_DIMENSION = "a list or an array of one value for each row"
 _USE_CLASSIFIER = "Convert y to numbers, or use the classifier for labels."
@@ -77,30 +75,18 @@ def read_target(
     check_lengths(n_rows, len(array), parameter="y")
     if task == "regression":
         return Target(task, _numbers(array))
+    outputs = [_classes(output) for output in ([array] if array.ndim == 1 else array.T)]
+    codes, classes = [own for own, _ in outputs], [own for _, own in outputs]
+    row_weight = None if class_weight is None else class_weights_of_rows(class_weight, codes, classes, weight)
     if array.ndim == 1:
-        codes, classes = _classes(array)
-        row_weight = class_weights_of_rows(class_weight, [codes], [classes], weight)
-        return Target(task, codes, classes, row_weight)
-    pairs = [_classes(array[:, output]) for output in range(array.shape[1])]
-    all_codes, all_classes = [codes for codes, _ in pairs], [classes for _, classes in pairs]
-    row_weight = class_weights_of_rows(class_weight, all_codes, all_classes, weight)
-    return Target(task, np.stack(all_codes, axis=1), all_classes, row_weight)
-
-
-def check_lengths(*lengths: int, parameter: str | None = None) -> None:
-    """The first length is that of X; `parameter` has the last."""
-    if len(set(lengths)) > 1:
-        raise InvalidInput(
-            f"Found input variables with inconsistent numbers of samples: {list(lengths)}.",
-            parameter=parameter,
-            received=list(lengths),
-            allowed=f"one for each of the {lengths[0]} rows",
-            hint="X, y and sample_weight need one entry for each row.",
-        )
+        return Target(task, codes[0], classes[0], row_weight)
+    return Target(task, np.stack(codes, axis=1), classes, row_weight)
 
 
 def _as_array(y: Any) -> AnyArray:
-    if not isinstance(y, np.ndarray) and sparse.issparse(y):
+    if type(y) is np.ndarray:
+        return y
+    if sparse.issparse(y):
         raise InvalidType(
             "Sparse data was passed for y, but dense data is required.",
             parameter="y",

@@ -25,8 +25,6 @@ from coterie._value_types import COUNT, FLOAT_VECTOR, NONE, array, instance, lis
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData
 
-__all__ = ["Source", "TargetStatistics", "find_sources", "learned_statistics", "target_components"]
-
 _PRIOR_ROWS = 1.0
 _FEW_LEVELS = 10
 _MOST_COMPONENTS = 8
@@ -142,9 +140,7 @@ class TargetStatistics:
 
 
 def learned_statistics(wanted: str, train: TrainingData, n_classes: int) -> TargetStatistics | None:
-    """The statistics of "columns" or "pairs" of columns; None if they are not wanted or there is nothing to count."""
-    if wanted == "none":
-        return None
+    """The statistics of "columns" or "pairs" of columns; None if there is nothing to count."""
     sources = find_sources(train.encoded, 2 if wanted == "pairs" else 1)
     if not sources:
         return None

@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie._optional import need
-from coterie._params import Integer, OneOf, Real, Rule, unexpected
-from coterie._seeds import root_seed
+from coterie._params import Integer, OneOf, Real, Rule, root_seed, unexpected
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 
 _TOWNS = ("Aarhus", "Bergen", "Cork", "Delft", "Evora", "Fano")

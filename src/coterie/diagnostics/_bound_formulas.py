@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie._params import Integer, Real, in_short, unexpected
-from coterie._seeds import spawn_seeds
+from coterie._params import Integer, Real, in_short, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, SeedArray
-from coterie.data.column import Column
-from coterie.data.levels import number_levels
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column, number_levels
 from coterie.errors import InvalidParameter
 
 

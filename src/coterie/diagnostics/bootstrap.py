@@ -8,8 +8,7 @@ import numpy as np
 from scipy import stats
 from sklearn.base import clone, is_classifier, is_regressor
 
-from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs, unexpected
-from coterie._seeds import spawn_seeds
+from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike, Task
 from coterie.data.class_columns import columns_by_class
 from coterie.data.parts import row_indexable, rows_of, table_shape

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import Boolean, Integer, OneOf, in_short, resolve_n_jobs, unexpected
-from coterie._seeds import spawn_seeds
+from coterie._params import Boolean, Integer, OneOf, in_short, resolve_n_jobs, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
-from coterie.data.column import Column
 from coterie.data.column_from_rows import with_column_from_rows
 from coterie.data.parts import chosen_columns, row_indexable, rows_of, table_shape
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column, Table
 from coterie.data.weight import read_weight
 from coterie.diagnostics._response import response_of
 from coterie.diagnostics.checks import check_choice

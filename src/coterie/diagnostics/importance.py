@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Integer, OneOf, in_short, resolve_n_jobs
-from coterie._seeds import spawn_seeds
+from coterie._params import Integer, OneOf, in_short, resolve_n_jobs, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
 from coterie.data.parts import chosen_columns, row_indexable, table_shape

@@ -7,8 +7,8 @@ import numpy as np
 
 from coterie._params import in_short
 from coterie._typing import AnyArray
-from coterie.data.column import Column
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column, Table
 from coterie.errors import InvalidParameter, InvalidType
 from coterie.explain.explanation import Explanation
 from coterie.explain.shap import ShapInputs, shap_interactions, shap_values

@@ -16,12 +16,12 @@ from coterie._reported import report_model
 from coterie._storage import Fitted, expect, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import FLOATS, INTEGERS, LABELS, NUMBER, TEXT, instance
-from coterie.data.any_table import set_any_table
 from coterie.data.encoding import Encoded
 from coterie.data.levels import is_number
 from coterie.errors import InvalidInput
 from coterie.export.readers.raw_tree import Coding
 from coterie.export.readers.table_reader import TableReader, ZeroIsMissing
+from coterie.fitting.estimator import set_any_table
 from coterie.trees.column_readings import (
     Reading,
     Readings,

@@ -15,16 +15,6 @@ from typing import Any, Protocol
 from coterie._params import Integer, Real, in_short
 from coterie.errors import InvalidParameter
 
-__all__ = [
-    "Checkpoint",
-    "CheckpointLike",
-    "Folder",
-    "FoundPart",
-    "checkpoint_of",
-    "folder_at",
-    "provide_folders",
-]
-
 _SECONDS = 30.0
 
 

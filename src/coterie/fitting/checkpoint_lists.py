@@ -6,8 +6,6 @@ from typing import Any
 from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 
-__all__ = ["CheckpointedLists", "check_numbers", "lists_in_checkpoint"]
-
 
 class CheckpointedLists:
     """Gathers what lists have grown by since the last part.

@@ -26,8 +26,6 @@ from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFi
 from coterie.fitting.checkpoint import Checkpoint, Folder, FoundPart, checkpoint_of, folder_at
 from coterie.fitting.fingerprint import differences, digest_of
 
-__all__ = ["CheckpointWriter", "check_resume", "open_checkpoint", "reading_checkpoint"]
-
 _STATES = 2
 
 

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass, field
 
-__all__ = ["EarlyStopping"]
-
 
 @dataclass
 class EarlyStopping:

@@ -15,8 +15,6 @@ from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import CoterieError, InvalidInput, InvalidType
 
-__all__ = ["EvalSet", "read_eval_set"]
-
 
 @dataclass(frozen=True)
 class EvalSet:

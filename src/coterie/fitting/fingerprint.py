@@ -14,11 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from coterie._params import in_short
-from coterie.data.prepare import TrainingData
-from coterie.data.table import read_table
+from coterie.data.prepare import TrainingData, read_table
 from coterie.fitting.eval_set import EvalSet
-
-__all__ = ["data_fingerprint", "differences", "digest_of", "fit_fingerprint"]
 
 # They change how a fit is done, and not what comes out.
 _NO_MATTER = {"checkpoint", "n_jobs", "verbose", "warm_start"}

@@ -1,24 +1,13 @@
-"""What a fit leaves behind: declared in `FITTED`, forgotten by the next fit, and verified in a model from a file."""
+"""What a fit leaves behind: what families declare in `FITTED`, and how a model from a file is verified."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from coterie._storage import SET_BY_SKLEARN, Fitted, expect
+from coterie._storage import Fitted, expect
 from coterie._value_types import ANY, COUNT, INTEGERS, LABELS, TEXT, dict_of, instance, list_of
-from coterie.data.encoding import Encoder
-from coterie.data.schema import Schema
-
-__all__ = [
-    "CLASSES_FITTED",
-    "PRUNED_FITTED",
-    "TABLE_FITTED",
-    "class_counts",
-    "forget",
-    "require",
-    "verify_columns",
-]
+from coterie.data.prepare import Encoder
+from coterie.data.table import Schema
 
 # What `prepare_training` sets.
 TABLE_FITTED: Fitted = {"schema_": instance(Schema), "encoder_": instance(Encoder)}
@@ -28,13 +17,6 @@ CLASSES_FITTED: Fitted = {
 }
 # What `coterie.prune` sets.
 PRUNED_FITTED: Fitted = {"pruning_path_": dict_of(TEXT, ANY)}
-
-
-def forget(estimator: Any, names: Iterable[str] | None = None) -> None:
-    """Remove what the last fit left behind, or some of it: attributes of `FITTED`, and those scikit-learn sets."""
-    held = vars(estimator)
-    for name in (*type(estimator).FITTED, *SET_BY_SKLEARN) if names is None else names:
-        held.pop(name, None)
 
 
 def require(model: Any, *names: str) -> None:

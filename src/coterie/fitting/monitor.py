@@ -8,13 +8,12 @@ callback of scikit-learn. Monitors are set for a block of code, and see every fi
         model.fit(X, y)
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
-
-__all__ = ["FitEvent", "Monitor", "Step", "emit", "is_monitored", "monitored"]
 
 Step: TypeAlias = Literal["round", "tree", "member", "model"]
 
@@ -70,6 +69,7 @@ def _counted(done: int, total: int | None, step: str) -> str:
 Monitor: TypeAlias = Callable[[FitEvent], bool | None]
 
 _MONITORS: ContextVar[tuple[Monitor, ...]] = ContextVar("monitors", default=())
+active_monitors = _MONITORS.get  # if there are none, a fit may save itself the trouble of making events
 
 
 @contextmanager
@@ -92,12 +92,49 @@ def monitored(*monitors: Monitor) -> Iterator[None]:
         _MONITORS.reset(token)
 
 
-def is_monitored() -> bool:
-    """Whether anybody receives events here; a fit may save itself the trouble of making them otherwise."""
-    return bool(_MONITORS.get())
-
-
 def emit(event: FitEvent) -> bool:
     """Send a step to all monitors; True if one of them requests a stop."""
     wishes = [monitor(event) for monitor in _MONITORS.get()]
     return True in wishes
+
+
+@dataclass(frozen=True)
+class EventPrinter:
+    """A monitor that prints a line for every so many steps of one kind, and for the last of them.
+
+    Attributes
+    ----------
+    owner : whose events are printed; those of models that are fitted inside are not
+    step : what is counted
+    every : how many steps there are for one line
+
+    Examples
+    --------
+    >>> show = EventPrinter("VotingRegressor", "member")
+    >>> show(FitEvent("VotingRegressor", "member", 1, 2, name="linear", seconds=0.1, note="all rows"))
+    VotingRegressor: (1 of 2) linear, 0.1 s, all rows
+    """
+
+    owner: str
+    step: Step
+    every: int = 1
+
+    def __call__(self, event: FitEvent) -> None:
+        if (event.owner, event.step) != (self.owner, self.step):
+            return
+        if event.done % self.every == 0 or event.done == event.total:
+            sys.stdout.write(f"{_line(event)}\n")
+
+
+def _line(event: FitEvent) -> str:
+    if event.name is None:
+        return str(event)
+    count = "" if event.total is None else f"({event.done} of {event.total}) "
+    return f"{event.owner}: {count}{event}"
+
+
+@contextmanager
+def printed_progress(verbose: object, owner: str, step: Step, every: int = 1) -> Iterator[None]:
+    """Print the events of a fit inside the block, if `verbose` is set."""
+    with monitored(*([EventPrinter(owner, step, every)] if verbose else [])):
+        yield

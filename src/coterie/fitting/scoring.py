@@ -18,16 +18,6 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 
-__all__ = [
-    "PredictionScorer",
-    "PredictionView",
-    "ResponseFunctions",
-    "RoundScorer",
-    "ScorerName",
-    "parameters_of",
-    "takes_weight",
-]
-
 # By the name of a response method, such as "predict_proba": what it makes of raw predictions.
 ResponseFunctions: TypeAlias = Mapping[str, Callable[[FloatArray], Any]]
 

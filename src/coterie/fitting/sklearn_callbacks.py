@@ -12,15 +12,6 @@ from typing import Any
 
 from coterie.fitting.monitor import FitEvent
 
-__all__ = [
-    "CallbackSupport",
-    "MemberCallbacks",
-    "StepCallbacks",
-    "callbacks_of_members",
-    "managed_callbacks",
-    "watching_members",
-]
-
 CallbackSupport: type
 managed_callbacks: Callable[[Any], AbstractContextManager[None]]
 
@@ -34,11 +25,11 @@ except ImportError:
     class _NoCallbacks:
         """Nothing to support."""
 
-    CallbackSupport, managed_callbacks = _NoCallbacks, lambda _: nullcontext()
+    CallbackSupport, managed_callbacks = _NoCallbacks, nullcontext
 
 
 class StepCallbacks:
-    """The callbacks of an estimator as a monitor of its rounds or trees; costs nothing if there are none.
+    """The callbacks of an estimator, of which there are some, as a monitor of its rounds or trees.
 
     Parameters
     ----------
@@ -47,26 +38,18 @@ class StepCallbacks:
 
     def __init__(self, estimator: Any, X: Any, y: Any, max_steps: int | None) -> None:
         self._given = {"estimator": estimator, "X": X, "y": y}
-        self._context = None
-        if getattr(estimator, "_skl_callbacks", None):
-            self._context = estimator._init_callback_context(max_subtasks=max_steps)
-            self._context.call_on_fit_task_begin(**self._given)
-
-    def __bool__(self) -> bool:
-        return self._context is not None
+        self._context = estimator._init_callback_context(max_subtasks=max_steps)
+        self._context.call_on_fit_task_begin(**self._given)
 
     def __call__(self, event: FitEvent) -> bool:
         """Tell the callbacks of a step; True if one of them requests a stop."""
-        if self._context is None:
-            return False
         step = self._context.subcontext()
         step.call_on_fit_task_begin(**self._given)
         fitted = {} if event.fitted is None else event.fitted()
         return bool(step.call_on_fit_task_end(**self._given, reconstruction_attributes=fitted))
 
     def end(self) -> None:
-        if self._context is not None:
-            self._context.call_on_fit_task_end(**self._given)
+        self._context.call_on_fit_task_end(**self._given)
 
 
 @dataclass(frozen=True)
@@ -92,11 +75,9 @@ class MemberCallbacks:
 
 
 _OF_MEMBERS: ContextVar[MemberCallbacks | None] = ContextVar("callbacks_of_members", default=None)
-
-
-def callbacks_of_members() -> MemberCallbacks | None:
-    """The callbacks of the ensemble whose members are fitted in this thread, if it has any."""
-    return _OF_MEMBERS.get()
+callbacks_of_members = (
+    _OF_MEMBERS.get
+)  # of the ensemble whose members are fitted in this thread, if it has any
 
 
 @contextmanager

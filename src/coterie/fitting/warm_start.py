@@ -4,44 +4,17 @@ The result is that of one longer fit, to the last bit, so the table and most par
 *signature* of each fit holds what it was about. Nothing but the model is needed, so it works after pickling.
 """
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from coterie._params import in_short
-from coterie._storage import storable
-from coterie._typing import AnyArray
-from coterie._value_types import ANY, COUNT, TEXT, dict_of
-from coterie.data.prepare import TrainingData
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
-
-__all__ = [
-    "BEGIN_ANEW",
-    "FitSignature",
-    "PreviousFit",
-    "check_continues",
-    "check_no_fewer",
-    "check_same_settings",
-    "signature_of",
-]
+from coterie.fitting.estimator import FitSignature
 
 BEGIN_ANEW = "To begin anew, set warm_start=False."  # the hint of most families
-# With another value the known trees would not be the first trees of the longer fit, or would predict something else.
-_SETTLED = (
-    "loss",
-    "quantile",
-    "n_folds",
-    "growth",
-    "init",
-    "target_statistics",
-    "early_stopping",
-    "validation_fraction",
-    "holdout",
-)
-_ROWS_COMPARED = 250
 
 
 State = TypeVar("State")
@@ -63,41 +36,6 @@ class PreviousFit(Generic[State]):
     schema: Schema | None
     classes: Any
     state: State
-
-
-@storable("Trace", {"seed": COUNT, "settled": dict_of(TEXT, ANY), "digests": dict_of(TEXT, TEXT)})
-@dataclass(frozen=True)
-class FitSignature:
-    """What a fit was about: its seed, the parameters that its continuation must share, and digests of its data."""
-
-    seed: int
-    settled: dict[str, Any]
-    digests: dict[str, str]
-
-
-def signature_of(
-    estimator: Any,
-    train: TrainingData,
-    seed: int,
-    *,
-    offset: AnyArray | None = None,
-    groups: AnyArray | None = None,
-    has_eval_set: bool = False,
-) -> FitSignature:
-    """The trace of a fit; of X only some rows are looked at."""
-    encoded = train.encoded
-    step = max(1, encoded.n_rows // _ROWS_COMPARED)
-    columns = encoded.values if isinstance(encoded.values, list) else [encoded.values]
-    digests = {
-        "X": _digest(*(column[::step] for column in columns)) + f" {encoded.n_rows}",
-        "y": _digest(train.target.values),
-        "sample_weight or class_weight": _digest(train.weight),
-        "offset": _digest(offset),
-        "groups": _digest(groups),
-        "eval_set, which was given once only": str(has_eval_set),
-    }
-    settled = {name: getattr(estimator, name) for name in _SETTLED if hasattr(estimator, name)}
-    return FitSignature(seed, settled, digests)
 
 
 def check_same_settings(earlier: FitSignature, new: FitSignature, instead: str) -> None:
@@ -154,15 +92,6 @@ def check_no_fewer(n_estimators: int, n_known: int, unit: str) -> None:
             allowed=f"a whole number >= {n_known}",
             hint=f"Choose more. {BEGIN_ANEW}",
         )
-
-
-def _digest(*arrays: AnyArray | None) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        if array is not None:
-            digest.update(f"{array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def _same(one: Any, other: Any) -> bool:

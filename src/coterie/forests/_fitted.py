@@ -7,6 +7,7 @@ import numpy as np
 from coterie._engine import ForestMemory, PackedForest
 from coterie._storage import Fitted, expect
 from coterie._value_types import COUNT, FLOAT_VECTOR, NONE, NUMBER, RECOMPUTED, array, instance, list_of
+from coterie.fitting.estimator import FitSignature
 from coterie.fitting.fitted_state import (
     CLASSES_FITTED,
     PRUNED_FITTED,
@@ -15,7 +16,6 @@ from coterie.fitting.fitted_state import (
     require,
     verify_columns,
 )
-from coterie.fitting.warm_start import FitSignature
 from coterie.forests.out_of_bag import OutOfBag
 from coterie.forests.plan import BagPlan
 

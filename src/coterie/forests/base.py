@@ -12,7 +12,7 @@ from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 import coterie._engine as _engine
-from coterie._params import Params, is_auto
+from coterie._params import Params, check_first, is_auto
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
@@ -22,18 +22,9 @@ from coterie.explain.shap import ShapInputs
 from coterie.explain.tree_models import ExplainedOutputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import CheckpointWriter
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.fingerprint import data_fingerprint
-from coterie.fitting.first_rounds import check_first
-from coterie.fitting.fit_run import FitRun
-from coterie.fitting.warm_start import (
-    BEGIN_ANEW,
-    FitSignature,
-    PreviousFit,
-    check_continues,
-    check_no_fewer,
-    signature_of,
-)
+from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_continues, check_no_fewer
 from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import TrainingRows
 from coterie.forests.growth import CheckpointedTrees, grow_trees
@@ -45,10 +36,10 @@ from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
     features_with_missing,
+    max_features_of,
     refuse_impossible_counts,
     unit_of,
 )
-from coterie.trees.limits import max_features_of
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 
 _BLOCK_VALUES = 2_000_000  # predictions of single trees held at a time

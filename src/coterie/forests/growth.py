@@ -4,6 +4,7 @@ them.
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ import coterie._engine as _engine
 from coterie._typing import FloatArray
 from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
-from coterie.fitting.monitor import FitEvent, emit, is_monitored
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import FitEvent, active_monitors, emit, printed_progress
 
 
 class CheckpointedTrees:
@@ -123,12 +123,12 @@ def grow_trees(
     """
     most = MOST if n_trees is None else n_trees
     step = STEP if n_trees is None else most if verbose == 0 else 1 if verbose > 1 else max(1, most // 10)
-    largest_step = MONITORED_STEP if is_monitored() else most
-    with printed_progress(verbose, owner, "tree", every=step):
+    largest_step = MONITORED_STEP if active_monitors() else most
+    with printed_progress(verbose, owner, "tree", every=step) if verbose else nullcontext():
         while len(training) < most and not (n_trees is None and _is_enough(training)):
             wanted = min(step - len(training) % step, most - len(training), largest_step)
             (training if kept is None else kept).grow(wanted)
-            if is_monitored() and emit(_progress(training, most, owner)):
+            if active_monitors() and emit(_progress(training, most, owner)):
                 break
 
 

@@ -24,6 +24,7 @@ from coterie._params import (
     Params,
     Real,
     Seed,
+    Share,
     in_short,
     is_auto,
 )
@@ -35,9 +36,7 @@ from coterie.data.weight import combined_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
-from coterie.trees.growth_rules import criterion_options
-from coterie.trees.interactions import interaction_sets
-from coterie.trees.limits import Share
+from coterie.trees.growth_rules import criterion_options, interaction_sets
 
 FOREST_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
@@ -108,7 +107,7 @@ class RowWeights:
 
     @classmethod
     def of(cls, train: TrainingData) -> "RowWeights":
-        weight = combined_weight(train.sample_weight, None)
+        weight = None if train.sample_weight is None else combined_weight(train.sample_weight, None)
         if train.target.row_weight is None:
             return cls(weight, None)
         factor = combined_weight(None, train.target.row_weight)

@@ -7,16 +7,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from coterie.losses.base import BoundLoss, InitScore, RowLoss
 from coterie.losses.custom import CustomLoss
-from coterie.losses.loss import ClassificationLoss, Loss, RegressionLoss
-from coterie.losses.registry import (
-    LossFor,
-    loss_for_classes,
-    loss_for_targets,
-    loss_names,
-    registered_losses,
-)
+from coterie.losses.loss import BoundLoss, InitScore, Loss, RowLoss, loss_for_classes, loss_for_targets
+from coterie.losses.tasks import ClassificationLoss, LossFor, RegressionLoss, loss_names, registered_losses
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -7,12 +7,9 @@ from scipy.special import expit, logit
 
 from coterie._typing import FloatArray
 from coterie.errors import InvalidInput
-from coterie.losses.base import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
-from coterie.losses.log_loss import LogOddsFormulas
-from coterie.losses.loss import RegressionLoss
-from coterie.losses.optimum import LEAST_SHARE, best_log_odds
-
-__all__ = ["CrossEntropy"]
+from coterie.losses.log_loss import LogOddsFormulas, best_log_odds
+from coterie.losses.loss import LEAST_SHARE, Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
+from coterie.losses.tasks import RegressionLoss
 
 
 class BoundCrossEntropy(UnscaledBoundLoss):

@@ -8,9 +8,8 @@ import numpy as np
 from coterie._params import Real, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.losses.derivative_check import call, check_derivatives, refuse_not_finite
-from coterie.losses.loss import ClassificationLoss, LinkFunction, LossTask, RegressionLoss, RowFunction
-
-__all__ = ["CustomLoss"]
+from coterie.losses.loss import LinkFunction, LossTask, RowFunction
+from coterie.losses.tasks import ClassificationLoss, RegressionLoss
 
 
 @dataclass(frozen=True, repr=False)

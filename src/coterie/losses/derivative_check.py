@@ -14,9 +14,7 @@ import numpy as np
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.errors import InvalidParameter
-from coterie.losses.base import RowLoss
-
-__all__ = ["Formulas", "call", "check_derivatives", "refuse_not_finite"]
+from coterie.losses.loss import RowLoss
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.losses.base import Derivatives, InitScore, safe_mean, weighted
-from coterie.losses.loss import RegressionLoss, check_between
-from coterie.losses.residuals import BoundResiduals
-
-__all__ = ["Expectile"]
+from coterie.losses.loss import BoundResiduals, Derivatives, InitScore, check_between, safe_mean, weighted
+from coterie.losses.tasks import RegressionLoss
 
 
 class BoundExpectile(BoundResiduals):

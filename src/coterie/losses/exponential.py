@@ -6,12 +6,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
-from coterie.losses.log_loss import class_shares
-from coterie.losses.loss import ClassificationLoss
-from coterie.losses.optimum import best_log_odds
-
-__all__ = ["Exponential"]
+from coterie.losses.log_loss import best_log_odds, class_shares
+from coterie.losses.loss import Derivatives, InitScore, RowLoss, UnscaledBoundLoss, weighted
+from coterie.losses.tasks import ClassificationLoss
 
 _MOST = 40.0  # a margin of -40 pulls no harder than it must: its exponential times a weight fits float32
 

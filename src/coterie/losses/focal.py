@@ -7,9 +7,8 @@ from scipy.special import expit
 
 from coterie._params import Real, unexpected
 from coterie._typing import AnyArray, FloatArray
-from coterie.losses.loss import ClassificationLoss, check_between
-
-__all__ = ["Focal"]
+from coterie.losses.loss import check_between
+from coterie.losses.tasks import ClassificationLoss
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import brentq
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidParameter
-from coterie.losses.base import (
+from coterie.losses.derivative_check import Formulas, call, refuse_not_finite
+from coterie.losses.loss import (
     BoundLoss,
     Derivatives,
     Float32Array,
@@ -19,10 +21,6 @@ from coterie.losses.base import (
     power_of_two_above,
     weighted,
 )
-from coterie.losses.derivative_check import Formulas, call, refuse_not_finite
-from coterie.losses.optimum import crossing
-
-__all__ = ["BoundFormulas"]
 
 
 class BoundFormulas(BoundLoss):
@@ -152,3 +150,20 @@ def _downhill(gradient: Callable[[float], FloatArray], weight: FloatArray, first
         else:
             edge, step = beyond, 2 * step
     return edge
+
+
+def crossing(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function meets zero, which lies between `low` and `high` up to rounding.
+
+    Examples
+    --------
+    >>> round(crossing(lambda x: x**3 - 8, 0.0, 5.0), 9)
+    2.0
+    """
+    if function(low) >= 0:
+        return low
+    if function(high) <= 0:
+        return high
+    fine = 4 * float(np.finfo(np.float64).eps)
+    least = max(1e-300, 1e-18 * (high - low))
+    return float(brentq(function, low, high, xtol=least, rtol=fine, maxiter=2000))

@@ -7,11 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.losses.base import Derivatives, InitScore, weighted
-from coterie.losses.loss import RegressionLoss, check_between
-from coterie.losses.residuals import BoundResiduals, weighted_quantile
-
-__all__ = ["Huber", "HuberWithDelta"]
+from coterie.losses.loss import BoundResiduals, Derivatives, InitScore, check_between, weighted
+from coterie.losses.quantile import weighted_quantile
+from coterie.losses.tasks import RegressionLoss
 
 
 @dataclass(frozen=True)

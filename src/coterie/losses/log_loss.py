@@ -4,15 +4,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.losses.base import BoundLoss, Derivatives, InitScore, RowLoss, UnscaledBoundLoss
-from coterie.losses.loss import ClassificationLoss, Loss, LossTask
-from coterie.losses.optimum import LEAST_SHARE, best_log_odds, best_log_shares
-
-__all__ = ["LogLoss", "LogOddsFormulas", "MultinomialLogLoss", "class_shares"]
+from coterie.losses.formulas import crossing
+from coterie.losses.loss import (
+    LEAST_SHARE,
+    BoundLoss,
+    Derivatives,
+    InitScore,
+    Loss,
+    LossTask,
+    RowLoss,
+    UnscaledBoundLoss,
+)
+from coterie.losses.tasks import ClassificationLoss
 
 
 class LogOddsFormulas(Loss):
@@ -144,3 +151,64 @@ def class_shares(codes: CodeArray, n_classes: int, weight: FloatArray | None) ->
     """The weighted share of each class."""
     counts = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
     return np.asarray(counts / counts.sum())
+
+
+def best_log_odds(share: float, offset: FloatArray | None, weight: FloatArray | None) -> float:
+    """The constant that makes the mean probability of rows with these log odds equal to `share`."""
+    share = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
+    alone = float(np.log(share / (1 - share)))
+    if offset is None:
+        return alone
+    part = _parts(weight, len(offset))
+    offset, part = offset[part > 0], part[part > 0]
+    return crossing(
+        lambda constant: float(part @ expit(offset + constant)) - share,
+        alone - float(offset.max()),
+        alone - float(offset.min()),
+    )
+
+
+def best_log_shares(shares: FloatArray, offset: FloatArray | None, weight: FloatArray | None) -> FloatArray:
+    """The constants, zero on average, that make the mean probabilities of K classes equal to `shares`."""
+    shares = np.clip(shares, LEAST_SHARE, 1.0)
+    if offset is None:
+        return np.asarray(np.log(shares) - np.log(shares).mean())
+    part = _parts(weight, len(offset))
+    offset, part = offset[part > 0], part[part > 0]
+    offset = offset - offset.max(axis=1, keepdims=True)
+    shares = shares / shares.sum()
+    constants = np.log(shares) - np.log(shares).mean()
+    for _ in range(200):
+        better = _step_to_shares(constants, shares, offset, part)
+        moved = np.abs(better - constants).max()
+        constants = better
+        if moved < 1e-13 * max(1.0, float(np.abs(constants).max())):
+            break
+    return np.asarray(constants)
+
+
+def _step_to_shares(
+    constants: FloatArray, shares: FloatArray, offset: FloatArray, part: FloatArray
+) -> FloatArray:
+    """Newton's step, halved until the loss does not grow."""
+
+    def cost(at: FloatArray) -> float:
+        return float(part @ logsumexp(offset + at, axis=1) - shares @ at)
+
+    p = softmax(offset + constants, axis=1)
+    expected = part @ p
+    curvature = np.diag(expected) - (p * part[:, None]).T @ p
+    # Scores shifted together give the same probabilities: that direction is flat, and is left alone.
+    step = np.linalg.pinv(curvature, rcond=1e-12, hermitian=True) @ (shares - expected)
+    step -= step.mean()
+    here = cost(constants)
+    for _ in range(60):
+        if cost(constants + step) <= here:
+            return np.asarray(constants + step)
+        step /= 2
+    return constants
+
+
+def _parts(weight: FloatArray | None, n_rows: int) -> FloatArray:
+    """What each row counts, in all 1."""
+    return np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()

@@ -10,36 +10,185 @@ Words
   raw        raw predictions: what trees add up, before the inverse link
   formulas   `value`, `gradient` and `hessian` of (y, raw), one float64 per row; they are all that a simple loss writes
   bound      the loss on one training set, in float32, for a tree grower; losses that want to be fast write their own
+  scores     of a bound loss: float32, relative to the best constant and in units that fit float32 whatever the
+             target's, so that the loop never meets a number out of range
 """
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from scipy.special import logit
+from numpy.typing import NDArray
 
-from coterie._typing import AnyArray, CodeArray, FloatArray
-from coterie.errors import InvalidParameter
-from coterie.losses.base import BEST_CONSTANT, BoundLoss, InitScore, RowLoss
-from coterie.losses.formulas import BoundFormulas
-from coterie.losses.optimum import LEAST_SHARE
+from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = [
-    "LOSSES",
-    "ClassificationLoss",
-    "LinkFunction",
-    "Loss",
-    "LossTask",
-    "RegressionLoss",
-    "RowFunction",
-    "check_between",
-]
+if TYPE_CHECKING:  # the tasks are losses themselves
+    from coterie.losses.tasks import ClassificationLoss, RegressionLoss
 
+Float32Array: TypeAlias = NDArray[np.float32]
+Derivatives: TypeAlias = tuple[Float32Array, Float32Array]
 RowFunction: TypeAlias = Callable[[FloatArray, FloatArray], Any]
 LinkFunction: TypeAlias = Callable[[FloatArray], Any]
 LossTask: TypeAlias = Literal["regression", "binary", "multiclass"]
 
 LOSSES: dict[str, type["Loss"]] = {}
+LEAST_SHARE = 1e-7  # no share is taken for nothing or all, so its logarithm is a number
+
+
+@dataclass(frozen=True)
+class InitScore:
+    """The raw predictions that the training rows begin with.
+
+    `offset`, of shape (n_rows, n_outputs), is a raw prediction that each row has from the start; None means zero. With
+    `add_constant` the constant that fits best on top of it is added, and without it the offset is all there is.
+    """
+
+    offset: FloatArray | None = None
+    add_constant: bool = True
+
+
+BEST_CONSTANT = InitScore()
+
+
+class LeafQuantile(NamedTuple):
+    """The values of leaves where Newton's step does not serve: a quantile of the residuals of their rows."""
+
+    level: float
+    residual: Float32Array
+    weight: Float32Array
+
+
+class RowLoss(Protocol):
+    """A loss of targets `y`, shape (n_rows,), at raw predictions of shape (n_rows, n_outputs), in float64."""
+
+    def values(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        """The loss of each row."""
+
+    def gradients(self, y: AnyArray, raw: FloatArray) -> FloatArray:
+        """The derivative of each row's loss by each of its raw predictions."""
+
+    def curvatures(self, y: AnyArray, raw: FloatArray, direction: FloatArray) -> FloatArray | None:
+        """The second derivative of each row's loss along its direction; None if the loss does not know it."""
+
+
+class BoundLoss(ABC):
+    """One loss on one training set.
+
+    Attributes
+    ----------
+    n_outputs : trees per round, and scores per row.
+    baseline : the best constant raw prediction of each output, on top of the offset if there is one.
+    scale : a score of 1 is a raw prediction of so much.
+    scores : of the training rows, one row per output, relative to where they begin and in units of `scale`.
+    joint_units : for outputs that share their trees, the scale of each.
+    """
+
+    n_outputs: int = 1
+    baseline: FloatArray
+    scale: float
+    scores: Float32Array
+    offset: FloatArray | None = None
+    joint_units: FloatArray | None = None
+
+    def __init__(
+        self, loss: RowLoss, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        self.loss = loss
+        self._n_threads = n_threads
+        self.offset = init.offset
+        self._weight = no_hessian() if weight is None else weight.astype(np.float32)
+
+    def begin_round(self) -> None:  # noqa: B027  most losses need no look at the scores of all outputs
+        """Look at the scores of all outputs, before their trees are grown."""
+
+    @abstractmethod
+    def derivatives(self, output: int) -> Derivatives:
+        """Gradient and hessian of each row for one output; an empty hessian means 1 for every row."""
+
+    def joint_derivatives(self) -> Derivatives:
+        """For outputs that share their trees: gradients, one row per output, and the hessian of all of them."""
+        raise AssertionError("each output has trees of its own")
+
+    def leaf_quantile(self, output: int) -> LeafQuantile | None:
+        """The quantile that leaves hold, for losses whose derivatives do not tell how far to go."""
+        return None
+
+    def init_scores(self, rows: RowArray) -> FloatArray:
+        """Raw predictions of some training rows before the first tree, shape (len(rows), n_outputs)."""
+        baseline = np.tile(self.baseline, (len(rows), 1))
+        return baseline if self.offset is None else baseline + self.offset[rows]
+
+    def raw_predictions(self, rows: RowArray) -> FloatArray:
+        """Raw predictions of some training rows, shape (len(rows), n_outputs)."""
+        return np.asarray(self.init_scores(rows) + self.scale * self.scores[:, rows].T.astype(np.float64))
+
+    def mean_value(self, y: AnyArray, raw: FloatArray, weight: FloatArray | None) -> float:
+        """Mean loss of any rows with these raw predictions, shape (n_rows, n_outputs)."""
+        with np.errstate(over="ignore"):
+            return float(np.average(self.loss.values(y, raw), weights=weight))
+
+
+class UnscaledBoundLoss(BoundLoss):
+    """A loss whose scores are the raw predictions themselves, which are of moderate size: log odds and their kind."""
+
+    scale = 1.0
+
+    def __init__(
+        self, loss: RowLoss, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        self.baseline = np.zeros(self.n_outputs)
+        if init.add_constant:
+            self.baseline[:] = self.best_constant(y, weight, init.offset)
+        if init.offset is None:
+            self.scores = np.repeat(self.baseline.astype(np.float32)[:, None], len(y), axis=1)
+        else:
+            # Beyond 1e30 a probability is 0 or 1 anyway, and float32 ends at 3e38.
+            raw = np.clip(self.baseline + init.offset, -1e30, 1e30)
+            self.scores = np.ascontiguousarray(raw.T, dtype=np.float32)
+
+    @abstractmethod
+    def best_constant(
+        self, y: AnyArray, weight: FloatArray | None, offset: FloatArray | None
+    ) -> float | FloatArray:
+        """The constant that fits best on top of an offset of shape (n_rows, n_outputs)."""
+
+    def raw_predictions(self, rows: RowArray) -> FloatArray:
+        return self.scores[:, rows].T.astype(np.float64)
+
+
+class BoundResiduals(BoundLoss):
+    """A loss of y minus the raw prediction, which is the prediction itself.
+
+    It works on (y - baseline) / scale with a power of two as the scale, so that nothing is rounded by it and every
+    target fits float32. It only depends on y minus the raw prediction, so an offset is taken off the target.
+    """
+
+    def __init__(
+        self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
+    ) -> None:
+        super().__init__(loss, y, weight, n_threads, init)
+        targets = [without_offset(y, init, output) for output in range(self.n_outputs)]
+        self.baseline = np.zeros(self.n_outputs)
+        if init.add_constant:
+            best = [self.best_constant(target, weight, output) for output, target in enumerate(targets)]
+            self.baseline[:] = best
+        rests = [target - constant for target, constant in zip(targets, self.baseline, strict=True)]
+        self.scale = power_of_two_above(max(float(np.abs(rest).max(initial=0.0)) for rest in rests))
+        self.scores = np.zeros((self.n_outputs, len(y)), dtype=np.float32)
+        self._y = [(rest / self.scale).astype(np.float32) for rest in rests]
+
+    @abstractmethod
+    def best_constant(self, y: FloatArray, weight: FloatArray | None, output: int) -> float:
+        """The constant that fits these targets best."""
+
+    def residual(self, output: int) -> Float32Array:
+        """Target minus score, in the loop's units."""
+        return np.asarray(self._y[output] - self.scores[output], dtype=np.float32)
 
 
 class Loss:
@@ -69,7 +218,7 @@ class Loss:
     is_in_units_of_the_target: ClassVar[bool] = False
     linear_leaves: ClassVar[bool] = False
     may_be_concave: ClassVar[bool] = False
-    bound: ClassVar[type[BoundLoss]] = BoundFormulas
+    bound: ClassVar[type[BoundLoss]]
 
     value: RowFunction
     gradient: RowFunction
@@ -156,95 +305,6 @@ class Loss:
         )
 
 
-class RegressionLoss(Loss):
-    """A loss of numbers."""
-
-    tasks = frozenset({"regression"})
-
-    def for_targets(self, n_targets: int) -> "RegressionLoss":
-        if n_targets == 1:
-            return self
-        raise InvalidParameter(
-            f"loss={self.name!r} takes one target, and y has {n_targets} columns.",
-            parameter="loss",
-            received=self,
-            allowed="squared_error",
-            hint="Several targets at once are learned with loss='squared_error'; for another loss fit one model per "
-            "column.",
-        )
-
-    def predictions(self, raw: FloatArray) -> FloatArray:
-        """From raw predictions, shape (n_rows, n_outputs), to those that `predict` returns."""
-        return raw[:, 0] if self.inverse_link is None else self.apply_inverse_link(raw[:, 0])
-
-    def link(self, predictions: FloatArray) -> FloatArray:
-        """From predictions, any shape, to raw predictions; refuses those that no raw prediction gives."""
-        return predictions
-
-    @property
-    def export_link(self) -> str | None:
-        is_identity = self.inverse_link is None and type(self).predictions is RegressionLoss.predictions
-        return "identity" if is_identity else None
-
-
-class ClassificationLoss(Loss):
-    """A loss of two classes, 0 and 1, with one raw prediction; variants for K classes have K.
-
-    The log odds of the second class are `log_odds_scale` times the raw prediction, if there is no inverse link.
-    """
-
-    tasks = frozenset({"binary"})
-    log_odds_scale: ClassVar[float] = 1.0
-
-    def for_classes(self, n_classes: int) -> "ClassificationLoss":
-        if n_classes <= 2:
-            return self
-        raise InvalidParameter(
-            f"loss={self.name!r} is for two classes; y has {n_classes}.",
-            parameter="loss",
-            received=self,
-            allowed="log_loss",
-            hint="Choose loss='log_loss', or fit one class against the rest.",
-        )
-
-    def probabilities(self, raw: FloatArray) -> FloatArray:
-        """The probability of each class, from raw predictions of shape (n_rows, n_outputs)."""
-        if self.inverse_link is None:
-            return _two_probabilities(self.log_odds_scale * raw[:, 0])
-        second = self.apply_inverse_link(raw[:, 0])
-        wrong = np.flatnonzero((second < 0) | (second > 1))
-        if len(wrong):
-            row = int(wrong[0])
-            raise InvalidParameter(
-                f"The inverse_link of the {self.title} is {second[row]:g} at score={raw[row, 0]:g}; a "
-                "classifier needs the probability of the second class, from 0 to 1.",
-                parameter="inverse_link",
-                received=float(second[row]),
-                allowed="a probability from 0 to 1",
-            )
-        return np.column_stack([1 - second, second])
-
-    def link(self, probabilities: FloatArray) -> FloatArray | None:
-        """Raw predictions with these probabilities, shape (n_rows, n_outputs); None if the loss cannot tell."""
-        if self.inverse_link is not None:
-            return None
-        second = np.clip(probabilities[:, [1]], LEAST_SHARE, 1 - LEAST_SHARE)
-        return np.asarray(logit(second) / self.log_odds_scale)
-
-    def most_probable(self, raw: FloatArray) -> CodeArray:
-        """The number of the most probable class; on a tie, the first."""
-        if self.inverse_link is not None:
-            return np.asarray(self.probabilities(raw).argmax(axis=1))
-        return np.asarray(raw.argmax(axis=1) if self.n_outputs > 1 else (raw[:, 0] > 0).astype(np.intp))
-
-    @property
-    def export_link(self) -> str | None:
-        is_logistic = self.inverse_link is None and (
-            type(self).probabilities is ClassificationLoss.probabilities
-        )
-        return "logistic" if is_logistic else None
-
-
 def check_between(loss: Loss, setting: str, value: object, low: float = 0.0, high: float = 1.0) -> None:
     """Refuse a setting that is no number between two bounds."""
     if isinstance(value, int | float) and not isinstance(value, bool) and low < value < high:
@@ -258,10 +318,73 @@ def check_between(loss: Loss, setting: str, value: object, low: float = 0.0, hig
     )
 
 
-def _two_probabilities(log_odds: FloatArray) -> FloatArray:
-    """Probabilities of the first and second class from the log odds of the second."""
-    small = np.exp(-np.abs(log_odds))
-    likely = 1 / (1 + small)
-    unlikely = small * likely
-    positive = log_odds > 0
-    return np.column_stack([np.where(positive, unlikely, likely), np.where(positive, likely, unlikely)])
+def loss_for_targets(loss: str | Loss, n_targets: int = 1) -> "RegressionLoss":
+    """The loss of a regressor.
+
+    Examples
+    --------
+    >>> loss_for_targets("huber")
+    Huber(alpha=0.9)
+    """
+    return _named(loss).for_targets(n_targets)
+
+
+def loss_for_classes(loss: str | Loss, n_classes: int) -> "ClassificationLoss":
+    """The loss of a classifier, for so many classes."""
+    return _named(loss).for_classes(n_classes)
+
+
+def _named(loss: str | Loss) -> Loss:
+    return LOSSES[loss]() if isinstance(loss, str) else loss
+
+
+def without_offset(y: FloatArray, init: InitScore, output: int) -> FloatArray:
+    """Targets minus the offset of one output."""
+    if init.offset is None:
+        return y
+    with np.errstate(over="ignore"):
+        rest = y - init.offset[:, output]
+    wrong = np.flatnonzero(~np.isfinite(rest))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InvalidInput(
+            f"y minus its start is too large for a float in row {row}: y is {y[row]:g} and the offset "
+            f"{init.offset[row, output]:g}.",
+            parameter="offset",
+            received=float(init.offset[row, output]),
+            hint="Divide both by the same number.",
+        )
+    return rest
+
+
+def no_hessian() -> Float32Array:
+    """The hessian of a loss whose second derivative is 1 everywhere."""
+    return np.empty(0, dtype=np.float32)
+
+
+def weighted(gradient: Float32Array, hessian: Float32Array, weight: Float32Array) -> Derivatives:
+    """Derivatives times weights, of which there may be none; where the hessian is 1, it becomes the weight."""
+    if len(weight) == 0:
+        return gradient, hessian
+    return gradient * weight, (hessian * weight if len(hessian) else weight)
+
+
+def safe_mean(y: FloatArray, weight: FloatArray | None) -> float:
+    """The weighted mean, also of numbers whose sum is too large for a float."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if not 1e-200 < largest < 1e200:
+        scale = power_of_two_above(largest)
+        return float(np.average(y / scale, weights=weight)) * scale
+    return float(np.average(y, weights=weight))
+
+
+def power_of_two_above(value: float) -> float:
+    """The least power of two above a number, kept inside the range of floats.
+
+    Examples
+    --------
+    >>> power_of_two_above(5.0), power_of_two_above(0.0)
+    (8.0, 1.0)
+    """
+    exponent = math.frexp(value)[1] if value > 0 else 0
+    return 2.0 ** min(max(exponent, -1021), 1023)

@@ -6,11 +6,16 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidParameter
-from coterie.losses.base import Derivatives, InitScore, LeafQuantile, no_hessian, weighted
-from coterie.losses.loss import RegressionLoss, check_between
-from coterie.losses.residuals import BoundResiduals, weighted_quantile
-
-__all__ = ["Absolute", "Quantile"]
+from coterie.losses.loss import (
+    BoundResiduals,
+    Derivatives,
+    InitScore,
+    LeafQuantile,
+    check_between,
+    no_hessian,
+    weighted,
+)
+from coterie.losses.tasks import RegressionLoss
 
 
 class BoundPinball(BoundResiduals):
@@ -106,3 +111,26 @@ class Quantile(Pinball, name="quantile"):
         # Sorting quantiles that cross never makes the pinball loss larger.
         ordered = np.sort(raw, axis=1)
         return ordered if isinstance(self.level, tuple | list) else ordered[:, 0]
+
+
+def weighted_quantile(y: FloatArray, weight: FloatArray | None, level: float) -> float:
+    """The least value with at least `level` of the weight at or below it; met exactly, the middle to the next.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([3.0, 1.0, 2.0, 4.0]), None, 0.5)
+    2.5
+    >>> weighted_quantile(np.array([1.0, 2.0]), np.array([1.0, 3.0]), 0.5)
+    2.0
+    """
+    counts = np.ones(len(y)) if weight is None else weight
+    taking_part = counts > 0
+    values, counts = y[taking_part], counts[taking_part]
+    order = np.argsort(values, kind="stable")
+    values, below = values[order], np.cumsum(counts[order])
+    wanted = level * below[-1]
+    place = int(np.searchsorted(below, wanted))
+    place = min(place, len(values) - 1)
+    if below[place] == wanted and place + 1 < len(values):
+        return float(values[place] / 2 + values[place + 1] / 2)
+    return float(values[place])

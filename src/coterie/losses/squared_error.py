@@ -7,19 +7,18 @@ import numpy as np
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.losses.base import (
+from coterie.losses.loss import (
     BoundLoss,
+    BoundResiduals,
     Derivatives,
     InitScore,
     RowLoss,
     no_hessian,
     power_of_two_above,
     safe_mean,
+    without_offset,
 )
-from coterie.losses.loss import RegressionLoss
-from coterie.losses.residuals import BoundResiduals, without_offset
-
-__all__ = ["Squared", "SquaredOfSeveral"]
+from coterie.losses.tasks import RegressionLoss
 
 
 class BoundSquared(BoundResiduals):

@@ -15,10 +15,8 @@ from scipy.special import logsumexp
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.base import BoundLoss, Derivatives, InitScore, safe_mean
-from coterie.losses.loss import RegressionLoss
-
-__all__ = ["Gamma", "Poisson", "Tweedie"]
+from coterie.losses.loss import BoundLoss, Derivatives, InitScore, safe_mean
+from coterie.losses.tasks import RegressionLoss
 
 _MOST = 40.0  # a raw prediction beyond e^40 above the mean is a step too far, not a prediction
 

@@ -17,7 +17,7 @@ from sklearn.utils import Tags, get_tags
 from coterie._params import EstimatorLike, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.parts import rows_of
-from coterie.data.table import read_table
+from coterie.data.prepare import read_table
 from coterie.errors import InvalidInput
 from coterie.members.user_model import call_user_model, finite_floats
 from coterie.members.weight_parameter import weight_parameter

@@ -28,14 +28,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from coterie._seeds import spawn_seeds
+from coterie._params import spawn_seeds
 from coterie._storage import storable
 from coterie._typing import AnyArray, RowArray
 from coterie._value_types import MODEL, NONE, TEXT, instance
 from coterie.data.parts import Columns, rows_of
 from coterie.errors import InvalidInput
-from coterie.fitting.monitor import FitEvent, emit, is_monitored
-from coterie.fitting.printed_progress import printed_progress
+from coterie.fitting.monitor import FitEvent, active_monitors, emit, printed_progress
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
 
 _Result = TypeVar("_Result")
@@ -180,7 +179,7 @@ def fit_all(
     try:
         with nullcontext() if progress is None else progress.printed():
             # Monitors do not reach into other threads and processes: events are emitted here, as outcomes come back.
-            emits = progress is not None and is_monitored()
+            emits = progress is not None and active_monitors()
             return _run(calls, budget, progress.events_of(tasks) if progress and emits else None)
     except BrokenProcessPool:
         if on_error == "raise":

@@ -28,8 +28,8 @@ from coterie.data.parts import TableShape, chosen_columns, row_indexable, table_
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
-from coterie.fitting.estimator import Estimator
-from coterie.fitting.fitted_state import forget, verify_columns
+from coterie.fitting.estimator import Estimator, forget
+from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import Member
 from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, splitter_of
 from coterie.members.response import ResponseMethod

@@ -19,8 +19,7 @@ from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import in_short
-from coterie._seeds import spawn_seeds
+from coterie._params import in_short, spawn_seeds
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import INTEGERS, LABELS, MODEL, TEXT, array, dict_of, instance, list_of, tuple_of

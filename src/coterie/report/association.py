@@ -3,7 +3,7 @@
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.data.column import Column
+from coterie.data.table import Column
 
 _N_GROUPS = 20
 

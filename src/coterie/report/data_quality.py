@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.data.column import Column
-from coterie.data.table import Table
+from coterie.data.table import Column, Table
 from coterie.report.association import association
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel

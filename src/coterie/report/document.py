@@ -9,8 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from coterie._params import Boolean, Instance, Integer, in_short
-from coterie._seeds import root_seed
+from coterie._params import Boolean, Instance, Integer, in_short, root_seed
 from coterie._typing import SeedLike
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidParameter

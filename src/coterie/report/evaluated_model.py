@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.parts import row_indexable, rows_of
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Table
 from coterie.data.target import read_target
 from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType

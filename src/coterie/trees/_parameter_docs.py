@@ -2,8 +2,6 @@
 
 from sklearn.base import ClassifierMixin
 
-__all__ = ["tree_texts"]
-
 _CLASSES = """\
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         How impurity is measured; the last two are the same.

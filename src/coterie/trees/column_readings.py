@@ -11,26 +11,11 @@ from typing import TypeAlias
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.data.encoding import Encoder
 from coterie.data.levels import is_number
-from coterie.data.schema import Schema
+from coterie.data.prepare import Encoder
+from coterie.data.table import Schema
 from coterie.data.target_statistics import Source, TargetStatistics
 from coterie.errors import InvalidInput
-
-__all__ = [
-    "LookUp",
-    "PairLookUp",
-    "Reading",
-    "Readings",
-    "Values",
-    "WholeNumbers",
-    "WithoutNumber",
-    "WithoutZero",
-    "column_names",
-    "look_up",
-    "readings_of",
-    "text_or_numbers",
-]
 
 
 @dataclass(frozen=True)

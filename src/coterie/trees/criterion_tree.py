@@ -17,9 +17,10 @@ from coterie._params import (
     Params,
     Real,
     Seed,
+    Share,
     resolve_n_jobs,
+    root_seed,
 )
-from coterie._seeds import root_seed
 from coterie._storage import Fitted, expect
 from coterie._typing import (
     AnyArray,
@@ -50,17 +51,14 @@ from coterie.trees.growth_rules import (
     criterion_options,
     features_with_missing,
     in_units,
+    max_features_of,
     refuse_impossible_counts,
     unit_of,
 )
-from coterie.trees.limits import Share, max_features_of
 from coterie.trees.split_counts import split_counts_of
 from coterie.trees.text import write_tree
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 from coterie.trees.words import words_of
-
-__all__ = ["BaseDecisionTree"]
-
 
 TREE_FITTED: Fitted = {
     **TABLE_FITTED,

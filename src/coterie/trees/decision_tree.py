@@ -26,8 +26,6 @@ from coterie.fitting.fitted_state import CLASSES_FITTED
 from coterie.trees._parameter_docs import tree_texts
 from coterie.trees.criterion_tree import TREE_FITTED, BaseDecisionTree, verify_tree
 
-__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
-
 
 @storable_estimator(verify=verify_tree)
 @documented(tree_texts)

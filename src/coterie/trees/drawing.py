@@ -11,8 +11,6 @@ from coterie.trees.grown_tree import GrownTree
 from coterie.trees.layout import PlacedNode, place_nodes
 from coterie.trees.words import TreeWords
 
-__all__ = ["TreeDrawing", "draw_tree"]
-
 # Hues that stay apart for most kinds of colour vision (after Okabe and Ito), then repeated.
 _HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a6d00", "#7b5ea7"]
 _LOW, _HIGH = "#f4f7fb", "#3b6ea8"

@@ -7,8 +7,6 @@ import numpy as np
 from coterie._engine import Tree
 from coterie._typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["FlatTree", "Lines", "flat_tree"]
-
 
 @dataclass(frozen=True)
 class Lines:

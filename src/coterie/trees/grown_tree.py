@@ -12,8 +12,6 @@ from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import COUNT, NONE, array, instance
 from coterie.data.encoding import Encoded
 
-__all__ = ["GrownTree"]
-
 _LEAF = -1
 _UNDEFINED = -2
 

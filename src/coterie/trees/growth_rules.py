@@ -1,28 +1,24 @@
-"""What growing by a criterion needs to know, for a single tree and for the trees of a forest."""
+"""From constructor parameters to what the engine takes: limits of trees, constraints, features that may interact."""
 
+from collections.abc import Mapping, Sequence
+from math import ceil
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._engine import CriterionOptions, Tree
-from coterie._typing import BoolArray, FloatArray
+from coterie._params import in_short, unexpected
+from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData
+from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses.base import power_of_two_above
-from coterie.trees.limits import monotone_of, rows_of
-
-__all__ = [
-    "classes_per_output",
-    "criterion_options",
-    "features_with_missing",
-    "in_units",
-    "refuse_impossible_counts",
-    "unit_of",
-]
+from coterie.losses.loss import power_of_two_above
 
 _MOST_DEPTH = 2**31
+_MOST_ROWS = 2**62
 _ROWS_AT_ONCE = 65_536
 
 
@@ -44,8 +40,8 @@ def criterion_options(
         criterion=estimator.criterion,
         random_splits=random_splits,
         max_depth=0 if estimator.max_depth is None else min(int(estimator.max_depth), _MOST_DEPTH),
-        min_rows_split=rows_of(estimator.min_samples_split, n_rows, at_least=2),
-        min_rows_leaf=rows_of(estimator.min_samples_leaf, n_rows, at_least=1),
+        min_rows_split=_rows_of(estimator.min_samples_split, n_rows, at_least=2),
+        min_rows_leaf=_rows_of(estimator.min_samples_leaf, n_rows, at_least=1),
         min_weight_leaf=estimator.min_weight_fraction_leaf * total_weight,
         min_impurity_decrease=min(
             float(estimator.min_impurity_decrease) / unit / (unit if squared else 1), 1e300
@@ -152,3 +148,153 @@ def features_with_missing(encoded: Encoded) -> BoolArray:
         if may_have_some:
             found |= np.isnan(rows).any(axis=0)
     return found
+
+
+def _rows_of(rule: float, n_rows: int, *, at_least: int) -> int:
+    """A number of rows, from a number or a fraction of all rows (rounded up)."""
+    wanted = int(rule) if isinstance(rule, Integral) else ceil(rule * n_rows)
+    return min(max(at_least, wanted), _MOST_ROWS)
+
+
+def max_features_of(rule: str | float | None, n_features: int) -> int:
+    """How many features a split looks at.
+
+    Examples
+    --------
+    >>> [max_features_of(rule, 100) for rule in ("sqrt", "log2", 0.25, 7, None)]
+    [10, 6, 25, 7, 100]
+    """
+    if rule is None:
+        return n_features
+    if isinstance(rule, str):
+        return max(1, int(np.sqrt(n_features) if rule == "sqrt" else np.log2(n_features)))
+    return int(rule) if isinstance(rule, Integral) else max(1, int(rule * n_features))
+
+
+def monotone_of(constraints: Any, schema: Schema, nominal: AnyArray) -> NDArray[np.int8]:
+    """One of -1, 0, 1 for each feature, from an array or from a dict by column name; empty for None."""
+    if constraints is None:
+        return np.zeros(0, dtype=np.int8)
+    given = _by_name(constraints, schema) if isinstance(constraints, Mapping) else np.asarray(constraints)
+    if given.shape != (schema.n_features,):
+        raise InvalidParameter(
+            f"monotonic_cst has shape {given.shape} but the input data X has {schema.n_features} features; "
+            "expected one number for each, or a dict by column name.",
+            parameter="monotonic_cst",
+            received=given.shape,
+            allowed=f"{schema.n_features} numbers, or a dict by column name",
+        )
+    allowed = np.isin(given, (-1, 0, 1))
+    if not allowed.all():
+        feature = int(np.argmin(allowed))
+        raise InvalidParameter(
+            f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {in_short(given[feature])} for "
+            f"feature {feature}.",
+            parameter="monotonic_cst",
+            received=given[feature],
+            allowed="None or an array-like of -1, 0 or 1",
+            column=f"x{feature}" if schema.names is None else schema.names[feature],
+        )
+    both = np.flatnonzero((given != 0) & nominal)
+    if len(both):
+        feature = int(both[0])
+        label = feature if schema.names is None else repr(schema.names[feature])
+        raise InvalidParameter(
+            f"monotonic_cst constrains feature {label}, which is categorical: its categories have no order.",
+            parameter="monotonic_cst",
+            received=int(given[feature]),
+            allowed="0 for a categorical column",
+            hint="Set its constraint to 0, or pass the column as numbers.",
+            column=f"x{feature}" if schema.names is None else schema.names[feature],
+        )
+    return given.astype(np.int8)
+
+
+def _by_name(constraints: Mapping[Any, Any], schema: Schema) -> AnyArray:
+    if schema.names is None:
+        raise InvalidInput(
+            "monotonic_cst is a dict by column name, but X has no column names.",
+            parameter="monotonic_cst",
+            received=constraints,
+            allowed="an array with a constraint for each column",
+            hint="Pass a data frame or a dict of columns, or give the constraints as an array.",
+        )
+    unknown = [name for name in constraints if name not in schema.names]
+    if unknown:
+        columns = in_short(list(schema.names))
+        raise InvalidParameter(
+            f"monotonic_cst names {unknown[0]!r}, which is not a column of X. The columns are {columns}.",
+            parameter="monotonic_cst",
+            received=unknown[0],
+            allowed=f"the columns {columns}",
+        )
+    return np.array([constraints.get(name, 0) for name in schema.names])
+
+
+def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
+    """Sets of features that may appear together on a path; an empty list if anything may.
+
+    Features that no set names form one more set.
+
+    Examples
+    --------
+    >>> interaction_sets([{0, 1}], 4)
+    [[0, 1], [2, 3]]
+    >>> interaction_sets("no_interactions", 3)
+    [[0], [1], [2]]
+    """
+    if interaction_cst is None:
+        return []
+    if isinstance(interaction_cst, str):
+        if interaction_cst == "no_interactions":
+            return [[feature] for feature in range(n_features)]
+        if interaction_cst == "pairwise":
+            return [[a, b] for a in range(n_features) for b in range(a + 1, n_features)] or [[0]]
+        allowed = "None, 'pairwise', 'no_interactions', or a list of sets of feature numbers"
+        raise unexpected("interaction_cst", interaction_cst, allowed)
+    sets = [
+        sorted({_feature_number(item, n_features) for item in group}) for group in _groups(interaction_cst)
+    ]
+    left_over = sorted(set(range(n_features)) - {feature for group in sets for feature in group})
+    return [*sets, left_over] if left_over else sets
+
+
+def with_made_features(
+    sets: list[list[int]], n_features: int, made_from: Sequence[tuple[int, ...]]
+) -> list[list[int]]:
+    """The sets with features that were made from others: a set has those whose sources it has.
+
+    Examples
+    --------
+    Features 3 and 4 were made from feature 2, and from 0 and 1.
+
+    >>> with_made_features([[0, 1], [1, 2]], 3, [(2,), (0, 1)])
+    [[0, 1, 4], [1, 2, 3]]
+    """
+    return [
+        [*group, *(n_features + i for i, sources in enumerate(made_from) if set(sources) <= set(group))]
+        for group in sets
+    ]
+
+
+def _groups(interaction_cst: Any) -> list[Any]:
+    try:
+        groups = [list(group) for group in interaction_cst]
+    except TypeError:
+        groups = []
+    if not groups or any(len(group) == 0 for group in groups):
+        allowed = "a list of non-empty sets of feature numbers, such as [{0, 1}, {2, 3}]"
+        raise unexpected("interaction_cst", interaction_cst, allowed)
+    return groups
+
+
+def _feature_number(item: Any, n_features: int) -> int:
+    if isinstance(item, bool) or not isinstance(item, int | np.integer) or not 0 <= item < n_features:
+        allowed = f"feature numbers from 0 to {n_features - 1}"
+        raise InvalidParameter(
+            f"interaction_cst holds {in_short(item)}; expected {allowed}.",
+            parameter="interaction_cst",
+            received=item,
+            allowed=allowed,
+        )
+    return int(item)

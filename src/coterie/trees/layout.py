@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from coterie.trees.grown_tree import GrownTree
 
-__all__ = ["PlacedNode", "place_nodes"]
-
 
 @dataclass
 class PlacedNode:

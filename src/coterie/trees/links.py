@@ -11,18 +11,6 @@ from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import BOOL, NUMBER, one_of
 
-__all__ = [
-    "Ascending",
-    "ClassLink",
-    "Hinge",
-    "Logistic",
-    "NumberLink",
-    "OneClass",
-    "OneVersusRest",
-    "Shares",
-    "Softmax",
-]
-
 _NUMBERS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda scores: scores,
     "exp": np.exp,

@@ -7,8 +7,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
 
-__all__ = ["split_counts_of", "splits_of_forest"]
-
 
 def split_counts_of(
     trees: Iterable[AnyArray], n_columns: int, made_from: Sequence[Sequence[int]] = ()

@@ -3,8 +3,6 @@
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.words import TreeWords
 
-__all__ = ["write_tree"]
-
 
 def write_tree(tree: GrownTree, words: TreeWords, *, max_depth: int | None = None) -> str:
     """One line per node; under a split, first the rows for which its condition holds, then the others."""

@@ -18,8 +18,6 @@ from coterie.trees.column_readings import Readings
 from coterie.trees.flat_tree import FlatTree, flat_tree
 from coterie.trees.links import NumberLink, Shares
 
-__all__ = ["TreeSum", "as_matrix", "labels_by_target", "link_of_leaves", "trees_of_outputs"]
-
 
 @dataclass(frozen=True)
 class TreeSum:

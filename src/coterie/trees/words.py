@@ -9,8 +9,6 @@ from coterie._typing import AnyArray, BoolArray, CodeArray
 from coterie.errors import InvalidInput
 from coterie.trees.grown_tree import GrownTree
 
-__all__ = ["TreeWords", "number_in_words", "words_of"]
-
 _MOST_LEVELS = 5
 
 

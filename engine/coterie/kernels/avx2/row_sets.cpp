@@ -79,8 +79,6 @@ private:
     __m256i span_;
 };
 
-}  // namespace
-
 #include "coterie/kernels/shared/set_sides.inl"
 
 void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
@@ -131,6 +129,18 @@ std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t
 
 void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
     for (; set != 0; set &= set - 1) *out++ = column[first_of(set)];
+}
+
+}  // namespace
+
+RowSetKernels row_set_kernels() {
+    return {.transpose_codes = turn_codes,
+            .code_ranges = set_ranges,
+            .sum_left = sum_set,
+            .partition = part_set,
+            .rows_of = set_rows,
+            .codes_of = set_codes,
+            .draw_cuts = generic::row_set_kernels().draw_cuts};
 }
 
 }  // namespace coterie::avx2

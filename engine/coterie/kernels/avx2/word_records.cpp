@@ -107,8 +107,6 @@ std::size_t part(WordRecord* records, std::size_t n, const RecordCodes& codes, W
     return static_cast<std::size_t>(left - records);
 }
 
-}  // namespace
-
 void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
                 std::uint64_t* cells, std::uint16_t* seen) {
     switch (columns.n) {
@@ -125,6 +123,164 @@ void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, 
 
 std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
     return codes.stride == 1 ? part<true>(records, n, codes, right) : part<false>(records, n, codes, right);
+}
+
+template <int kColumns>
+void gather_columns(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
+                    const std::uint32_t* columns, std::uint16_t* out, CodeRanges& ranges) {
+    constexpr std::size_t kAhead = 12;
+    const auto column = [&](int lane) { return lane < kColumns ? columns[lane] : 0u; };
+    const std::uint32_t c0 = column(0), c1 = column(1), c2 = column(2), c3 = column(3);
+    const std::uint32_t c4 = column(4), c5 = column(5), c6 = column(6), c7 = column(7);
+    const __m128i one = _mm_set1_epi16(1);
+    __m128i least = _mm_set1_epi16(-1);
+    __m128i greatest = _mm_setzero_si128();
+    __m128i known = least;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint16_t* const row = codes + records[i].row * stride;
+        if (i + kAhead < n) __builtin_prefetch(codes + records[i + kAhead].row * stride + c0);
+        __m128i v = _mm_cvtsi32_si128(row[c0]);
+        if constexpr (kColumns > 1) v = _mm_insert_epi16(v, row[c1], 1);
+        if constexpr (kColumns > 2) v = _mm_insert_epi16(v, row[c2], 2);
+        if constexpr (kColumns > 3) v = _mm_insert_epi16(v, row[c3], 3);
+        if constexpr (kColumns > 4) v = _mm_insert_epi16(v, row[c4], 4);
+        if constexpr (kColumns > 5) v = _mm_insert_epi16(v, row[c5], 5);
+        if constexpr (kColumns > 6) v = _mm_insert_epi16(v, row[c6], 6);
+        if constexpr (kColumns > 7) v = _mm_insert_epi16(v, row[c7], 7);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeLanes), v);
+        least = _mm_min_epu16(least, v);
+        greatest = _mm_max_epu16(greatest, v);
+        known = _mm_min_epu16(known, _mm_sub_epi16(v, one));
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.least), least);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.greatest), greatest);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranges.least_known_less_one), known);
+}
+
+void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
+                  const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges) {
+    switch (n_columns) {
+        case 1: return gather_columns<1>(codes, stride, records, n, columns, out, ranges);
+        case 2: return gather_columns<2>(codes, stride, records, n, columns, out, ranges);
+        case 3: return gather_columns<3>(codes, stride, records, n, columns, out, ranges);
+        case 4: return gather_columns<4>(codes, stride, records, n, columns, out, ranges);
+        case 5: return gather_columns<5>(codes, stride, records, n, columns, out, ranges);
+        case 6: return gather_columns<6>(codes, stride, records, n, columns, out, ranges);
+        case 7: return gather_columns<7>(codes, stride, records, n, columns, out, ranges);
+        default: return gather_columns<8>(codes, stride, records, n, columns, out, ranges);
+    }
+}
+
+void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
+              const std::uint16_t* last, std::uint64_t* sums) {
+    const __m128i shifts = _mm_loadu_si128(reinterpret_cast<const __m128i*>(shift));
+    const __m128i lasts = _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(last)), shifts);
+    __m256i low = _mm256_setzero_si256();
+    __m256i high = _mm256_setzero_si256();
+    for (std::size_t i = 0; i < n; ++i) {
+        const __m128i code =
+            _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeLanes)), shifts);
+        const __m128i goes = _mm_cmpeq_epi16(_mm_min_epu16(code, lasts), code);
+        const __m256i pay = _mm256_set1_epi64x(static_cast<long long>(records[i].pay));
+        low = _mm256_add_epi64(low, _mm256_and_si256(pay, _mm256_cvtepi16_epi64(goes)));
+        high = _mm256_add_epi64(high, _mm256_and_si256(pay, _mm256_cvtepi16_epi64(_mm_srli_si128(goes, 8))));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), low);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 4), high);
+}
+
+void square_scores(const double* sum, const double* weight, std::size_t n, double total_sum, double total_weight,
+                   double* out) {
+    const __m256d totals = _mm256_set1_pd(total_sum);
+    const __m256d weights = _mm256_set1_pd(total_weight);
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const __m256d left = _mm256_loadu_pd(sum + i);
+        const __m256d left_weight = _mm256_loadu_pd(weight + i);
+        const __m256d right = _mm256_sub_pd(totals, left);
+        const __m256d right_weight = _mm256_sub_pd(weights, left_weight);
+        const __m256d squares = _mm256_add_pd(_mm256_mul_pd(_mm256_mul_pd(left, left), right_weight),
+                                              _mm256_mul_pd(_mm256_mul_pd(right, right), left_weight));
+        _mm256_storeu_pd(out + i, _mm256_div_pd(squares, _mm256_mul_pd(left_weight, right_weight)));
+    }
+    for (; i < n; ++i) {
+        const double right_sum = total_sum - sum[i];
+        const double right_weight = total_weight - weight[i];
+        out[i] = (sum[i] * sum[i] * right_weight + right_sum * right_sum * weight[i]) / (weight[i] * right_weight);
+    }
+}
+
+// The sums of four words so far, and of all before them in every lane of `carry`.
+__m256i words_so_far(__m256i words, __m256i& carry) {
+    const __m256i pairs = _mm256_add_epi64(words, _mm256_slli_si256(words, 8));
+    const __m256i low = _mm256_permute4x64_epi64(pairs, 0x50);  // the second word, in the upper half
+    const __m256i four = _mm256_add_epi64(pairs, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xf0));
+    const __m256i sums = _mm256_add_epi64(four, carry);
+    carry = _mm256_permute4x64_epi64(sums, 0xff);
+    return sums;
+}
+
+template <bool kNarrow>
+WordCut scan_words_as(const std::uint64_t* cells, std::uint32_t last, const WordScan& task) {
+    const __m256 total_weight = _mm256_set1_ps(word_sums(task.total, kNarrow).weight);
+    const __m256 mean = _mm256_set1_ps(task.mean);
+    const __m256 zero = _mm256_setzero_ps();
+    const __m256i ends = _mm256_set1_epi32(static_cast<int>(last) + 1);
+    __m256i carry = _mm256_set1_epi64x(static_cast<long long>(task.start));
+    __m256i cell = _mm256_setr_epi32(1, 2, 5, 6, 3, 4, 7, 8);  // the order in which shuffles leave the words
+    __m256 best = _mm256_set1_ps(-1.0f);
+    __m256i best_cell = _mm256_setzero_si256();
+    for (std::uint32_t first = 1; first <= last; first += 8) {
+        const __m256i a = words_so_far(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + first)), carry);
+        const __m256i b = words_so_far(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + first + 4)), carry);
+        const __m256i high =
+            _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xdd));
+        const __m256i low =
+            _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
+        __m256 sum = _mm256_cvtepi32_ps(high);
+        __m256 weight;
+        if constexpr (kNarrow) {
+            weight = _mm256_cvtepi32_ps(low);
+        } else {
+            sum = _mm256_add_ps(_mm256_mul_ps(sum, _mm256_set1_ps(256.0f)),
+                                _mm256_cvtepi32_ps(_mm256_srli_epi32(low, 24)));
+            weight = _mm256_cvtepi32_ps(_mm256_and_si256(low, _mm256_set1_epi32(0xffffff)));
+        }
+        const __m256 right = _mm256_sub_ps(total_weight, weight);
+        const __m256 distance = _mm256_sub_ps(sum, _mm256_mul_ps(weight, mean));
+        const __m256 gain = _mm256_div_ps(_mm256_mul_ps(distance, distance), _mm256_mul_ps(weight, right));
+        const __m256 both =
+            _mm256_and_ps(_mm256_cmp_ps(weight, zero, _CMP_GT_OQ), _mm256_cmp_ps(right, zero, _CMP_GT_OQ));
+        const __m256 inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(ends, cell));
+        const __m256 better = _mm256_and_ps(_mm256_and_ps(both, inside), _mm256_cmp_ps(gain, best, _CMP_GT_OQ));
+        best = _mm256_blendv_ps(best, gain, better);
+        best_cell = _mm256_blendv_epi8(best_cell, cell, _mm256_castps_si256(better));
+        cell = _mm256_add_epi32(cell, _mm256_set1_epi32(8));
+    }
+    alignas(32) float gains[8];
+    alignas(32) std::uint32_t places[8];
+    _mm256_store_ps(gains, best);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(places), best_cell);
+    WordCut cut;
+    for (int lane = 0; lane < 8; ++lane)
+        if (gains[lane] > cut.gain || (gains[lane] == cut.gain && gains[lane] >= 0.0f && places[lane] < cut.cell))
+            cut = {.gain = gains[lane], .cell = places[lane]};
+    return cut;
+}
+
+WordCut scan_words(const std::uint64_t* cells, std::uint32_t last, const WordScan& task) {
+    return task.narrow ? scan_words_as<true>(cells, last, task) : scan_words_as<false>(cells, last, task);
+}
+
+}  // namespace
+
+WordKernels word_kernels() {
+    return {.gather_codes = gather_codes,
+            .sum_left = sum_left,
+            .fill_cells = fill_cells,
+            .scan = scan_words,
+            .partition = part_words,
+            .square_scores = square_scores};
 }
 
 }  // namespace coterie::avx2

@@ -35,6 +35,10 @@ void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* dr
     choice.n_drawn += n_draws;
 }
 
+namespace {}  // namespace
+
+FeatureDrawKernels feature_draw_kernels() { return {.draw = draw_features}; }
+
 }  // namespace coterie::avx512
 
 #endif

@@ -42,7 +42,9 @@ public:
         : shift_(_mm512_set1_epi16(static_cast<short>(shift))),
           span_(_mm512_set1_epi16(static_cast<short>(last - shift))) {}
 
-    RowSet left_of(const std::uint16_t* codes) const { return half(codes) | RowSet{half(codes + kLanes)} << kLanes; }
+    // The halves are joined in mask registers. Widened as whole numbers, a mask that GCC 12 has to spill is stored with
+    // four bytes and loaded with eight; a test looks for such loads in the object code.
+    RowSet left_of(const std::uint16_t* codes) const { return _mm512_kunpackd(half(codes + kLanes), half(codes)); }
 
 private:
     __mmask32 half(const std::uint16_t* codes) const {
@@ -52,8 +54,6 @@ private:
     __m512i shift_;
     __m512i span_;
 };
-
-}  // namespace
 
 #include "coterie/kernels/shared/set_sides.inl"
 
@@ -93,8 +93,6 @@ std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t
     return n;
 }
 
-namespace {
-
 // Codes of a set: the least of eight parts of it below, and what the greatest lack to 65535 above.
 __m256i parts_of(const std::uint16_t* column, RowSet set) {
     const __m512i ones = _mm512_set1_epi16(-1);
@@ -126,8 +124,6 @@ __m256i high_products(__m256i a, __m256i b) {
     const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));
     return _mm256_blend_epi32(even, odd, 0xaa);
 }
-
-}  // namespace
 
 bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
                const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best) {
@@ -190,6 +186,19 @@ __attribute__((target("avx512vbmi2"))) void set_codes(const std::uint16_t* colum
     const auto room = static_cast<__mmask32>((std::uint64_t{1} << count(high)) - 1);
     _mm512_mask_storeu_epi16(out + count(low_half(set)), room,
                              _mm512_maskz_compress_epi16(high, _mm512_load_si512(column + kLanes)));
+}
+
+}  // namespace
+
+RowSetKernels row_set_kernels() {
+    RowSetKernels all = avx2::row_set_kernels();
+    all.code_ranges = set_ranges;
+    all.sum_left = sum_set;
+    all.partition = part_set;
+    all.rows_of = set_rows;
+    all.draw_cuts = draw_cuts;
+    if (packs_codes()) all.codes_of = set_codes;
+    return all;
 }
 
 }  // namespace coterie::avx512

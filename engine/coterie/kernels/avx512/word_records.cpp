@@ -41,15 +41,13 @@ void gather(const std::uint16_t* codes, std::size_t stride, const WordRecord* re
 
 constexpr std::size_t kStep = 4;  // records of a vector
 
-}  // namespace
-
 void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
                   const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges) {
     if (stride <= kVectorCodes)
         return gather<false>(codes, stride, records, n, {stride, columns, n_columns}, out, ranges);
     if (stride <= 2 * kVectorCodes)
         return gather<true>(codes, stride, records, n, {stride, columns, n_columns}, out, ranges);
-    avx2_kernels().gather_codes(codes, stride, records, n, columns, n_columns, out, ranges);
+    avx2_kernels().words.gather_codes(codes, stride, records, n, columns, n_columns, out, ranges);
 }
 
 void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
@@ -67,7 +65,7 @@ void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t
 }
 
 std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
-    if (codes.stride != kCodeLanes) return avx2::part_words(records, n, codes, right);
+    if (codes.stride != kCodeLanes) return avx2_kernels().words.partition(records, n, codes, right);
     const __m512i shift = _mm512_set1_epi16(static_cast<short>(codes.shift));
     const __m512i span = _mm512_set1_epi16(static_cast<short>(codes.last - codes.shift));
     WordRecord* left = records;
@@ -93,6 +91,16 @@ std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& co
         right += !goes_left;
     }
     return static_cast<std::size_t>(left - records);
+}
+
+}  // namespace
+
+WordKernels word_kernels() {
+    WordKernels all = avx2::word_kernels();
+    all.gather_codes = gather_codes;
+    all.sum_left = sum_left;
+    all.partition = part_words;
+    return all;
 }
 
 }  // namespace coterie::avx512

@@ -21,8 +21,6 @@ std::size_t place_of(std::uint64_t bits, std::uint32_t rank) {
     return place;
 }
 
-}  // namespace
-
 void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares) {
     for (std::size_t i = 0; i < n_draws; ++i) {
         const std::uint64_t bits = mix(draw_position(choice.seed, choice.n_drawn));
@@ -33,5 +31,9 @@ void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* dr
         shares[i] = static_cast<std::uint32_t>(bits);
     }
 }
+
+}  // namespace
+
+FeatureDrawKernels feature_draw_kernels() { return {.draw = draw_features}; }
 
 }  // namespace coterie::generic

@@ -35,8 +35,6 @@ std::uint64_t pay_of(const SetPays& pays, std::size_t n_words, std::size_t word,
     return sum;
 }
 
-}  // namespace
-
 void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
                 std::size_t n_columns, std::uint16_t* out, std::size_t out_stride) {
     for (std::size_t i = 0; i < n; ++i)
@@ -125,6 +123,18 @@ bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* column
         best.found = true;
     }
     return true;
+}
+
+}  // namespace
+
+RowSetKernels row_set_kernels() {
+    return {.transpose_codes = turn_codes,
+            .code_ranges = set_ranges,
+            .sum_left = sum_set,
+            .partition = part_set,
+            .rows_of = set_rows,
+            .codes_of = set_codes,
+            .draw_cuts = draw_cuts};
 }
 
 }  // namespace coterie::generic

@@ -229,7 +229,3 @@ void round_pairs(const float* gradient, const float* hessian, std::size_t n, Row
         out[i] = make_pair(g, static_cast<std::uint32_t>(h));
     }
 }
-
-void subtract(Cell* from, const Cell* what, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) from[i] -= what[i];
-}

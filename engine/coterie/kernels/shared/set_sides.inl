@@ -1,9 +1,7 @@
 // kernels/shared/set_sides.inl: the sides of a cut, for tables that have
 //   count(word)            how many rows a word of a set has
 //   Cut(shift, last)       left_of(codes): which of the 64 rows of a word go left
-// Included inside the namespace of the table, behind these.
-
-namespace {
+// Included inside a namespace of the table, behind these.
 
 // The rows of a word that are of the second class.
 RowSet second_of(const SetPays& pays, std::size_t word) {
@@ -36,8 +34,6 @@ std::uint64_t pay_of_word(const SetPays& pays, RowSet second, RowSet rows) {
     if (pays.n_bits == 0) return count(rows & second) << 32 | count(rows);
     return weight_of_rows(pays, 1, 0, rows & second) << 32 | weight_of_rows(pays, 1, 0, rows);
 }
-
-}  // namespace
 
 void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
              const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left) {

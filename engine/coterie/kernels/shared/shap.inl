@@ -75,7 +75,24 @@ struct ShapOnTheWay {
 };
 
 // Four points at a time, in whatever registers there are.
+#if defined(__GNUC__) || defined(__clang__)
 using Four [[gnu::vector_size(32)]] = double;
+#else
+struct Four {
+    double at[4];
+
+    friend Four operator+(Four a, const Four& b) {
+        for (std::size_t k = 0; k < 4; ++k) a.at[k] += b.at[k];
+        return a;
+    }
+    friend Four operator*(Four a, const Four& b) {
+        for (std::size_t k = 0; k < 4; ++k) a.at[k] *= b.at[k];
+        return a;
+    }
+    friend Four operator*(Four a, double b) { return a * Four{{b, b, b, b}}; }
+    Four& operator*=(const Four& b) { return *this = *this * b; }
+};
+#endif
 
 inline void load_four(Four& four, const double* from) { std::memcpy(&four, from, sizeof(four)); }
 inline void store_four(double* to, const Four& four) { std::memcpy(to, &four, sizeof(four)); }

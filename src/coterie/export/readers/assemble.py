@@ -9,7 +9,7 @@ import numpy as np
 import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, Kind
 from coterie.data.encoding import Encoded
-from coterie.data.schema import Schema
+from coterie.data.table import Schema
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor, Recipe
 from coterie.export.readers.raw_tree import RawTree, level_order, native_tree

@@ -27,11 +27,10 @@ from coterie._value_types import (
     list_of,
     tuple_of,
 )
-from coterie.data.column import Column
 from coterie.data.encoding import Encoded
 from coterie.data.levels import is_number
-from coterie.data.schema import Schema
-from coterie.data.table import Table, read_table
+from coterie.data.prepare import read_table
+from coterie.data.table import Column, Schema, Table
 from coterie.errors import InvalidInput, SchemaMismatch
 from coterie.export.readers.raw_tree import CategorySet, Coding, Placement, RawTree, code_sets
 

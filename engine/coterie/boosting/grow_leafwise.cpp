@@ -1,0 +1,81 @@
+#include "coterie/boosting/grow_leafwise.hpp"
+
+#include <algorithm>
+
+#include "coterie/base/parallel.hpp"
+#include "coterie/boosting/leaf_queue.hpp"
+
+namespace coterie {
+namespace {
+
+constexpr std::size_t kLeavesPerThread = 3;
+constexpr std::size_t kBatchWork = 120'000;  // updates of histograms from which on several leaves are prepared at once
+
+// The next leaf, and more small ones if a thread each can prepare them.
+std::vector<OpenLeaf*> leaves_to_prepare(LeafQueue& queue, const LeafSplitter& splitter) {
+    const auto is_small = [&](const OpenLeaf& leaf) { return splitter.work_of(leaf) < LeafSplitter::kSharedWork; };
+    OpenLeaf* const front = &queue.front();
+    if (splitter.n_threads() == 1 || queue.last_split() || !is_small(*front)) return {front};
+    const std::size_t most = kLeavesPerThread * static_cast<std::size_t>(splitter.n_threads());
+    std::vector<OpenLeaf*> leaves =
+        queue.next(most, [&](const OpenLeaf& leaf) { return !leaf.children && is_small(leaf); });
+    std::size_t work = splitter.work_of(*front);
+    for (const OpenLeaf* leaf : leaves) work += splitter.work_of(*leaf);
+    if (work < kBatchWork) return {front};
+    return leaves;
+}
+
+// One leaf with all threads. The last split of a tree needs no histograms.
+void prepare_one(OpenLeaf& leaf, bool last, double least_gain, LeafSplitter& splitter) {
+    const int n_threads = splitter.threads_for(leaf);
+    Scratch& scratch = splitter.scratches(1)[0];
+    splitter.partition(leaf, scratch, n_threads);
+    const int slot = splitter.pool().acquire();
+    if (!last) splitter.find_child_splits(leaf, slot, least_gain, scratch, n_threads);
+    splitter.release_unused(leaf, slot);
+}
+
+// Several leaves with one thread each, the largest first.
+void prepare_several(std::vector<OpenLeaf*> leaves, double least_gain, LeafSplitter& splitter) {
+    std::ranges::sort(leaves, [](const OpenLeaf* a, const OpenLeaf* b) { return a->rows.n > b->rows.n; });
+    const std::span<Scratch> scratches = splitter.scratches(leaves.size());
+    std::vector<int> slots;
+    for (std::size_t i = 0; i < leaves.size(); ++i) slots.push_back(splitter.pool().acquire());
+    parallel_for(leaves.size(), splitter.n_threads(), [&](std::size_t i) {
+        splitter.partition(*leaves[i], scratches[i], 1);
+        splitter.find_child_splits(*leaves[i], slots[i], least_gain, scratches[i], 1);
+    });
+    for (std::size_t i = 0; i < leaves.size(); ++i) splitter.release_unused(*leaves[i], slots[i]);
+}
+
+void prepare_next(LeafQueue& queue, LeafSplitter& splitter) {
+    const double least_gain = queue.least_useful_gain();
+    std::vector<OpenLeaf*> leaves = leaves_to_prepare(queue, splitter);
+    if (leaves.size() == 1)
+        prepare_one(*leaves[0], queue.last_split(), least_gain, splitter);
+    else
+        prepare_several(std::move(leaves), least_gain, splitter);
+}
+
+}  // namespace
+
+void grow_leafwise(OpenLeaf root, LeafSplitter& splitter, GrowingTree& tree, StopRequest& stop) {
+    const double min_gain = splitter.options().min_gain;
+    splitter.find_split(root);
+    LeafQueue queue(splitter.options());
+    const auto offer = [&](OpenLeaf leaf) {
+        if (leaf.splittable && leaf.slot >= 0 && leaf.split.gain > min_gain) return queue.push(std::move(leaf));
+        if (leaf.slot >= 0) splitter.pool().release(leaf.slot);
+        tree.finish(leaf);
+    };
+    offer(std::move(root));
+    while (queue.may_split()) {
+        stop.check();
+        if (!queue.front().children) prepare_next(queue, splitter);
+        OpenLeaf leaf = queue.pop();
+        for (OpenLeaf& child : tree.commit(leaf)) offer(std::move(child));
+    }
+    for (const OpenLeaf& leaf : queue.leaves()) tree.finish(leaf);
+}
+
+}  // namespace coterie

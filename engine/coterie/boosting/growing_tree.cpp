@@ -1,0 +1,65 @@
+#include "coterie/boosting/growing_tree.hpp"
+
+#include "coterie/tree/prune.hpp"
+
+namespace coterie {
+
+void GrowingTree::start(const Derivatives& derivatives, const TreeFacts& facts, bool exact, bool routed) {
+    derivatives_ = derivatives;
+    facts_ = facts;
+    exact_ = exact;
+    routed_ = routed;
+    sums_.clear();
+    leaves_.clear();
+    router_.clear();
+    builder_ = {};
+    builder_.add_root();
+}
+
+void GrowingTree::set_sums(NodeIndex node, const NodeSums& sums) {
+    if (sums_.size() <= node) sums_.resize(std::size_t{node} + 1);
+    sums_[node] = sums;
+}
+
+std::array<OpenLeaf, 2> GrowingTree::commit(OpenLeaf& leaf) {
+    const NodeIndex left = builder_.split(leaf.node, leaf.split, matrix_.feature(leaf.split.feature));
+    if (routed_) router_.add(leaf.node, leaf.split, left);
+    const NodeSums sums = rounded_sums(leaf, facts_);
+    builder_.set_value(leaf.node, node_value(sums, options_) * options_.learning_rate * options_.value_unit);
+    builder_.set_cover(leaf.node, sums.hessian, leaf.rows.n);
+    set_sums(leaf.node, sums);
+    std::array<OpenLeaf, 2> children = std::move(*leaf.children);
+    children[0].node = left;
+    children[1].node = left + 1;
+    return children;
+}
+
+void GrowingTree::finish(const OpenLeaf& leaf) {
+    const NodeSums sums = rounded_sums(leaf, facts_);
+    builder_.set_cover(leaf.node, sums.hessian, leaf.rows.n);
+    set_sums(leaf.node, exact_ && leaf.depth > 0 ? exact_sums(leaf, partition_, derivatives_) : sums);
+    leaves_.push_back({.node = leaf.node, .rows = leaf.rows});
+}
+
+Tree GrowingTree::take() {
+    Tree tree = builder_.finish();
+    if (options_.leaf_penalty > 0) undo_unworthy_splits(tree);
+    if (routed_) router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
+    return tree;
+}
+
+// Leaves below an undone split become one, whose rows stay where they are, in several pieces.
+void GrowingTree::undo_unworthy_splits(Tree& tree) {
+    const auto worthy = worthy_splits(tree, options_.leaf_penalty, options_.growth == Growth::oblivious);
+    KeptTree kept = keep_splits(tree, worthy);
+    if (kept.tree.n_nodes() == tree.n_nodes()) return;
+    add_up(tree, sums_);
+    std::vector<NodeSums> sums(kept.tree.n_nodes());
+    for (auto node = static_cast<NodeIndex>(tree.n_nodes()); node-- > 0;) sums[kept.place[node]] = sums_[node];
+    sums_ = std::move(sums);
+    for (LeafRange& leaf : leaves_) leaf.node = kept.place[leaf.node];
+    if (routed_) router_.keep(kept.tree, kept.place);
+    tree = std::move(kept.tree);
+}
+
+}  // namespace coterie

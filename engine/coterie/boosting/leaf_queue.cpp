@@ -1,0 +1,47 @@
+#include "coterie/boosting/leaf_queue.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace coterie {
+
+LeafQueue::LeafQueue(const GrowOptions& options)
+    : growth_(options.growth),
+      min_gain_(options.min_gain),
+      n_splits_left_((options.max_leaf_nodes == 0 ? ~std::size_t{0} : options.max_leaf_nodes) - 1) {}
+
+bool LeafQueue::later(const OpenLeaf& a, const OpenLeaf& b) const {
+    if (growth_ == Growth::level && a.depth != b.depth) return a.depth > b.depth;
+    return a.split.gain < b.split.gain || (a.split.gain == b.split.gain && a.node > b.node);
+}
+
+void LeafQueue::push(OpenLeaf leaf) {
+    heap_.push_back(std::move(leaf));
+    std::ranges::push_heap(heap_, [&](const OpenLeaf& a, const OpenLeaf& b) { return later(a, b); });
+}
+
+OpenLeaf LeafQueue::pop() {
+    std::ranges::pop_heap(heap_, [&](const OpenLeaf& a, const OpenLeaf& b) { return later(a, b); });
+    OpenLeaf leaf = std::move(heap_.back());
+    heap_.pop_back();
+    --n_splits_left_;
+    return leaf;
+}
+
+double LeafQueue::least_useful_gain() const {
+    if (growth_ != Growth::leaf || heap_.size() < n_splits_left_) return min_gain_;
+    std::vector<double> gains;
+    for (const OpenLeaf& leaf : heap_) gains.push_back(leaf.split.gain);
+    const auto last_split = gains.begin() + static_cast<std::ptrdiff_t>(n_splits_left_ - 1);
+    std::ranges::nth_element(gains, last_split, std::greater{});
+    return std::max(min_gain_, *last_split);
+}
+
+void LeafQueue::keep_first(std::vector<OpenLeaf*>& leaves, std::size_t most) const {
+    if (leaves.size() <= most) return;
+    std::ranges::nth_element(leaves, leaves.begin() + static_cast<std::ptrdiff_t>(most),
+                             [&](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
+    leaves.resize(most);
+}
+
+}  // namespace coterie

@@ -1,0 +1,167 @@
+#include "coterie/boosting/leaf_splitter.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "coterie/base/parallel.hpp"
+#include "coterie/boosting/leaf_sums.hpp"
+
+namespace coterie {
+namespace {
+
+struct BySize {
+    OpenLeaf& small;
+    OpenLeaf& large;
+
+    explicit BySize(std::array<OpenLeaf, 2>& children)
+        : small(children[children[0].rows.n <= children[1].rows.n ? 0 : 1]),
+          large(&small == &children[0] ? children[1] : children[0]) {}
+};
+
+}  // namespace
+
+LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads)
+    : matrix_(matrix),
+      options_(options),
+      n_threads_(n_threads),
+      layout_(matrix),
+      histograms_(matrix, layout_, n_threads),
+      pool_(layout_.n_cells()),
+      partition_(matrix, n_threads),
+      rules_(matrix, layout_, options),
+      search_(matrix, layout_, rules_, partition_),
+      shared_search_(matrix, layout_, rules_, partition_),
+      scratches_(1) {}
+
+OpenLeaf LeafSplitter::start(const TreeFacts& facts, std::span<const Pair> pairs, std::span<const RowIndex> rows) {
+    pool_.clear();
+    OpenLeaf root = root_leaf(0, partition_.start(pairs, rows), options_);
+    root.slot = pool_.acquire();
+    Cell* const own = pool_.cells(root.slot);
+    histograms_.build(partition_.rows(root.rows, facts.counted), own);
+    root.total = std::accumulate(own, own + matrix_.lanes()[0].n_codes, Cell{0});
+    TreeFacts complete = facts;
+    complete.noise = gain_by_chance(pairs, facts.hessian(root.total));
+    rules_.start(complete);
+    root.splittable = rules_.splittable(root);
+    return root;
+}
+
+void LeafSplitter::find_split(OpenLeaf& leaf) {
+    const LeafCells only[] = {{&leaf, pool_.cells(leaf.slot)}};
+    if (leaf.splittable) search_.find(only, nullptr, options_.min_gain, scratches_[0], n_threads_);
+}
+
+// What one split gains by chance: squares of the gradients per hessian, in rounded units. Whole numbers, so any order
+// of addition gives the same.
+double LeafSplitter::gain_by_chance(std::span<const Pair> pairs, double hessian) const {
+    const auto nominal = [&](const FeatureBins& bins) { return bins.nominal; };
+    const bool asked = options_.split_noise > 0 || std::ranges::any_of(matrix_.features(), nominal);
+    if (!(hessian > 0) || !asked) return 0;
+    constexpr std::size_t kChunk = 32'768;
+    std::vector<std::int64_t> parts((pairs.size() + kChunk - 1) / kChunk, 0);
+    parallel_ranges(pairs.size(), kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
+        std::int64_t sum = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::int32_t gradient = static_cast<std::int16_t>(pairs[i] >> 16);
+            sum += gradient * gradient;
+        }
+        parts[begin / kChunk] = sum;
+    });
+    const std::int64_t squares = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+    return static_cast<double>(squares) / hessian;
+}
+
+Cell LeafSplitter::total_of(const RowRange& rows) const {
+    Cell total = 0;
+    for (const Record record : partition_.records(rows))
+        total += facts().counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
+    return total;
+}
+
+void LeafSplitter::partition(OpenLeaf& leaf, Scratch& scratch, int n_threads) {
+    const Split& split = leaf.split;
+    const BinRule rule = rule_of(split, scratch.rule_table);
+    const auto rows = partition_.split(leaf.rows, split.feature, rule, scratch.marks, n_threads);
+    const Cell left_total = leaf.slot >= 0 ? split.left_total : total_of(rows[0]);
+    leaf.children = std::make_unique<std::array<OpenLeaf, 2>>(children_of(leaf, rows, options_));
+    std::array<OpenLeaf, 2>& children = *leaf.children;
+    children[0].total = left_total;
+    children[1].total = leaf.total - left_total;
+    bound_children(leaf, children);
+    for (OpenLeaf& child : children) child.splittable = rules_.splittable(child);
+}
+
+// Each side of a monotone split stays on its side of the middle, so that no later split can cross it.
+void LeafSplitter::bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>& children) const {
+    const int direction = rules_.direction_of(leaf.split.feature);
+    if (direction == 0) return;
+    const auto value = [&](const OpenLeaf& child) {
+        return node_value(rounded_sums(child.rows.n == 0 ? leaf : child, facts()), options_);
+    };
+    const double middle = leaf.bounds.clip((value(children[0]) + value(children[1])) / 2);
+    (direction > 0 ? children[0].bounds.high : children[0].bounds.low) = middle;
+    (direction > 0 ? children[1].bounds.low : children[1].bounds.high) = middle;
+}
+
+void LeafSplitter::find_child_splits(OpenLeaf& leaf, int free_slot, double least_gain, Scratch& scratch,
+                                     int n_threads) {
+    const auto [small, large] = BySize(*leaf.children);
+    if (!small.splittable && !large.splittable) return;
+    const NodeRows rows = partition_.rows(small.rows, facts().counted);
+    if (!small.splittable && rows.n * matrix_.lanes().size() < layout_.n_cells()) {
+        // Fewer rows than cells, and nobody needs their sums: they are taken from their parent's one by one.
+        large.slot = leaf.slot;
+        histograms_.take_away(rows, pool_.cells(large.slot));
+        const LeafCells only[] = {{&large, pool_.cells(large.slot)}};
+        return search_.find(only, nullptr, least_gain, scratch, n_threads);
+    }
+    // Threads that share few rows meet once: each builds and scans its own tiles.
+    const auto build_tile = [&](std::size_t tile) { histograms_.build_tile(rows, tile, pool_.cells(free_slot)); };
+    const ChunkTask fill(build_tile);
+    const bool by_tiles = n_threads > 1 && !histograms_.shares(rows);
+    if (n_threads == 1)
+        histograms_.build_alone(rows, pool_.cells(free_slot));
+    else if (!by_tiles)
+        histograms_.build(rows, pool_.cells(free_slot));
+    std::array<LeafCells, 2> wanted{};
+    std::size_t n = 0;
+    if (large.splittable) {
+        large.slot = leaf.slot;
+        wanted[n++] = {&large, pool_.cells(large.slot)};
+    }
+    if (small.splittable) {
+        small.slot = free_slot;
+        wanted[n++] = {&small, pool_.cells(small.slot)};
+    }
+    search_.find(std::span(wanted).first(n), large.splittable ? pool_.cells(free_slot) : nullptr, least_gain, scratch,
+                 n_threads, by_tiles ? &fill : nullptr);
+}
+
+void LeafSplitter::build_children(OpenLeaf& leaf, int free_slot, int n_threads) {
+    const auto [small, large] = BySize(*leaf.children);
+    if (!small.splittable && !large.splittable) return;
+    const NodeRows rows = partition_.rows(small.rows, facts().counted);
+    if (n_threads > 1)
+        histograms_.build(rows, pool_.cells(free_slot));
+    else
+        histograms_.build_alone(rows, pool_.cells(free_slot));
+    if (small.splittable) small.slot = free_slot;
+    if (!large.splittable) return;
+    large.slot = leaf.slot;
+    kernels().split.subtract(pool_.cells(large.slot), pool_.cells(free_slot), layout_.n_cells());
+}
+
+void LeafSplitter::release_unused(OpenLeaf& leaf, int free_slot) {
+    for (const int slot : {leaf.slot, free_slot})
+        if (slot >= 0 && std::ranges::none_of(*leaf.children, [&](const auto& child) { return child.slot == slot; }))
+            pool_.release(slot);
+    leaf.slot = -1;
+}
+
+std::span<Scratch> LeafSplitter::scratches(std::size_t n) {
+    if (scratches_.size() < n) scratches_.resize(n);
+    return std::span(scratches_).first(n);
+}
+
+}  // namespace coterie

@@ -1,0 +1,80 @@
+// boosting/leaf_splitter.hpp: what splitting a leaf takes: its rows partitioned, and the children's histograms.
+//
+// The smaller child's rows are added up, the larger child keeps what remains of its parent's sums.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coterie/boosting/shared_split.hpp"
+#include "coterie/boosting/split_search.hpp"
+#include "coterie/histogram/build.hpp"
+#include "coterie/histogram/pool.hpp"
+
+namespace coterie {
+
+class LeafSplitter {
+public:
+    // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not
+    // pay.
+    static constexpr std::size_t kSharedWork = 250'000;
+    static constexpr std::size_t kParallelWork = 5'000;
+
+    LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads);
+
+    /// Starts a tree on all rows of the matrix, or on the given ones; the pairs are theirs. Returns its root, node 0,
+    /// with its histogram.
+    OpenLeaf start(const TreeFacts& facts, std::span<const Pair> pairs, std::span<const RowIndex> rows);
+
+    /// Finds the best split of a leaf that has a histogram.
+    void find_split(OpenLeaf& leaf);
+
+    /// Gives the leaf its children, with their rows, sums and limits. The sums that its split sends left are known if
+    /// the split was found in the leaf's own histogram.
+    void partition(OpenLeaf& leaf, Scratch& scratch, int n_threads);
+
+    /// Builds the histograms of the children that can be split, one of them in `free_slot`, and finds their best
+    /// splits; those that gain no more than `least_gain` may be found or not.
+    void find_child_splits(OpenLeaf& leaf, int free_slot, double least_gain, Scratch& scratch, int n_threads);
+
+    /// Only builds the histograms of the children that can be split.
+    void build_children(OpenLeaf& leaf, int free_slot, int n_threads);
+
+    /// Releases the leaf's histogram and `free_slot`, unless a child has them now.
+    void release_unused(OpenLeaf& leaf, int free_slot);
+
+    std::size_t work_of(const OpenLeaf& leaf) const {
+        return leaf.rows.n * matrix_.lanes().size() / 2 + 2 * layout_.n_cells();
+    }
+    int threads_for(const OpenLeaf& leaf) const { return work_of(leaf) < kParallelWork ? 1 : n_threads_; }
+
+    int n_threads() const { return n_threads_; }
+    const GrowOptions& options() const { return options_; }
+    const TreeFacts& facts() const { return rules_.facts(); }
+    const RowPartition& rows() const { return partition_; }
+    const SharedSplitSearch& shared_search() const { return shared_search_; }
+    HistogramPool& pool() { return pool_; }
+    std::size_t n_cells() const { return layout_.n_cells(); }
+
+    /// So many scratches, one for each leaf that is worked on at the same time.
+    std::span<Scratch> scratches(std::size_t n);
+
+private:
+    double gain_by_chance(std::span<const Pair> pairs, double hessian) const;
+    Cell total_of(const RowRange& rows) const;
+    void bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>& children) const;
+
+    const BinnedMatrix& matrix_;
+    const GrowOptions& options_;
+    int n_threads_;
+    HistogramLayout layout_;
+    HistogramBuilder histograms_;
+    HistogramPool pool_;
+    RowPartition partition_;
+    SplitRules rules_;
+    SplitSearch search_;
+    SharedSplitSearch shared_search_;
+    std::vector<Scratch> scratches_;
+};
+
+}  // namespace coterie

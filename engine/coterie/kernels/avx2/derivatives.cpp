@@ -1,0 +1,28 @@
+// kernels/avx2/derivatives.cpp: the shared loops, compiled for AVX2.
+#include "coterie/kernels/derivatives.hpp"
+
+#if defined(COTERIE_HAS_AVX2)
+
+#include <immintrin.h>
+
+#include <bit>
+#include <cmath>
+
+namespace coterie::avx2 {
+namespace {
+
+#include "coterie/kernels/shared/derivatives.inl"
+
+}  // namespace
+
+LossKernels loss_kernels() {
+    return {.log_loss = log_loss, .squared_error = squared_error, .log_sum_exp = log_sum_exp, .softmax = softmax};
+}
+
+RoundingKernels rounding_kernels() { return {.sum_pairs = sum_pairs, .round_pairs = round_pairs}; }
+
+SamplingKernels sampling_kernels() { return {.row_sizes = row_sizes, .mass_below = mass_below, .draw = draw}; }
+
+}  // namespace coterie::avx2
+
+#endif

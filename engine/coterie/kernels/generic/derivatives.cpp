@@ -1,0 +1,22 @@
+// kernels/generic/derivatives.cpp: loops that compilers vectorise, for the processor that every user has.
+#include "coterie/kernels/derivatives.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace coterie::generic {
+namespace {
+
+#include "coterie/kernels/shared/derivatives.inl"
+
+}  // namespace
+
+LossKernels loss_kernels() {
+    return {.log_loss = log_loss, .squared_error = squared_error, .log_sum_exp = log_sum_exp, .softmax = softmax};
+}
+
+RoundingKernels rounding_kernels() { return {.sum_pairs = sum_pairs, .round_pairs = round_pairs}; }
+
+SamplingKernels sampling_kernels() { return {.row_sizes = row_sizes, .mass_below = mass_below, .draw = draw}; }
+
+}  // namespace coterie::generic

@@ -1,0 +1,141 @@
+// The cuts of small nodes: the best of all, the same in every table, and no side of equal ones is preferred.
+#include <set>
+
+#include "random_inputs.hpp"
+
+namespace coterie::tests {
+namespace {
+
+/// A node of n rows whose weights are 1 to 4, as far as there is room.
+template <class Word>
+struct Few {
+    static constexpr std::size_t kMost = sizeof(Word) == 2 ? kMostFewRows : kMostFewNumbers;
+
+    std::vector<std::uint16_t> codes;
+    std::vector<Word> pay;
+    FewPays<Word> rows;
+    std::size_t lane;
+
+    Few(std::uint64_t seed, std::size_t n, std::uint32_t n_codes, std::uint32_t most)
+        : codes(kMost), pay(n), lane((seed + n) % kFewLanes) {
+        const std::uint32_t heaviest = n <= kMost / 4 ? 4 : 1;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint64_t draw = bits_at(seed, i);
+            const auto weight = static_cast<std::uint32_t>(1 + draw % heaviest);
+            const auto target = static_cast<std::uint32_t>((draw >> 8) % (most + 1));
+            codes[i] = static_cast<std::uint16_t>((draw >> 40) % n_codes + (0x10000 - n_codes) * (seed % 2));
+            pay[i] = static_cast<Word>(target * weight << 8 | weight);
+            rows.sum += target * weight;
+            rows.weight += weight;
+        }
+        rows.pay = pay.data();
+        rows.n = n;
+    }
+
+    /// Of a cut after the code, in double precision; -1 where a side is empty.
+    double gain_after(std::uint32_t code) const {
+        double sum = 0.0;
+        double weight = 0.0;
+        for (std::size_t i = 0; i < rows.n; ++i) {
+            if (codes[i] > code) continue;
+            sum += pay[i] >> 8;
+            weight += pay[i] & 0xff;
+        }
+        if (weight == 0.0 || weight == rows.weight) return -1.0;
+        const double distance = sum * rows.weight - weight * rows.sum;
+        return distance * distance / (weight * (rows.weight - weight));
+    }
+
+    /// Of numbers, in one lane of several, which must not mind what the others hold.
+    FewCut cut(const Kernels& table) const {
+        if constexpr (sizeof(Word) == 2) {
+            std::vector<std::uint16_t> own = codes;
+            return table.small_node.cut_classes(own.data(), rows);
+        } else {
+            std::vector<std::uint16_t> lanes(rows.n * kFewLanes);
+            for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = static_cast<std::uint16_t>(bits_at(lane, i));
+            for (std::size_t i = 0; i < rows.n; ++i) lanes[i * kFewLanes + lane] = codes[i];
+            FewCuts cuts;
+            table.small_node.cut_numbers({lanes.data(), lane + 1}, rows, cuts);
+            return cuts[lane];
+        }
+    }
+};
+
+template <class Word>
+void check_best(std::uint32_t most) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed)
+        for (std::size_t n = 1; n <= Few<Word>::kMost; ++n)
+            for (const std::uint32_t n_codes : {1u, 3u, 40u, 65'535u}) {
+                Few<Word> few(seed, n, n_codes, most);
+                few.rows.salt = static_cast<std::uint16_t>(bits_at(seed, n));
+                double best = -1.0;
+                for (std::size_t i = 0; i < n; ++i) best = std::max(best, few.gain_after(few.codes[i]));
+                const FewCut slow = few.cut(generic_kernels());
+                check_near(slow.gain, best, 1e-6 * std::abs(best));
+                if (best >= 0.0) check_near(few.gain_after(slow.code), best, 1e-6 * best);
+                for (const Kernels* table : kernel_tables()) {
+                    const FewCut fast = few.cut(*table);
+                    check_equal(std::bit_cast<std::uint32_t>(fast.gain), std::bit_cast<std::uint32_t>(slow.gain));
+                    if (best >= 0.0) check_equal(fast.code, slow.code);
+                }
+            }
+}
+
+const Test few_classes("the cut of few rows of two classes is the best one, with the same bits in every table",
+                       [] { check_best<std::uint16_t>(1); });
+
+const Test few_numbers("the cut of few rows of numbers is the best one, with the same bits in every table",
+                       [] { check_best<std::uint32_t>((1u << 24) / (kMostFewNumbers + 1) - 1); });
+
+const Test no_favourite("which of two equal cuts is taken depends on the salt", [] {
+    // One row of class 1 on either side of two of class 0: to cut it off is as good at both ends.
+    Few<std::uint16_t> few(0, 4, 1, 0);
+    few.codes[0] = 10, few.codes[1] = 20, few.codes[2] = 30, few.codes[3] = 40;
+    few.pay = {0x101, 0x001, 0x001, 0x101};
+    few.rows.pay = few.pay.data();
+    few.rows.sum = 2;
+    few.rows.weight = 4;
+    for (const Kernels* table : kernel_tables()) {
+        std::set<std::uint32_t> taken;
+        for (std::uint16_t salt = 0; salt < 64; ++salt) {
+            few.rows.salt = salt;
+            taken.insert(few.cut(*table).code);
+        }
+        check_equal(taken.size(), std::size_t{2});
+        check(taken.contains(10) && taken.contains(30), "both ends are taken at times");
+    }
+});
+
+const Test picked("codes of some columns are picked, and the lanes named where one is missing, in every table", [] {
+    for (const std::size_t stride : {20u, 32u, 52u, 64u, 100u})
+        for (std::size_t n_columns = 1; n_columns <= kFewLanes; ++n_columns) {
+            constexpr std::size_t kRows = 40;
+            std::vector<std::uint16_t> codes(kRows * stride);
+            for (std::size_t i = 0; i < codes.size(); ++i)
+                codes[i] = static_cast<std::uint16_t>(bits_at(stride, i) % (i % stride % 3 == 0 ? 30 : 30'000));
+            std::vector<std::uint32_t> columns(n_columns);
+            for (std::size_t lane = 0; lane < n_columns; ++lane)
+                columns[lane] = static_cast<std::uint32_t>(bits_at(n_columns, lane) % stride);
+            std::vector<WordRecord> records(n_columns * 2);
+            for (std::size_t i = 0; i < records.size(); ++i)
+                records[i] = {.pay = 0, .row = static_cast<std::uint32_t>(bits_at(3, i) % kRows)};
+            for (const Kernels* table : kernel_tables()) {
+                std::vector<std::uint16_t> out(records.size() * kFewLanes);
+                const std::uint32_t missing =
+                    table->small_node.pick_codes({codes.data(), stride, 0, 0}, records.data(), records.size(),
+                                                 columns.data(), n_columns, out.data());
+                std::uint32_t expected = 0;
+                for (std::size_t i = 0; i < records.size(); ++i)
+                    for (std::size_t lane = 0; lane < n_columns; ++lane) {
+                        const std::uint16_t code = codes[records[i].row * stride + columns[lane]];
+                        check_equal(out[i * kFewLanes + lane], code);
+                        expected |= std::uint32_t{code == 0} << lane;
+                    }
+                check_equal(missing, expected);
+            }
+        }
+});
+
+}  // namespace
+}  // namespace coterie::tests

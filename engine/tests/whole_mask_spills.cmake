@@ -1,0 +1,56 @@
+# GCC 12 may spill a mask register with fewer bytes than it loads afterwards, where a mask was widened as a whole number;
+# the other bytes are whatever the stack held. No object with masks may do that.
+# Call: cmake -DOBJDUMP=<program> -DOBJECTS=<list> -P whole_mask_spills.cmake
+set(register "%[a-z0-9]+")
+set(slot "-?0x[0-9a-f]+[(]%r[sb]p[)]")
+
+# The bytes that an instruction moves between a stack slot and a register.
+function(bytes_moved instruction operand result)
+  if(instruction MATCHES "^kmov")
+    string(REGEX REPLACE "^kmov(.)$" "\\1" suffix "${instruction}")
+    string(REPLACE "b" 1 suffix "${suffix}")
+    string(REPLACE "w" 2 suffix "${suffix}")
+    string(REPLACE "d" 4 suffix "${suffix}")
+    string(REPLACE "q" 8 bytes "${suffix}")
+  elseif(instruction MATCHES "^(lea|mov[sz])")
+    set(bytes 0)  # an address, or a load that is narrower than its register
+  elseif(operand MATCHES "^%r([a-ds][a-z]|[0-9]+$)")
+    set(bytes 8)
+  elseif(operand MATCHES "^%(e|r[0-9]+d)")
+    set(bytes 4)
+  else()
+    set(bytes 0)  # bytes, words and vectors: not how a mask is loaded
+  endif()
+  set(${result} "${bytes}" PARENT_SCOPE)
+endfunction()
+
+foreach(object ${OBJECTS})
+  execute_process(COMMAND "${OBJDUMP}" -d --no-show-raw-insn "${object}" OUTPUT_VARIABLE code COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "\n[0-9a-f]+ <[^\n]*|\t[a-z0-9]+ +(${slot},${register}|[^ ,\n]+,${slot})" lines "${code}")
+  set(spills "")  # names of the variables that hold the bytes spilled to a slot
+  foreach(line ${lines})
+    if(line MATCHES "^\n[0-9a-f]+ <(.*)>")
+      set(function "${CMAKE_MATCH_1}")
+      foreach(spill ${spills})
+        unset(${spill})
+      endforeach()
+      set(spills "")
+    elseif(line MATCHES "^\t([a-z0-9]+) +([^ ,]+),(${slot})$")
+      set(instruction "${CMAKE_MATCH_1}")
+      set(from "${CMAKE_MATCH_2}")
+      string(REGEX REPLACE "[^a-z0-9-]" "" spill "spill${CMAKE_MATCH_3}")
+      unset(${spill})
+      if(from MATCHES "^%k[0-7]$")
+        bytes_moved("${instruction}" "${from}" ${spill})
+        list(APPEND spills ${spill})
+      endif()
+    elseif(line MATCHES "^\t([a-z0-9]+) +(${slot}),(${register})$")
+      bytes_moved("${CMAKE_MATCH_1}" "${CMAKE_MATCH_3}" loaded)
+      string(REGEX REPLACE "[^a-z0-9-]" "" spill "spill${CMAKE_MATCH_2}")
+      if(DEFINED ${spill} AND loaded GREATER ${spill})
+        message(FATAL_ERROR "${object}: ${function} stores a mask with ${${spill}} bytes and loads it with ${loaded}:\n"
+                            "${line}\nJoin masks by _mm512_kunpackd and the like instead of widening them.")
+      endif()
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,79 @@
+"""Raw predictions of fitted boosting: of all its rounds, after each of them, or of a copy with only the first."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._params import check_first
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.encoding import Encoded
+from coterie.errors import InvalidParameter
+
+Model = TypeVar("Model", bound=Any)
+
+# What was found out with all rounds.
+_OF_ALL_ROUNDS = ("_trace", "_as_grown", "oob_score_", "oof_prediction_", "oof_proba_")
+
+
+def add_scores(
+    forest: Any,
+    start: FloatArray,
+    encoded: Encoded,
+    n_threads: int,
+    trees: tuple[int, int | None] = (0, None),
+) -> FloatArray:
+    """What the trees add to `start`, which is one row for all or one for each.
+
+    `trees` selects them: the number of the first one, and how many, or None for all that follow.
+    """
+    scores = np.empty((encoded.n_rows, start.shape[-1]))
+    scores[:] = start
+    forest.add_scores(encoded.values, encoded.n_levels, scores.reshape(-1), n_threads, *trees)
+    return scores
+
+
+def staged_scores(
+    forest: Any, rounds: AnyArray, start: FloatArray, encoded: Encoded, n_threads: int
+) -> Iterator[FloatArray]:
+    """The scores after each round, shape (n_rows, n_outputs); each is an array of its own.
+
+    The forest holds the trees round by round; `rounds` is the number of rounds of each booster.
+    """
+    scores, place = start, 0
+    for number in range(int(rounds.max(initial=0))):
+        n_trees = forest.n_outputs * int((rounds > number).sum())
+        scores = add_scores(forest, scores, encoded, n_threads, (place, n_trees))
+        place += n_trees
+        yield scores
+
+
+def first_rounds(model: Model, n_rounds: int) -> Model:
+    """A copy whose forest ends after these rounds; the model stays as it is."""
+    check_is_fitted(model, "forest_")
+    n_rounds = check_first("n_rounds", n_rounds, model.n_estimators_)
+    if n_rounds < model.n_estimators_:
+        check_staged(model.dropout_rate)
+    short = copy.copy(model)
+    for name in _OF_ALL_ROUNDS:
+        short.__dict__.pop(name, None)
+    short.forest_ = copy.deepcopy(model.forest_)
+    n_trees = sum(int((model.rounds_ > number).sum()) for number in range(n_rounds))
+    short.forest_.truncate(n_trees * model.forest_.n_outputs)
+    short.rounds_ = np.minimum(model.rounds_, n_rounds)
+    short.n_estimators_ = n_rounds
+    return short
+
+
+def check_staged(dropout_rate: float) -> None:
+    """Refuse to take a model of dropout apart."""
+    if dropout_rate > 0:
+        raise InvalidParameter(
+            f"dropout_rate={dropout_rate} leaves no stages to predict: rounds changed the weights of earlier ones.",
+            parameter="dropout_rate",
+            received=dropout_rate,
+            allowed="0",
+            hint="Fit models of fewer rounds to compare them.",
+        )
