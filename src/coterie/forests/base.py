@@ -18,8 +18,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.explain.shap import ShapInputs
-from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
