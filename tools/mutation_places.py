@@ -37,7 +37,6 @@ _TUNING = re.compile("ONCE|BLOCK|SECONDS|THREADS|COPIES")
 # Where numbers are pixels, colours and lengths of lines.
 _LAYOUT = (
     "plots/",
-    "report/specification.py",
     "report/html_page.py",
     "report/plain_text.py",
     "trees/drawing.py",

@@ -69,6 +69,18 @@ class CoterieError(Exception):
         self.column = column
         self.row = row
 
+    @classmethod
+    def expecting(cls, what: str, allowed: str, parameter: str, received: object, **others: Any) -> Self:
+        """The error of what is not as it should be: a message of what it is, and of what was expected.
+
+        Examples
+        --------
+        >>> str(InvalidInput.expecting("The model has 3 targets", "one target", "model", 3, hint="Fit one for each."))
+        'The model has 3 targets; expected one target. Fit one for each.'
+        """
+        message = f"{what}; expected {allowed}."
+        return cls(message, parameter=parameter, received=received, allowed=allowed, **others)
+
     def within(self, place: str) -> Self:
         """The same error, whose text begins with the part of the input that it is about, such as `eval_set`."""
         return type(self)(f"{place}: {self.message}", **self._fields())

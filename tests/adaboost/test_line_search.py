@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.adaboost._line_search import best_step
+from coterie.adaboost._functional_descent import best_step
 
 
 @pytest.mark.parametrize("least", [1e-200, 1e-9, 0.3, 1.0, 77.0, 1e12, 1e200])

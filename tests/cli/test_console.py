@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages
 from coterie.cli.errors import DATA, CommandError, exit_code_of
 from coterie.fitting.monitor import FitEvent, active_monitors, emit
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from coterie.cli.metrics import MetricInputs, measured
+from coterie.cli.evaluate import MetricInputs, measured
 from tests.helpers.command import coterie, done, error_of, failed, flats, json_of, read_csv, write_csv
 
 NEW = flats(60, seed=1)

@@ -145,7 +145,7 @@ def test_a_full_disk_is_explained_and_leaves_the_old_file(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("coterie.files.storing.os.fsync", full)
+    monkeypatch.setattr("coterie.files.source.os.fsync", full)
     text = failed(1, "fit", data, "-t", "rent", "-o", path, *QUICK)
 
     assert f"{path} cannot be written: no space is left on the disk. Free some" in text

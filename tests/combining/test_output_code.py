@@ -14,8 +14,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from coterie import DecisionTreeClassifier, OutputCodeClassifier
-from coterie.combining._code_matrix import code_matrix, separation
-from coterie.combining._decoding import LOSSES, coupled, distances
+from coterie.combining._code_matrix import LOSSES, code_matrix, coupled, distances, separation
 from coterie.errors import InvalidParameter, InvalidType
 from tests.naive.output_code import naive_distances, opposed
 

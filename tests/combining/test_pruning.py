@@ -27,7 +27,7 @@ from coterie import (
     VotingRegressor,
     prune,
 )
-from coterie.combining._pruning_order import (
+from coterie.combining.pruning import (
     losses_along,
     margin_distance_order,
     reduced_error_order,

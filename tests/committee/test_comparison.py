@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.neighbors import KNeighborsRegressor
 
 from coterie import CommitteeRegressor, DecisionTreeRegressor, compare
-from coterie.committee._fold_scores import fold_mean
+from coterie.committee.comparison import fold_mean
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.monitor import FitEvent, monitored
 

@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from coterie import CommitteeRegressor, GradientBoostingRegressor, RandomForestRegressor
 from coterie.committee import _portfolio_run
-from coterie.committee._clock import Clock, Deadline, Forecast
 from coterie.committee._committee_base import BaseCommittee
-from coterie.committee._committee_data import CommitteeData, FitLimits
+from coterie.committee._committee_data import Clock, CommitteeData, Deadline, FitLimits, Forecast
 from coterie.committee._portfolio_run import PortfolioRun
 from coterie.committee.metrics import RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import Entry, Shape, portfolio_of

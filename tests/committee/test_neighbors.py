@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from coterie.committee.neighbors import NeighborsClassifier, NeighborsRegressor
+from coterie.committee.numeric_pipeline import NeighborsClassifier, NeighborsRegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))

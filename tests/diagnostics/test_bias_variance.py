@@ -27,8 +27,8 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.diagnostics import BiasVariance, bias_variance
-from coterie.diagnostics._decompositions import domingos, kohavi_wolpert, squared_error
-from coterie.diagnostics.votes.stages import staged_predictions
+from coterie.diagnostics.bias_variance import domingos, kohavi_wolpert, squared_error
+from coterie.diagnostics.votes import staged_predictions
 from coterie.errors import InvalidInput, InvalidParameter
 from tests.naive.bias_variance import naive_domingos, naive_kohavi_wolpert, naive_squared
 

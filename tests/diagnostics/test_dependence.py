@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from coterie import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from coterie.data.prepare import read_table
 from coterie.diagnostics import dependence, interaction_strength
-from coterie.diagnostics._grid import grid_of, levels_by_likeness
+from coterie.diagnostics.dependence import grid_of, levels_by_likeness
 from coterie.errors import CoterieError, InvalidParameter
 from tests.naive.dependence import naive_effects
 

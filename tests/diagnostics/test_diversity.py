@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 import coterie
 from coterie.diagnostics import Ambiguity, Diversity, diversity
 from coterie.diagnostics.diversity import diversity_of
-from coterie.diagnostics.votes.compared_members import member_predictions_of
+from coterie.diagnostics.votes import member_predictions_of
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.members.member_predictions import MemberPredictions
 from tests.naive.diversity import naive_kappa, naive_pair, naive_whole

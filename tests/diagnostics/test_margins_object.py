@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from coterie.diagnostics import Margins
-from coterie.diagnostics.votes.voting_margins import voting_margins
+from coterie.diagnostics.votes import voting_margins
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.votes import VoteCount
 from tests.naive.margins import naive_share

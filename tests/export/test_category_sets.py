@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.export.readers.category_sets import CategorySet, code_sets
+from coterie.export.readers.raw_tree import CategorySet, code_sets
 
 SETS = st.lists(
     st.builds(

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 import coterie
 from coterie.export import to_onnx
-from coterie.export.writers.onnx_columns import write_features
-from coterie.export.writers.onnx_graph import Graph
-from coterie.export.writers.onnx_links import write_labels, write_numbers, write_probabilities
+from coterie.export.writers.onnx_model import write_features, write_labels, write_numbers, write_probabilities
+from coterie.export.writers.onnx_trees import Graph
 from coterie.trees.column_readings import (
     LookUp,
     PairLookUp,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.export.readers.single_precision import at_most, less_than
+from coterie.export.readers.raw_tree import at_most, less_than
 
 DOUBLES = st.floats(allow_nan=False)
 SINGLES = st.floats(allow_nan=False, width=32)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from coterie.errors import ModelFileError
 from coterie.export.readers.assemble import Findings, assemble
-from coterie.export.readers.category_sets import CategorySet
-from coterie.export.readers.raw_tree import LinearLeaf, RawTree
+from coterie.export.readers.raw_tree import CategorySet, LinearLeaf, RawTree
 from coterie.trees.links import NumberLink
 from tests.naive.imported_tree import answer_of, leaf_of
 

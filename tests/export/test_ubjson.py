@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.errors import ModelFileError
-from coterie.export.readers.ubjson import read_ubjson
+from coterie.export.readers.xgboost_tree import read_ubjson
 
 
 def written(value: Any) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 import coterie
 from coterie.errors import InvalidInput, InvalidType, ModelFileError
 from coterie.files import container
-from coterie.files.coded import coded_array, decoded_array, most_decoded
+from coterie.files.arrays import coded_array, decoded_array, most_decoded
 from coterie.files.container import Container, is_mapped
 from coterie.files.source import opened
 from tests.helpers.mutations import Opened, loaded, stored, stored_plainly
@@ -96,8 +96,8 @@ def test_a_byte_that_is_neither_true_nor_false_is_refused() -> None:
 
 
 def test_a_model_of_next_to_nothing_is_stored_without_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coterie.files.coded._ALWAYS", 0)
-    monkeypatch.setattr("coterie.files.coded._TIMES", 0)
+    monkeypatch.setattr("coterie.files.arrays._ALWAYS", 0)
+    monkeypatch.setattr("coterie.files.arrays._MOST_TIMES", 0)
     assert most_decoded(10**9) == 0
     model = coterie.GradientBoostingRegressor(n_estimators=3).fit(X, Y)
     data = stored(model)

@@ -7,7 +7,7 @@ import pytest
 
 import coterie
 from coterie.errors import InvalidType, ModelFileError
-from coterie.files.notes import read_notes
+from coterie.files.summary import read_notes
 from tests.helpers.mutations import stored
 
 TREE = coterie.DecisionTreeRegressor().fit([[0], [1], [2]], [1.0, 2.0, 4.0])

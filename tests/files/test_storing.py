@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie.files.storing import replace_file
+from coterie.files.source import replace_file
 
 
 def fitted(seed: int, n_trees: int = 3) -> coterie.RandomForestRegressor:

@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 import coterie
 from coterie.errors import ModelFileError
-from coterie.files.json_text import canonical
+from coterie.files.container import canonical
 from coterie.losses import CustomLoss, Huber, Quantile, Tweedie
 from tests.helpers.alike import differences
 from tests.helpers.mutations import loaded, stored

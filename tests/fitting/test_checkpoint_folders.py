@@ -238,9 +238,9 @@ def test_a_part_of_another_fit_with_a_name_of_this_one_is_noticed(tmp_path: Path
 
 
 def test_a_disk_that_is_full_does_not_end_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from coterie.files import checkpoint_files
+    from coterie.files import model_files
 
-    replace_file, calls = checkpoint_files.replace_file, []
+    replace_file, calls = model_files.replace_file, []
 
     def full_for_a_while(path: Any, chunks: Any) -> None:
         calls.append(path)
@@ -248,7 +248,7 @@ def test_a_disk_that_is_full_does_not_end_a_fit(tmp_path: Path, monkeypatch: pyt
             raise OSError(28, "No space left on device")
         replace_file(path, chunks)
 
-    monkeypatch.setattr(checkpoint_files, "replace_file", full_for_a_while)
+    monkeypatch.setattr(model_files, "replace_file", full_for_a_while)
     with pytest.warns(UserWarning, match="could not be written, and will be tried again.*No space left"):
         model = boosting(tmp_path).fit(X, SIGNAL)
     assert bits(model) == whole(boosting)

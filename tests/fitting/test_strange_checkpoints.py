@@ -10,7 +10,7 @@ import pytest
 import coterie
 from coterie import Checkpoint
 from coterie.errors import CoterieError, ModelFileError
-from coterie.files.checkpoint_files import CheckpointFolder
+from coterie.files.model_files import CheckpointFolder
 from tests.helpers.checkpoints import SIGNAL, X, Y
 
 LABELS = Y["two classes"]

@@ -14,7 +14,7 @@ from coterie import (
     RandomForestRegressor,
 )
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.forests._leaf_quantiles import LeafTargets
+from coterie.forests._regressor_base import LeafTargets
 from tests.naive.forest_oob import answers_of_trees, draws
 
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from coterie.errors import InvalidInput
-from coterie.forests._importance_test import importance_test
+from coterie.forests._analysis import importance_test
 
 
 @settings(max_examples=50, deadline=None)

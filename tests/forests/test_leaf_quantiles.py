@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from coterie import _engine
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.forests._leaf_quantiles import LeafTargets
+from coterie.forests._regressor_base import LeafTargets
 from tests.naive.forest_arrays import ForestArrays, random_forest
 from tests.naive.leaf_quantiles import naive_quantiles
 

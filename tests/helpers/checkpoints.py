@@ -11,7 +11,7 @@ import pytest
 from sklearn.utils import Bunch
 
 import coterie
-from coterie.files.checkpoint_files import CheckpointFolder
+from coterie.files.model_files import CheckpointFolder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

@@ -11,8 +11,7 @@ from unittest import mock
 import numpy as np
 
 import coterie
-from coterie.files.container import DTYPES, Container, chunks_of
-from coterie.files.json_text import canonical
+from coterie.files.container import DTYPES, Container, canonical, chunks_of
 from coterie.files.source import ByteSource
 
 NASTY_NUMBERS = (
@@ -59,7 +58,7 @@ def stored(model: Any, **options: Any) -> bytes:
 
 def stored_plainly(model: Any) -> bytes:
     """As files were written in format 1: every array of every tree as it is."""
-    with mock.patch("coterie.files.engine_trees.forest_streams", return_value=None):
+    with mock.patch("coterie.files.engine_objects.forest_streams", return_value=None):
         return stored(model, compact=False)
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coterie.combining._combine import RankScales, majority, mean, median
-from coterie.combining._simplex import least_log_loss, least_squares
+from coterie.combining._combine import RankScales, least_log_loss, least_squares, majority, mean, median
 from tests.naive.simplex import smallest_on_simplex
 
 QUICK: dict[str, Any] = {"deadline": None, "derandomize": True, "suppress_health_check": list(HealthCheck)}

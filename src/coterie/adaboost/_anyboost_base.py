@@ -1,7 +1,7 @@
 """What the two estimators of AnyBoost share: from a table to a descent, and from its members to scores."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -51,8 +51,6 @@ from coterie.members.base_learner import (
     new_table,
     tags_of_learner,
 )
-
-__all__ = ["ANYBOOST_PARAMS", "BaseAnyBoost"]
 
 ANYBOOST_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
@@ -108,7 +106,26 @@ class BaseAnyBoost(Estimator):
     n_features_in_: int
     _unit: float
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, resume: bool) -> Self:
+    # What those of classes and those of numbers each define.
+    _set_target: Callable[[TrainingData], None]
+    _loss: Callable[[], Loss]
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+    ) -> Self:
+        """Fit to a table and its target.
+
+        Parameters
+        ----------
+        X : any table that the learner takes; it is given to members as it is
+        y : labels of any type, or numbers, of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts; rows of weight 0 are left out.
+        eval_set : tuple (X, y) or (X, y, weight), default=None
+            Rows that are evaluated after each round, which decides when to stop.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
         with self._fitting(X, y, resume=resume) as run:
             train = prepare_training(self, X, y, sample_weight, task=self._task)
             self._set_target(train)
@@ -323,9 +340,3 @@ class BaseAnyBoost(Estimator):
 
     def _has_work(self) -> bool:
         return True
-
-    def _set_target(self, train: TrainingData) -> None:
-        raise AssertionError("the classifier and the regressor each define this")
-
-    def _loss(self) -> Loss:
-        raise AssertionError("the classifier and the regressor each define this")

@@ -22,14 +22,6 @@ from coterie.adaboost._training import AdaBoostSettings, RoundLog
 from coterie.fitting.estimator import FitSignature
 from coterie.fitting.fitted_state import CLASSES_FITTED, TABLE_FITTED, require, verify_columns
 
-__all__ = [
-    "ADABOOST_CLASSIFIER_FITTED",
-    "ADABOOST_REGRESSOR_FITTED",
-    "ANYBOOST_CLASSIFIER_FITTED",
-    "ANYBOOST_FITTED",
-    "verify_votes",
-]
-
 _ADABOOST: Fitted = {
     **TABLE_FITTED,
     "estimators_": list_of(MODEL | list_of(MODEL)),

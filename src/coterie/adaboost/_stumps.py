@@ -14,8 +14,6 @@ from coterie.data.encoding import Encoded
 from coterie.data.prepare import Encoder, TrainingData, prepare_prediction
 from coterie.data.table import Schema
 
-__all__ = ["Stump", "StumpFitter", "stump_shares", "table_of"]
-
 
 def _score_of(algorithm: str, n_classes: int) -> Any:
     """What the best stump is best at: what the algorithm requires of members, or where that is vague, least squares."""

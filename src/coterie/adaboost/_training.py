@@ -23,15 +23,17 @@ from coterie._params import (
 from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray
 from coterie._value_types import ANY, FLOAT_VECTOR, MODEL, NONE, NUMBER, TEXT, dict_of, list_of
-from coterie.adaboost._corrective_rounds import CorrectiveRounds, JointVotes, LeastLoss, WidestMargin
-from coterie.adaboost._learner_tables import as_given_to_learners
-from coterie.adaboost._learners import Learner, WeightedDraws, check_learner
+from coterie.adaboost._learners import Learner, WeightedDraws, as_given_to_learners, check_learner
 from coterie.adaboost._rounds import (
+    CorrectiveRounds,
     Fitter,
+    JointVotes,
+    LeastLoss,
     MemberRounds,
     Rounds,
     StumpRounds,
     Tally,
+    WidestMargin,
     chosen_classes,
     scores_of_shares,
 )
@@ -45,17 +47,6 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists
 from coterie.fitting.eval_set import EvalSet
 from coterie.members.weight_parameter import weight_parameter
-
-__all__ = [
-    "ADABOOST_PARAMS",
-    "AdaBoostSettings",
-    "EvalErrorTracker",
-    "RoundLog",
-    "boost",
-    "check_together",
-    "method_of",
-    "rounds_for",
-]
 
 ADABOOST_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],

@@ -17,21 +17,6 @@ from scipy.special import expit, softmax
 
 from coterie._typing import AnyArray, BoolArray, FloatArray
 
-__all__ = [
-    "ALGORITHMS",
-    "MOST_VOTE",
-    "Algorithm",
-    "MemberVotes",
-    "VoteDecision",
-    "centred_logs",
-    "decide_vote",
-    "gains_of",
-    "leads_of",
-    "one_hot",
-    "probabilities",
-    "samme_vote",
-]
-
 Algorithm = Literal["samme", "confidence", "real", "gentle"]
 ALGORITHMS = ("samme", "confidence", "real", "gentle")
 

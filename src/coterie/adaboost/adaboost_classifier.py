@@ -11,7 +11,7 @@ from coterie._params import Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost._fitted import ADABOOST_CLASSIFIER_FITTED, verify_votes
-from coterie.adaboost._learner_tables import checked_rows, prepare_rows
+from coterie.adaboost._learners import checked_rows, prepare_rows
 from coterie.adaboost._predictions import BaseAdaBoost
 from coterie.adaboost._rounds import scores_of_shares
 from coterie.adaboost._stumps import Stump, stump_shares, table_of
@@ -33,8 +33,6 @@ from coterie.fitting.estimator import FitRun, FitSignature, signature_of
 from coterie.fitting.eval_set import EvalSet, read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_continues, check_no_fewer
-
-__all__ = ["AdaBoostClassifier"]
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,6 @@ from coterie.members.base_learner import (
 )
 from coterie.members.member_predictions import MemberPredictions, numbered
 
-__all__ = ["AdaBoostRegressor"]
-
 # From errors as shares of the largest to losses from 0 to 1.
 _LOSSES: dict[str, Callable[[FloatArray], FloatArray]] = {
     "linear": lambda share: share,

@@ -22,15 +22,12 @@ from coterie.data.table import Table
 from coterie.errors import CoterieError
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.forests.base import BaseForest
-from coterie.forests.checkpoint_trees import CheckpointedTrees
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from coterie.forests.growth import STEP, has_settled
+from coterie.forests.growth import STEP, CheckpointedTrees, has_settled
 from coterie.forests.out_of_bag import OutOfBag
 from coterie.forests.plan import BagPlan
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-__all__ = ["KnownOob", "forest_on_bags", "grow_together", "tree_predictions"]
 
 _FORESTS = {
     (DecisionTreeClassifier, "best"): RandomForestClassifier,

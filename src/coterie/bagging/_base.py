@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Params, in_short, is_auto, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
 from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, grow_together, tree_predictions
-from coterie.bagging._bags import Bag, Bags, ColumnDraws
-from coterie.bagging._out_of_bag import OobSums
+from coterie.bagging._bags import Bag, Bags, ColumnDraws, OobSums
 from coterie.bagging._plan import (
     BAGGING_PARAMS,
     BagFitSignature,
@@ -54,12 +53,10 @@ from coterie.members.fit_members import (
     in_parallel,
 )
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
+from coterie.members.named_members import labels_of
 from coterie.members.response import ResponseMethod
-from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
-from coterie.members.weight_parameter import weight_params
+from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
 from coterie.trees.tree_sum import TreeSum, labels_by_target
-
-__all__ = ["BaseBagging"]
 
 _MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
 _ROWS_AT_ONCE = 2**23  # rows of all these bags
@@ -110,9 +107,30 @@ class BaseBagging(Estimator):
     _oob: OobSums | KnownOob | None
     _trees: BaseForest | None  # whose trees are the members, if they grew together
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any], resume: bool) -> Self:
+    # What those of classes and those of numbers each define.
+    _default: Callable[[], Any]
+    _response_method: Callable[[Any], ResponseMethod]
+    _set_target: Callable[[Target], None]
+    _truth: Callable[[Target], AnyArray]
+    _n_columns: Callable[[], int]
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : any table, as the learner takes it
+        y : labels of any type, or numbers, one for each row; several numbers where the learner can learn several
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
+        """
         with self._fitting(X, y, resume=resume) as run:
-            data = self._prepare(X, y, sample_weight, others)
+            data = self._prepare(X, y, sample_weight, fit_params)
             learner = self._learner()
             bags = bags_for(self, data, learner)
             columns = ColumnDraws.of(self.max_features, data.outline, replace=bool(self.bootstrap_features))
@@ -197,7 +215,7 @@ class BaseBagging(Estimator):
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
         contents = contents_of(X, outline, target)
         return BaggingData(
-            X, outline, target, self._labels(target), weight, params_of_learner(self, others), contents
+            X, outline, target, labels_of(target), weight, params_of_learner(self, others), contents
         )
 
     def _begin(self, state: BaggingState | None) -> None:
@@ -214,7 +232,7 @@ class BaseBagging(Estimator):
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new members.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _grow(
@@ -534,24 +552,6 @@ class BaseBagging(Estimator):
             return self._task == "regression" and bool(get_tags(learner).target_tags.multi_output)
         except Exception:  # fit reports whatever is wrong with the learner
             return False
-
-    def _default(self) -> Any:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _response_method(self, learner: Any) -> ResponseMethod:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _labels(self, target: Target) -> AnyArray:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _truth(self, target: Target) -> AnyArray:
-        raise AssertionError("bagging of classes and of numbers each define this")
-
-    def _n_columns(self) -> int:
-        raise AssertionError("bagging of classes and of numbers each define this")
 
 
 @dataclass(frozen=True)

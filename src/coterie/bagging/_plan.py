@@ -33,17 +33,6 @@ from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_no_fewer
 from coterie.forests.plan import BagPlan, copies_of, plan_bags
 from coterie.members.weight_parameter import weight_params
 
-__all__ = [
-    "BAGGING_PARAMS",
-    "BagFitSignature",
-    "BaggingData",
-    "bags_for",
-    "check_continues",
-    "check_together",
-    "contents_of",
-    "takes_weight",
-]
-
 BAGGING_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
     "n_estimators": [Integer(1), OneOf("auto")],

@@ -1,6 +1,6 @@
 """Bagging: copies of any learner, each fitted to rows and columns of its own, whose predictions are averaged."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -8,19 +8,142 @@ from sklearn.utils.metaestimators import available_if
 
 from coterie._documentation import documented
 from coterie._params import ArrayLike, Boolean, OneOf, Params
-from coterie._storage import Fitted, storable_estimator
+from coterie._storage import Fitted, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
+from coterie._value_types import (
+    ANY,
+    COUNT,
+    INTEGERS,
+    LABELS,
+    MODEL,
+    NONE,
+    NUMBER,
+    TEXT,
+    array,
+    dict_of,
+    instance,
+    list_of,
+)
+from coterie.bagging._bagged_trees import KnownOob
+from coterie.bagging._bags import Bags, OobSums
 from coterie.bagging._base import BaseBagging
-from coterie.bagging._fitted import BAGGING_CLASSIFIER_FITTED, BAGGING_REGRESSOR_FITTED
-from coterie.bagging._parameter_docs import bagging_texts
-from coterie.bagging._plan import BAGGING_PARAMS
+from coterie.bagging._plan import BAGGING_PARAMS, BagFitSignature
+from coterie.data.parts import Columns
+from coterie.data.table import Schema
 from coterie.data.target import Target
+from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import ResponseFunctions
+from coterie.forests.tree_members import FORESTS, Members
 from coterie.members.named_members import verify_members
+from coterie.members.parameter_docs import MEMBER_WORDS
 from coterie.members.response import ResponseMethod, method_of
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["BaggingClassifier", "BaggingRegressor"]
+_PARAMETERS = """\
+    estimator : estimator or None
+        The learner, of which every member is a copy; None: {default}.
+    n_estimators : int or "auto"
+        Members. 10 is scikit-learn's number. "auto" fits 25 at a time, from 50 to 1,000, until the last doubling of
+        their number has lowered the out-of-bag error by less than 0.5 %.
+    max_samples : int, float or None
+        Rows that each member draws: a number, a fraction, or as many as there are.
+    max_features : int, float, {{"sqrt", "log2"}} or None
+        Columns that each member sees, drawn for each of them: a number, a fraction, or all.
+    bootstrap : {bootstrap}
+        Which rows each member sees, its bag. True: drawn with replacement. False: `max_samples` of them, each at most
+        once, or all. "partition": parts of `max_samples` rows that do not overlap, then new parts.{balanced} A list
+        holds the numbers of the rows of each member: bags of one's own, such as whole groups or blocks of time.
+    bootstrap_features : bool
+        Whether columns are drawn with replacement. A column that is drawn twice is seen once, so members see about
+        63 % of as many columns as there are.
+    oob_score : bool, "auto", str or callable
+        Whether training rows are scored by the members that did not draw them. "auto": wherever there are such rows.
+        By {metric}; by the name of a scikit-learn scorer, a scorer, or a function of true and predicted targets.
+        Unless it is "auto", a warning says how many rows no member left out.
+{voting}{on_error}    warm_start : bool
+        Continue from the last fit to the same rows with more members; the result is that of one longer fit.
+{n_jobs}    random_state : int, RandomState, Generator or None
+        The seed of what is drawn, and of members whose own random_state is None. Draws depend on what rows hold, not on
+        their order.
+{verbose}    checkpoint : str, path, Checkpoint or None
+        A folder to keep members in while others are fitted, so that `fit(resume=True)` goes on if the fit is
+        interrupted.
+
+    Attributes
+    ----------
+    estimator_ : the learner
+    estimators_ : list of fitted members
+    n_estimators_ : int, their number
+    estimators_samples_ : list of arrays
+        The rows that each member drew, as often as it drew them.
+    estimators_features_ : list of arrays
+        The places of the columns that each member sees.
+{classes}    dropped_ : dict
+        Why members failed, by name; empty unless on_error="drop".
+    feature_importances_ : array of shape (n_columns,)
+        The mean of the members' importances, if they have them.
+    oob_score_ : float
+    {oob} : array
+        The mean prediction of the members that did not draw a row; NaN where there are none.
+    oob_coverage_ : array of ints, how many members these are
+    oob_errors_ : array of shape (n_estimators_,)
+        After each member, {error} out of bag.
+    pruning_path_ : Bunch
+        The order of the members and the loss after each, if `coterie.prune` chose from them.
+"""
+_VOTING = """\
+    voting : {"auto", "soft", "hard"}
+        "soft": the mean of the members' probabilities. "hard": each member votes for a class. "auto": soft where
+        members have probabilities, else hard.
+"""
+_BALANCED = """
+        "balanced": as many of each class, with replacement, as the rarest class has rows, or `max_samples` of each.
+       """
+_CLASSES = """\
+    classes_ : array of the labels
+    n_classes_ : int
+"""
+
+
+def bagging_texts(estimator: type) -> str:
+    """Parameters and attributes of a class of bagging."""
+    of_classes = issubclass(estimator, ClassifierMixin)
+    return _PARAMETERS.format(
+        **{name: MEMBER_WORDS[name] for name in ("on_error", "n_jobs", "verbose")},
+        default="a `DecisionTreeClassifier`" if of_classes else "a `DecisionTreeRegressor`",
+        bootstrap='bool, "balanced", "partition" or list of arrays'
+        if of_classes
+        else 'bool, "partition" or list of arrays',
+        balanced=_BALANCED if of_classes else "",
+        metric="accuracy" if of_classes else "R2",
+        voting=_VOTING if of_classes else "",
+        classes=_CLASSES if of_classes else "    n_outputs_ : int\n",
+        oob="oob_decision_function_" if of_classes else "oob_prediction_",
+        error="the share of wrong classes" if of_classes else "the mean squared error",
+    )
+
+
+_BAGGING: Fitted = {
+    **PRUNED_FITTED,
+    "estimator_": MODEL,
+    "estimators_": list_of(MODEL) | instance(Members),
+    "estimators_features_": list_of(INTEGERS),
+    "n_estimators_": COUNT,
+    "oob_score_": NUMBER,
+    "dropped_": dict_of(ANY, TEXT),
+    "_bags": instance(Bags),
+    "_columns": list_of(instance(Columns) | NONE),
+    "_n_tried": COUNT,
+    "_numbers": list_of(COUNT),
+    "_oob": instance(KnownOob, OobSums) | NONE,
+    "_question": instance(ResponseMethod),
+    "_schema": instance(Schema) | NONE,
+    "_seeds": array("iu"),
+    "_trace": instance(BagFitSignature),
+    "_trees": stored_as(*FORESTS) | NONE,
+}
+BAGGING_CLASSIFIER_FITTED: Fitted = {**_BAGGING, "classes_": LABELS, "n_classes_": COUNT}
+BAGGING_REGRESSOR_FITTED: Fitted = {**_BAGGING, "n_outputs_": COUNT}
 
 
 def _has_scores(ensemble: Any) -> bool:
@@ -93,23 +216,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the learner takes it
-        y : labels of any type, one for each row
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, fit_params, resume)
-
     def predict(self, X: Any) -> AnyArray:
         """The class of each row: the most probable, or the one with most votes; on a tie, the first of them."""
         return self._labels_of(self._mean_predictions(X))
@@ -162,10 +268,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         soft = self.voting == "soft" or (self.voting == "auto" and hasattr(learner, "predict_proba"))
         method = method_of(type(learner).__name__, learner, "predict_proba" if soft else "predict")
         return ResponseMethod(method, (self.classes_,), is_vote=not soft)
-
-    def _labels(self, target: Target) -> AnyArray:
-        assert isinstance(target.classes, np.ndarray)
-        return target.classes[target.values]
 
     def _set_target(self, target: Target) -> None:
         assert isinstance(target.classes, np.ndarray)
@@ -232,23 +334,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the learner takes it
-        y : a number for each row, or several where the learner can learn several
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        **fit_params : what the learner requests by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, fit_params, resume)
-
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean prediction of the members.
 
@@ -283,9 +368,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     def _response_method(self, learner: Any) -> ResponseMethod:
         return ResponseMethod(method_of(type(learner).__name__, learner, "predict"))
-
-    def _labels(self, target: Target) -> AnyArray:
-        return target.values
 
     def _set_target(self, target: Target) -> None:
         self.n_outputs_ = target.n_outputs

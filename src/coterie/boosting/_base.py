@@ -38,8 +38,7 @@ from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.target_statistics import learned_statistics
 from coterie.errors import InvalidParameter
-from coterie.explain.shap import ShapInputs
-from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of

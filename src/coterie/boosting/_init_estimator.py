@@ -13,7 +13,7 @@ from coterie.data.class_columns import columns_by_class
 from coterie.data.parts import rows_of
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import ClassificationLoss, InitScore, RegressionLoss
-from coterie.members.user_model import call_user_model, finite_floats
+from coterie.members.base_learner import call_user_model, finite_floats
 
 
 class RawPredictor(Protocol):

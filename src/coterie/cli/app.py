@@ -14,8 +14,6 @@ from coterie.cli.inspect import inspect
 from coterie.cli.predict import predict
 from coterie.cli.report import report
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="coterie",
     help="A table in, a trusted ensemble out.",

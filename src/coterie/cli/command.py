@@ -1,22 +1,133 @@
-"""What all commands share: `--quiet`, `--debug`, errors as sentences, and exit codes."""
+"""What all commands share: `--quiet`, `--debug`, errors as sentences, exit codes, messages on the standard error."""
 
 import inspect
 import os
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
-from coterie.cli.console import Messages
 from coterie.cli.errors import BROKEN_PIPE, INTERRUPTED, CommandError, exit_code_of
 from coterie.errors import CoterieError
+from coterie.fitting.monitor import FitEvent, Step, monitored
 
-__all__ = ["command"]
+
+class Messages:
+    """Notes, warnings, errors and progress; if they are `quiet`, warnings and errors alone."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._warned: set[str] = set()
+
+    def note(self, text: str) -> None:
+        if not self.quiet:
+            _write(text)
+
+    def warn(self, text: str) -> None:
+        """Each warning once."""
+        if text not in self._warned:
+            self._warned.add(text)
+            _write(f"warning: {text}")
+
+    def error(self, text: str) -> None:
+        _write(f"coterie: {text}")
+
+    @contextmanager
+    def progress(
+        self, what: str, step: Step = "member", *, seconds: float | None = None, total: int | None = None
+    ) -> Iterator[None]:
+        """Show each step of the fit inside, and how much is left: of seconds, or of steps."""
+        if self.quiet:
+            yield
+            return
+        left = _TimeLeft(seconds, total)
+        shown = _bar(what, left) if sys.stderr.isatty() else nullcontext(_plain_lines(left))
+        with shown as show, monitored(_of_step(step, show)):
+            yield
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _of_step(step: Step, show: Callable[[FitEvent], None]) -> Callable[[FitEvent], None]:
+    """A monitor that shows events of one kind: a member of a committee has rounds and trees of its own."""
+    return lambda event: show(event) if event.step == step else None
+
+
+class _TimeLeft:
+    """How long it will take, as far as that is known.
+
+    Examples
+    --------
+    >>> left = _TimeLeft(None, 4)
+    >>> left.begun -= 10
+    >>> left.in_words(2)
+    'about 10 s left'
+    """
+
+    def __init__(self, seconds: float | None, total: int | None) -> None:
+        self.begun, self.seconds, self.total = time.monotonic(), seconds, total
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.begun
+
+    def in_words(self, n_done: int) -> str:
+        if self.seconds is not None:
+            return f"at most {max(0.0, self.seconds - self.elapsed):.0f} s left"
+        if self.total is not None and n_done:
+            return f"about {max(0, self.total - n_done) * self.elapsed / n_done:.0f} s left"
+        return f"{self.elapsed:.0f} s so far"
+
+
+def _plain_lines(left: _TimeLeft) -> Callable[[FitEvent], None]:
+    return lambda event: _write(f"  {event}; {left.in_words(event.done)}")
+
+
+@contextmanager
+def _bar(what: str, left: _TimeLeft) -> Iterator[Callable[[FitEvent], None]]:
+    """A bar that goes on by itself if time is limited, and with each step otherwise."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), _Bar(left))
+    console = Console(stderr=True, highlight=False)
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+
+        def show(event: FitEvent) -> None:
+            progress.console.print(Text(f"  {event}"))
+            progress.update(task, completed=event.done)
+
+        yield show
+
+
+class _Bar(ProgressColumn):
+    """The bar, and the time that is left beside it."""
+
+    def __init__(self, left: _TimeLeft) -> None:
+        super().__init__()
+        self._left = left
+
+    def render(self, task: Task) -> Table:
+        left = self._left
+        total = left.seconds if left.seconds is not None else left.total
+        done = left.elapsed if left.seconds is not None else task.completed
+        row = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total=total, completed=min(done, total or 0), width=40, pulse=total is None)
+        row.add_row(bar, Text(left.in_words(int(task.completed))))
+        return row
+
 
 _OPTIONS = {
     "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")],

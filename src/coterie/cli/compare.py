@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.options import (
     DataArgument,
     DropOption,
@@ -20,16 +19,14 @@ from coterie.cli.options import (
     TimeOption,
     WeightOption,
     WhereOption,
+    check_settings,
+    names_in,
 )
-from coterie.cli.preflight import column_warnings, size_line
 from coterie.cli.reading import open_table
-from coterie.cli.settings import check_settings, names_in
-from coterie.cli.training import Roles, read_training
+from coterie.cli.training import Roles, column_warnings, read_training, size_line
 from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models
 from coterie.committee.families import families
-
-__all__ = ["compare"]
 
 
 @command

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
-
-__all__ = ["DataFiles", "check_exists", "find_files", "text_of"]
+from coterie.cli.errors import DATA, CommandError, data_error, guessed, listed, usage_error
 
 FileFormat = Literal["csv", "parquet", "json"]
 _FORMATS: dict[str, FileFormat] = {
@@ -51,11 +49,8 @@ def find_files(data: Sequence[str]) -> Iterator[DataFiles]:
     """The files that names, patterns or `-` stand for; the standard input is a file as long as this is open."""
     if "-" in data:
         if len(data) > 1:
-            raise CommandError(
-                "`-` reads the standard input; it cannot stand beside other files.",
-                USAGE,
-                parameter="DATA",
-                received=list(data),
+            raise usage_error(
+                "`-` reads the standard input; it cannot stand beside other files.", "DATA", list(data)
             )
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "input")
@@ -70,28 +65,21 @@ def find_files(data: Sequence[str]) -> Iterator[DataFiles]:
 
 def _copy_input(file: IO[bytes]) -> None:
     if sys.stdin.isatty():
-        raise CommandError(
-            "`-` reads a table from the standard input, and nothing is sent to it.", USAGE, parameter="DATA"
-        )
+        raise usage_error("`-` reads a table from the standard input, and nothing is sent to it.", "DATA")
     while part := sys.stdin.buffer.read(1 << 20):
         file.write(part)
 
 
 def _paths_of(name: str) -> list[str]:
     if "://" in name:
-        raise CommandError(
-            f"{name}: files are read from this machine alone.",
-            USAGE,
-            parameter="DATA",
-            received=name,
-            hint="Download it first.",
+        raise usage_error(
+            f"{name}: files are read from this machine alone.", "DATA", name, hint="Download it first."
         )
     if os.path.isdir(name):
-        raise CommandError(
+        raise data_error(
             f"{name} is a folder.",
-            DATA,
-            parameter="DATA",
-            received=name,
+            "DATA",
+            name,
             hint=f"To read the files in it: '{os.path.join(name, '*.csv')}'.",
         )
     if os.path.exists(name):
@@ -100,13 +88,7 @@ def _paths_of(name: str) -> list[str]:
     if matches:
         return matches
     if glob.has_magic(name):
-        raise CommandError(
-            f"No file matches the pattern '{name}'.",
-            DATA,
-            parameter="DATA",
-            received=name,
-            hint=_inside(name),
-        )
+        raise data_error(f"No file matches the pattern '{name}'.", "DATA", name, hint=_inside(name))
     check_exists(name, DATA)
     raise AssertionError("a file appeared")
 
@@ -139,14 +121,13 @@ def _inside(name: str) -> str | None:
 def _described(label: str, paths: tuple[str, ...]) -> DataFiles:
     formats = {path: _format_of(path) for path in paths}
     if len(set(formats.values())) > 1:
-        raise CommandError(
+        raise data_error(
             f"{label}: files of one format are read at a time; these are {listed(paths)}.",
-            DATA,
-            parameter="DATA",
-            received=list(paths),
+            "DATA",
+            list(paths),
         )
     if not any(os.path.getsize(path) for path in paths):
-        raise CommandError(f"{label} is empty.", DATA, parameter="DATA", received=label)
+        raise data_error(f"{label} is empty.", "DATA", label)
     delimiter = _delimiter_of(paths[0], label) if formats[paths[0]] == "csv" else ","
     return DataFiles(label, paths, formats[paths[0]], delimiter)
 
@@ -180,11 +161,10 @@ def _delimiter_of(path: str, label: str) -> str:
     with text_of(path) as file:
         first = file.readline(1 << 20)
     if "\0" in first:
-        raise CommandError(
+        raise data_error(
             f"{label} is no text, so it is no CSV file.",
-            DATA,
-            parameter="DATA",
-            received=label,
+            "DATA",
+            label,
             hint="Known are CSV, TSV, Parquet and JSON.",
         )
     return max(_DELIMITERS, key=first.count)

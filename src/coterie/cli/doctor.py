@@ -17,8 +17,6 @@ from coterie.cli.writing import as_json, print_out
 from coterie.datasets import load_table
 from coterie.files import load, save
 
-__all__ = ["doctor"]
-
 _NEEDED = ("coterie", "numpy", "scikit-learn", "narwhals")
 _OPTIONAL = {
     "duckdb": ("cli", "reads and writes tables for the command line"),

@@ -9,23 +9,6 @@ from typing import Any
 
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFileError
 
-__all__ = [
-    "BROKEN_PIPE",
-    "DATA",
-    "INTERRUPTED",
-    "MODEL_FILE",
-    "QUALITY_GATE",
-    "STDOUT",
-    "UNEXPECTED",
-    "USAGE",
-    "CommandError",
-    "exit_code_of",
-    "guessed",
-    "listed",
-    "nearest",
-    "writing",
-]
-
 UNEXPECTED = 1
 USAGE = 2
 DATA = 3
@@ -48,6 +31,16 @@ class CommandError(CoterieError):
 
     def _fields(self) -> dict[str, Any]:
         return {**super()._fields(), "code": self.code, "lost_output": self.lost_output}
+
+
+def usage_error(message: str, option: str, received: object = None, **fields: Any) -> CommandError:
+    """The error of an option that cannot be used so."""
+    return CommandError(message, USAGE, parameter=option, received=received, **fields)
+
+
+def data_error(message: str, place: str | None, received: object = None, **fields: Any) -> CommandError:
+    """The error of a table that cannot be used; `place` is the option, the column or the file that it is about."""
+    return CommandError(message, DATA, parameter=place, received=received, **fields)
 
 
 def exit_code_of(error: Exception) -> int:

@@ -1,19 +1,203 @@
-"""`coterie evaluate`: how good a model is on the rows of a table, and whether that is good enough."""
+"""`coterie evaluate`: scores and losses of a model on the rows of a table, and whether that is good enough."""
 
-from typing import Annotated
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import typer
+from sklearn import metrics
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
-from coterie.cli.metrics import MetricInputs, check_gates, measured, read_gates
+from coterie._typing import AnyArray
+from coterie.cli.command import Messages, command
+from coterie.cli.errors import QUALITY_GATE, CommandError, data_error, guessed, usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WeightOption, WhereOption
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, print_out
 
-__all__ = ["evaluate"]
+
+@dataclass(frozen=True)
+class MetricInputs:
+    """True and predicted targets of rows.
+
+    Attributes
+    ----------
+    predicted : classes or numbers
+    proba : predicted probabilities of classes, or None
+    classes : labels, or None for numbers
+    """
+
+    truth: AnyArray
+    predicted: AnyArray
+    weight: AnyArray | None = None
+    proba: AnyArray | None = None
+    classes: AnyArray | None = None
+
+    @property
+    def second(self) -> AnyArray:
+        """Which rows are of the second class of two."""
+        assert self.classes is not None
+        return np.asarray(self.truth == self.classes[1])
+
+
+@dataclass(frozen=True)
+class NamedMetric:
+    """A measure of how good predictions are; of losses smaller is better."""
+
+    value: Callable[[MetricInputs], float]
+    is_loss: bool = False
+
+
+def _auc(own: MetricInputs) -> float:
+    assert own.proba is not None
+    assert own.classes is not None
+    if len(own.classes) == 2:
+        return float(metrics.roc_auc_score(own.second, own.proba[:, 1], sample_weight=own.weight))
+    return float(
+        metrics.roc_auc_score(
+            own.truth, own.proba, labels=own.classes, multi_class="ovr", sample_weight=own.weight
+        )
+    )
+
+
+def _f1(own: MetricInputs) -> float:
+    assert own.classes is not None
+    if len(own.classes) == 2:
+        given: dict[str, Any] = {"pos_label": own.classes[1]}
+    else:
+        given = {"average": "macro", "labels": own.classes}
+    return float(
+        metrics.f1_score(own.truth, own.predicted, sample_weight=own.weight, zero_division=0, **given)
+    )
+
+
+def _log_loss(own: MetricInputs) -> float:
+    return float(metrics.log_loss(own.truth, own.proba, labels=own.classes, sample_weight=own.weight))
+
+
+def _brier(own: MetricInputs) -> float:
+    assert own.proba is not None
+    assert own.classes is not None
+    truth = own.truth[:, None] == own.classes[None, :]
+    squares = ((own.proba - truth) ** 2).sum(axis=1) / (2 if len(own.classes) == 2 else 1)
+    return float(np.average(squares, weights=own.weight))
+
+
+def _plain(score: Callable[..., Any]) -> Callable[[MetricInputs], float]:
+    return lambda own: float(score(own.truth, own.predicted, sample_weight=own.weight))
+
+
+OF_CLASSES = {
+    "accuracy": NamedMetric(_plain(metrics.accuracy_score)),
+    "balanced_accuracy": NamedMetric(_plain(metrics.balanced_accuracy_score)),
+    "f1": NamedMetric(_f1),
+    "auc": NamedMetric(_auc),
+    "log_loss": NamedMetric(_log_loss, is_loss=True),
+    "brier": NamedMetric(_brier, is_loss=True),
+}
+OF_NUMBERS = {
+    "r2": NamedMetric(_plain(metrics.r2_score)),
+    "rmse": NamedMetric(_plain(metrics.root_mean_squared_error), is_loss=True),
+    "mae": NamedMetric(_plain(metrics.mean_absolute_error), is_loss=True),
+    "median_error": NamedMetric(_plain(metrics.median_absolute_error), is_loss=True),
+}
+_OF_PROBABILITIES = ("auc", "log_loss", "brier")
+
+
+def measured(inputs: MetricInputs) -> dict[str, float]:
+    """All scores and losses; NaN if one cannot be computed from these rows."""
+    table = OF_NUMBERS if inputs.classes is None else OF_CLASSES
+    found = {}
+    for name, metric in table.items():
+        if inputs.proba is None and name in _OF_PROBABILITIES:
+            continue
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                found[name] = metric.value(inputs)
+        except ValueError:  # such as the area under the curve of rows of one class
+            found[name] = float("nan")
+    return found
+
+
+@dataclass(frozen=True)
+class QualityGate:
+    """A bound that a metric must not cross."""
+
+    name: str
+    bound: float
+    is_loss: bool
+
+
+def read_gates(under: Sequence[str], over: Sequence[str], *, of_classes: bool) -> list[QualityGate]:
+    """Quality gates from texts such as `auc=0.8`; scores have bounds below, losses above."""
+    return [_gate(text, "--fail-under", of_classes) for text in under] + [
+        _gate(text, "--fail-over", of_classes) for text in over
+    ]
+
+
+def _gate(text: str, option: str, of_classes: bool) -> QualityGate:
+    name, mark, number = text.partition("=")
+    table, others = (OF_CLASSES, OF_NUMBERS) if of_classes else (OF_NUMBERS, OF_CLASSES)
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = math.nan
+    if not mark or math.isnan(bound):
+        example = "auc=0.8" if option == "--fail-under" else "rmse=10"
+        allowed = f"a name and a number, such as {example}"
+        raise usage_error(f"{option} {text}: expected {allowed}.", option, text, allowed=allowed)
+    if name not in table:
+        kind, other = ("classes", "numbers") if of_classes else ("numbers", "classes")
+        wrong_kind = f"It is for {other}, and the model predicts {kind}." if name in others else None
+        known = f"Known are {', '.join(table)}."
+        raise usage_error(
+            f"{option} {text}: there is no {name!r} here.",
+            option,
+            name,
+            allowed=f"one of {', '.join(table)}",
+            hint=" ".join(filter(None, [wrong_kind or guessed(name, table), known])),
+        )
+    is_loss = table[name].is_loss
+    if is_loss != (option == "--fail-over"):
+        better, right = ("less", "--fail-over") if is_loss else ("more", "--fail-under")
+        raise usage_error(
+            f"{option} {text}: of {name} {better} is better, so its gate is {right} {text}",
+            option,
+            name,
+            allowed=right,
+        )
+    return QualityGate(name, bound, is_loss)
+
+
+def check_gates(gates: Sequence[QualityGate], found: dict[str, float]) -> None:
+    """Fail if a bound is crossed."""
+    unknown = next((gate for gate in gates if math.isnan(found.get(gate.name, math.nan))), None)
+    if unknown is not None:
+        raise data_error(
+            f"{unknown.name} cannot be computed from these rows: perhaps they are all of one class, or there is "
+            "one row, or the model has no probabilities.",
+            "--fail-over" if unknown.is_loss else "--fail-under",
+            unknown.name,
+            hint="Use more rows, or another gate.",
+        )
+    crossed = [
+        gate
+        for gate in gates
+        if (found[gate.name] > gate.bound) == gate.is_loss and found[gate.name] != gate.bound
+    ]
+    if crossed:
+        words = [
+            f"{gate.name} is {found[gate.name]:.6g}, {'over' if gate.is_loss else 'under'} {gate.bound:g}"
+            for gate in crossed
+        ]
+        raise CommandError(
+            f"The model is not good enough: {'; '.join(words)}.",
+            QUALITY_GATE,
+            received={gate.name: found[gate.name] for gate in crossed},
+        )
 
 
 @command

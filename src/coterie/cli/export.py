@@ -5,16 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
-from coterie.cli.errors import USAGE, CommandError
+from coterie.cli.command import Messages, command
+from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import JsonOption, ModelArgument, WhereOption
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
 from coterie.export import to_onnx, to_treelite
-
-__all__ = ["export"]
 
 
 @command
@@ -34,13 +31,7 @@ def export(
 ) -> None:
     """Write a model of trees as ONNX or treelite. A committee is distilled to one such model first."""
     if to not in ("onnx", "treelite"):
-        raise CommandError(
-            f"--to {to}: expected onnx or treelite.",
-            USAGE,
-            parameter="--to",
-            received=to,
-            allowed="onnx or treelite",
-        )
+        raise usage_error(f"--to {to}: expected onnx or treelite.", "--to", to, allowed="onnx or treelite")
     check_place(output, "--output")
     own = open_model(model)
     with messages.progress("exporting"):
@@ -61,19 +52,17 @@ def _model_of_trees(own: LoadedModel, distil: str | None, where: str | None, pat
     is_committee = hasattr(own.model, "distil")
     if distil is None:
         if is_committee:
-            raise CommandError(
+            raise usage_error(
                 f"{path} holds a {type(own.model).__name__}, which is no sum of trees.",
-                USAGE,
-                parameter="--distil",
+                "--distil",
                 hint="Distil it to one model first, with a table that has its columns: --distil DATA",
             )
         return own.model
     if not is_committee:
-        raise CommandError(
+        raise usage_error(
             f"--distil is for committees; the {type(own.model).__name__} in {path} needs none.",
-            USAGE,
-            parameter="--distil",
-            received=distil,
+            "--distil",
+            distil,
         )
     with open_table([distil], where) as table:
         X = own.features(table, set() if own.target is None else {own.target})

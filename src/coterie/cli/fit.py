@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
@@ -22,18 +21,16 @@ from coterie.cli.options import (
     TimeOption,
     WeightOption,
     WhereOption,
+    check_settings,
+    names_in,
 )
-from coterie.cli.preflight import column_warnings, cost_line, size_line
 from coterie.cli.reading import open_table
 from coterie.cli.report import REPORT_ENDINGS, write_report
-from coterie.cli.settings import check_settings, names_in
-from coterie.cli.training import Roles, TrainingTable, read_training
+from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, size_line
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
 from coterie.files import save
-
-__all__ = ["fit"]
 
 
 @command

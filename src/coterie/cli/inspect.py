@@ -10,8 +10,6 @@ from coterie.cli.options import JsonOption, ModelArgument
 from coterie.cli.writing import as_json, print_out
 from coterie.files import inspect_file
 
-__all__ = ["inspect"]
-
 
 @command
 def inspect(model: ModelArgument, json: JsonOption = False) -> None:

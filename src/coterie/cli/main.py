@@ -5,8 +5,6 @@ import sys
 from coterie._optional import need
 from coterie.errors import MissingPackage
 
-__all__ = ["run"]
-
 
 def run() -> None:
     """Run the command that the arguments of the process name."""

@@ -11,13 +11,11 @@ import numpy as np
 
 from coterie._typing import AnyArray
 from coterie.cli.data_files import check_exists
-from coterie.cli.errors import DATA, MODEL_FILE, USAGE, CommandError, listed, nearest
+from coterie.cli.errors import MODEL_FILE, CommandError, data_error, listed, nearest, usage_error
 from coterie.cli.reading import DataTable
 from coterie.cli.training import missing_in, no_rows
 from coterie.errors import ModelFileError
 from coterie.files import inspect_file, load
-
-__all__ = ["LoadedModel", "open_model", "with_advice"]
 
 
 @dataclass(frozen=True)
@@ -58,12 +56,11 @@ class LoadedModel:
         names = [name for name in table.kinds if name not in others]
         expected = int(self.model.n_features_in_)
         if len(names) != expected:
-            raise CommandError(
+            raise data_error(
                 f"{self.path} was fitted to {expected} columns without names, and {table.name} has {len(names)} beside "
                 f"{listed(sorted(others)) or 'the target'}.",
-                DATA,
-                parameter="DATA",
-                received=len(names),
+                "DATA",
+                len(names),
                 allowed=f"{expected} columns",
                 hint="Give it those columns alone, in the order of the fit.",
             )
@@ -85,11 +82,10 @@ class LoadedModel:
         )
         others = f" It has {listed(unknown)} that the model does not know." if unknown else ""
         plural = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-        return CommandError(
+        return data_error(
             f"{table.name} lacks {plural} that {self.path} needs: {listed(missing)}.{others}",
-            DATA,
-            parameter="DATA",
-            received=missing,
+            "DATA",
+            missing,
             hint=hint,
         )
 
@@ -97,11 +93,8 @@ class LoadedModel:
         """The name of the target: as given, or as the file notes it."""
         name = given if given is not None else self.target
         if name is None:
-            raise CommandError(
-                f"{self.path} does not note which column is the target.",
-                USAGE,
-                parameter="--target",
-                hint="Name it: --target",
+            raise usage_error(
+                f"{self.path} does not note which column is the target.", "--target", hint="Name it: --target"
             )
         table.check_column(name, "--target" if given is not None else f"the target of {self.path}")
         return name
@@ -112,12 +105,11 @@ class LoadedModel:
         values = _with_rows(table.columns([name], kinds), table)[name]
         holes = missing_in(values)
         if holes.any():
-            raise CommandError(
+            raise data_error(
                 f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first "
                 f"is row {int(holes.argmax()) + 1}.",
-                DATA,
-                parameter="--target",
-                received=name,
+                "--target",
+                name,
                 hint=f"Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
             )
         return self._labels(values, name) if self.is_classifier else self._numbers(values, name)
@@ -127,12 +119,11 @@ class LoadedModel:
         labels = values.astype(str) if classes.dtype.kind in "OU" else values
         unknown = sorted({str(own) for own in set(labels.tolist()) - set(classes.tolist())})
         if unknown:
-            raise CommandError(
+            raise data_error(
                 f"The target {name!r} holds classes that {self.path} never saw: {listed(unknown)}. It knows "
                 f"{listed([str(own) for own in classes])}.",
-                DATA,
-                parameter="--target",
-                received=unknown,
+                "--target",
+                unknown,
                 hint="Leave those rows out with --where, or fit a new model.",
             )
         return labels
@@ -140,11 +131,8 @@ class LoadedModel:
     @staticmethod
     def _numbers(values: AnyArray, name: str) -> AnyArray:
         if values.dtype.kind not in "biuf":
-            raise CommandError(
-                f"The target {name!r} holds no numbers, and the model predicts numbers.",
-                DATA,
-                parameter="--target",
-                received=name,
+            raise data_error(
+                f"The target {name!r} holds no numbers, and the model predicts numbers.", "--target", name
             )
         return values.astype(np.float64)
 

@@ -1,26 +1,58 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands have; settings are checked before anything is read."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from sklearn.metrics import get_scorer_names
 
-__all__ = [
-    "DataArgument",
-    "DropOption",
-    "FoldsOption",
-    "GroupsOption",
-    "JobsOption",
-    "JsonOption",
-    "ModelArgument",
-    "ScoringOption",
-    "SeedOption",
-    "TargetOption",
-    "TaskOption",
-    "TimeOption",
-    "WeightOption",
-    "WhereOption",
-]
+from coterie._params import resolve_n_jobs
+from coterie.cli.errors import guessed, usage_error
+from coterie.errors import InvalidParameter
+
+
+def check_settings(scoring: str | None, jobs: int | None) -> None:
+    """Refuse what no fit accepts."""
+    if scoring is not None and scoring not in get_scorer_names():
+        raise usage_error(
+            f"--scoring {scoring}: there is no such scorer in scikit-learn.",
+            "--scoring",
+            scoring,
+            hint=guessed(scoring, get_scorer_names())
+            or "Some are roc_auc, f1_macro, r2 and neg_mean_absolute_error.",
+        )
+    try:
+        resolve_n_jobs(jobs)
+    except InvalidParameter:
+        allowed = "a number of threads, or a negative one to count from all of them (-1)"
+        raise usage_error(f"--jobs {jobs}: expected {allowed}.", "--jobs", jobs, allowed=allowed) from None
+
+
+def names_in(text: str | None, option: str, known: Iterable[str]) -> list[str] | str:
+    """Names with commas between; "auto" if there is no text.
+
+    Examples
+    --------
+    >>> names_in("forest, linear", "--members", ["forest", "linear", "boosting"])
+    ['forest', 'linear']
+    """
+    if text is None:
+        return "auto"
+    names, known = [own.strip() for own in text.split(",")], list(known)
+    for name in names:
+        if name not in known:
+            raise usage_error(
+                f"{option} {text}: there is no {name!r}.",
+                option,
+                name,
+                allowed=f"some of {', '.join(known)}",
+                hint=" ".join(filter(None, [guessed(name, known), f"Known are {', '.join(known)}."])),
+            )
+    if len(set(names)) < len(names):
+        raise usage_error(f"{option} {text}: a name is given twice.", option, text)
+    return names
+
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A file of `coterie fit` or coterie.save.")

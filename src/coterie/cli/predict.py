@@ -1,22 +1,98 @@
-"""`coterie predict`: predictions of a model for the rows of a table."""
+"""`coterie predict`: predictions of a model for the rows of a table, into a file or onto the standard output."""
 
+import csv
+import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import duckdb
 import numpy as np
 import typer
 
 from coterie._typing import AnyArray
-from coterie.cli.command import command
-from coterie.cli.console import Messages
-from coterie.cli.errors import USAGE, CommandError
+from coterie.cli.command import Messages, command
+from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
 from coterie.cli.reading import open_table
-from coterie.cli.table_files import TABLE_ENDINGS, write_table
-from coterie.cli.writing import check_place
+from coterie.cli.writing import as_json, check_place, placed, print_out
 
-__all__ = ["predict"]
+_JSON_LINES = (".jsonl", ".ndjson")
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", *_JSON_LINES)
+
+
+def write_table(columns: Mapping[str, AnyArray], path: Path | None, ending: str = ".csv") -> None:
+    """A table as a file whose ending decides the format, or on the standard output in the format of an ending."""
+    if path is None:
+        print_out(_text(columns, ending))
+        return
+    with placed(path) as part:
+        if path.suffix.lower() == ".parquet":
+            _write_parquet(columns, part)
+        else:
+            part.write_text(_text(columns, path.suffix.lower()), encoding="utf-8", newline="")
+
+
+def _text(columns: Mapping[str, AnyArray], ending: str) -> str:
+    names = list(columns)
+    rows = zip(*map(_cells, columns.values()), strict=True)
+    if ending == ".json" or ending in _JSON_LINES:
+        lines = [as_json(dict(zip(names, row, strict=True)), indent=None) for row in rows]
+        return (
+            "[\n" + ",\n".join(lines) + "\n]\n" if ending == ".json" else "".join(f"{own}\n" for own in lines)
+        )
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter="\t" if ending == ".tsv" else ",", lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def _cells(values: AnyArray) -> list[Any]:
+    """Values as one writes them: days without hours, whole numbers without a point, holes as None."""
+    if values.dtype.kind in "mM":
+        texts = (values.astype("M8[D]") if _are_days(values) else values).astype(str).tolist()
+        return [None if text == "NaT" else text.replace("T", " ") for text in texts]
+    if values.dtype.kind == "f":
+        whole = _are_whole(values)
+        return [None if own != own else int(own) if whole else own for own in values.tolist()]
+    return list(values.tolist())
+
+
+def _are_days(values: AnyArray) -> bool:
+    if values.dtype.kind != "M":
+        return False
+    known = values[~np.isnat(values)]
+    return bool((known == known.astype("M8[D]")).all())
+
+
+def _are_whole(values: AnyArray) -> bool:
+    """Whether these are whole numbers that became floats because some are missing."""
+    holes = np.isnan(values)
+    known = values[~holes]
+    return bool(holes.any()) and bool(((known == np.round(known)) & (np.abs(known) < 2**53)).all())
+
+
+def _write_parquet(columns: Mapping[str, AnyArray], part: Path) -> None:
+    held = {name: _for_duckdb(values) for name, values in columns.items()}
+    quoted = {name: '"' + name.replace('"', '""') + '"' for name in columns}
+    wanted = ", ".join(
+        f"CAST({own} AS DATE) AS {own}" if _are_days(columns[name]) else own for name, own in quoted.items()
+    )
+    place = str(part).replace("'", "''")
+    with duckdb.connect() as connection:
+        connection.register("held", held)
+        try:
+            connection.execute(f"COPY (SELECT {wanted} FROM held) TO '{place}' (FORMAT parquet)")
+        except duckdb.IOException as error:
+            raise OSError(str(error).splitlines()[0]) from error
+
+
+def _for_duckdb(values: AnyArray) -> AnyArray:
+    if values.dtype.kind == "M":
+        return values.astype("M8[us]")
+    return values.astype(object) if values.dtype.kind == "U" else values
 
 
 @command
@@ -46,10 +122,9 @@ def predict(
     if output is not None:
         check_place(output, "--output", TABLE_ENDINGS)
         if json:
-            raise CommandError(
+            raise usage_error(
                 "--json writes to the standard output; with -o the ending of the file decides the format.",
-                USAGE,
-                parameter="--json",
+                "--json",
             )
     own = open_model(model)
     _check_outputs(own, proba, interval)
@@ -70,23 +145,13 @@ def _check_outputs(own: LoadedModel, proba: bool, interval: float | None) -> Non
     name = type(own.model).__name__
     if proba and not hasattr(own.model, "predict_proba"):
         hint = None if own.is_classifier else "For numbers there is --interval 0.9."
-        raise CommandError(
-            f"--proba: this {name} has no probabilities.",
-            USAGE,
-            parameter="--proba",
-            received=name,
-            hint=hint,
-        )
+        raise usage_error(f"--proba: this {name} has no probabilities.", "--proba", name, hint=hint)
     if interval is None:
         return
     if not 0 < interval < 1:
         allowed = "a share between 0 and 1, such as 0.9"
-        raise CommandError(
-            f"--interval {interval:g}: expected {allowed}.",
-            USAGE,
-            parameter="--interval",
-            received=interval,
-            allowed=allowed,
+        raise usage_error(
+            f"--interval {interval:g}: expected {allowed}.", "--interval", interval, allowed=allowed
         )
     if not hasattr(own.model, "predict_interval"):
         hint = (
@@ -94,13 +159,7 @@ def _check_outputs(own: LoadedModel, proba: bool, interval: float | None) -> Non
             if own.is_classifier
             else "Committees and forests of numbers have them."
         )
-        raise CommandError(
-            f"--interval: this {name} has no intervals.",
-            USAGE,
-            parameter="--interval",
-            received=name,
-            hint=hint,
-        )
+        raise usage_error(f"--interval: this {name} has no intervals.", "--interval", name, hint=hint)
 
 
 def _predictions(model: Any, X: Any, proba: bool, interval: float | None) -> dict[str, AnyArray]:

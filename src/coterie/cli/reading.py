@@ -4,6 +4,7 @@ Words
   kind    what a column holds, as far as models care: number, text, date, time or flag
 """
 
+import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +15,52 @@ import duckdb
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.cli.csv_errors import csv_error
-from coterie.cli.data_files import DataFiles, find_files
-from coterie.cli.errors import DATA, USAGE, CommandError, guessed, listed
+from coterie.cli.data_files import DataFiles, find_files, text_of
+from coterie.cli.errors import DATA, CommandError, data_error, guessed, listed, usage_error
 
-__all__ = ["DataTable", "open_table"]
+
+def csv_error(files: DataFiles, message: str) -> str | None:
+    """A sentence about the first line that is not like the others, or None if all are alike."""
+    for path in files.paths:
+        wrong = _line_in(path, files.delimiter)
+        if wrong is not None:
+            name = files.name if len(files.paths) == 1 else path
+            return f"{name} cannot be read as CSV: {wrong}"
+    line = re.search(r"on Line: (\d+)", message)
+    if "utf-8" in message:
+        place = f"line {line[1]} of it" if line else "a part of it"
+        return (
+            f"{files.name} is not written in UTF-8: {place} holds other bytes. Convert it, for example with "
+            f"iconv -f LATIN1 -t UTF-8 {files.paths[0]} > new.csv"
+        )
+    return None
+
+
+def _line_in(path: str, delimiter: str) -> str | None:
+    with text_of(path) as file:
+        lines = csv.reader(file, delimiter=delimiter, strict=True)
+        begin = 1
+        try:
+            width = len(next(lines, []))
+            for row in lines:
+                begin = lines.line_num
+                if row and len(row) != width:
+                    fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                    return (
+                        f"line {begin} has {fields}, and the first line names {width} columns (separated by "
+                        f"{'tabs' if delimiter == chr(9) else repr(delimiter)}). Put quotes around texts that hold "
+                        "the mark, or correct the line."
+                    )
+        except csv.Error as error:
+            return f"from line {begin + 1} on, {_words(str(error))}."
+    return None
+
+
+def _words(error: str) -> str:
+    if "unexpected end of data" in error:
+        return "a quote is opened and never closed"
+    return error
+
 
 # What stands for a missing value in a CSV file.
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "<NA>", "?")
@@ -71,11 +113,10 @@ class DataTable:
     def check_column(self, name: str, option: str) -> None:
         """Refuse a column that is not there, and say which was probably meant."""
         if name not in self.kinds:
-            raise CommandError(
+            raise data_error(
                 f"{self.name} has no column {name!r} ({option}).",
-                DATA,
-                parameter=option,
-                received=name,
+                option,
+                name,
                 hint=guessed(name, self.kinds) or f"Its columns are {listed(self.kinds)}.",
             )
 
@@ -100,11 +141,10 @@ class DataTable:
         """The type that a column has to be read as, or None for its own."""
         own = self.kinds[name]
         if own == "other":
-            raise CommandError(
+            raise data_error(
                 f"Column {name!r} of {self.name} holds {self._types[name]}, and models take numbers, texts and dates.",
-                DATA,
-                parameter=name,
-                received=self._types[name],
+                name,
+                self._types[name],
                 allowed="numbers, texts and dates",
                 hint=f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
             )
@@ -114,12 +154,11 @@ class DataTable:
             return None
         if own == "text":
             return _CASTS[kind]
-        raise CommandError(
+        raise data_error(
             f"Column {name!r} of {self.name} holds {_PLURALS[own]}; it held {_PLURALS[kind]} in the table that the "
             "model was fitted to.",
-            DATA,
-            parameter=name,
-            received=_PLURALS[own],
+            name,
+            _PLURALS[own],
             allowed=_PLURALS[kind],
             hint="Write it as it was there.",
         )
@@ -159,11 +198,8 @@ class DataTable:
     def _explained(self, error: duckdb.Error, kinds: Mapping[str, str]) -> CommandError:
         message = str(error)
         if self.kinds and self.where is not None and isinstance(error, _OF_THE_QUERY):
-            return CommandError(
-                f"--where {self.where!r} cannot be understood: {_first_line(message)}",
-                USAGE,
-                parameter="--where",
-                received=self.where,
+            return usage_error(
+                f"--where {self.where!r} cannot be understood: {_first_line(message)}", "--where", self.where
             )
         if isinstance(error, duckdb.ConversionException) and kinds:
             return self._wrong_value(message)
@@ -174,12 +210,11 @@ class DataTable:
         if self.files.format == "csv":
             explained = csv_error(self.files, message)
             if explained is not None:
-                return CommandError(explained, DATA, parameter="DATA", received=self.name)
-        return CommandError(
+                return data_error(explained, "DATA", self.name)
+        return data_error(
             f"{self.name} cannot be read as {self.files.format.upper()}: {_first_line(message)}",
-            DATA,
-            parameter="DATA",
-            received=self.name,
+            "DATA",
+            self.name,
         )
 
     def _wrong_value(self, message: str) -> CommandError:
@@ -194,11 +229,10 @@ class DataTable:
         held = f" {value[1] or value[2]!r}" if value else " a value"
         kind = _kind_in(message)
         expected = _PLURALS[kind] if kind else "another kind of value"
-        return CommandError(
+        return data_error(
             f"{which} of {self.name} holds{held}{place}; it held {expected} in the table that the model was fitted to.",
-            DATA,
-            parameter=column[1] if column else None,
-            received=value[1] or value[2] if value else None,
+            column[1] if column else None,
+            value[1] or value[2] if value else None,
             allowed=expected,
             hint="Correct the value, or leave it empty.",
         )

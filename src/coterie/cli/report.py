@@ -5,14 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.command import command
-from coterie.cli.console import Messages
+from coterie.cli.command import Messages, command
 from coterie.cli.models import open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
-
-__all__ = ["REPORT_ENDINGS", "report", "write_report"]
 
 REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 

@@ -1,19 +1,21 @@
-"""The table that a model is to learn from: which column is what."""
+"""The table that a model is to learn from: which column is what, its size, what the fit will cost, and odd columns."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie._typing import AnyArray, Task
-from coterie.cli.errors import DATA, USAGE, CommandError
+from coterie.cli.errors import CommandError, data_error, listed, usage_error
 from coterie.cli.reading import DataTable
 from coterie.committee.comparison import read_any_target
-
-__all__ = ["Roles", "TrainingTable", "missing_in", "no_rows", "read_training"]
+from coterie.committee.portfolio import Shape, portfolio_of
+from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 @dataclass(frozen=True)
@@ -39,20 +41,12 @@ class Roles:
             if name is None:
                 continue
             if taken.get(name, option) != option:
-                raise CommandError(
-                    f"Column {name!r} is given to {taken[name]} and to {option}: choose one.",
-                    USAGE,
-                    parameter=option,
-                    received=name,
+                raise usage_error(
+                    f"Column {name!r} is given to {taken[name]} and to {option}: choose one.", option, name
                 )
             taken[name] = option
         if self.groups is not None and self.time is not None:
-            raise CommandError(
-                "--groups and --time need different folds: choose one.",
-                USAGE,
-                parameter="--time",
-                received=self.time,
-            )
+            raise usage_error("--groups and --time need different folds: choose one.", "--time", self.time)
         return taken
 
 
@@ -93,19 +87,16 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
     if task not in ("auto", "classification", "regression"):
         allowed = "auto, classification or regression"
-        raise CommandError(
-            f"--task {task}: expected {allowed}.", USAGE, parameter="--task", received=task, allowed=allowed
-        )
+        raise usage_error(f"--task {task}: expected {allowed}.", "--task", task, allowed=allowed)
     taken = roles.taken()
     for name, option in taken.items():
         table.check_column(name, option)
     features = [name for name in table.kinds if name not in taken]
     if not features:
-        raise CommandError(
+        raise data_error(
             f"{table.name} has no column left to learn from beside {', '.join(taken)}.",
-            DATA,
-            parameter="--drop",
-            received=list(roles.drop),
+            "--drop",
+            list(roles.drop),
         )
     others = [name for name in taken if taken[name] != "--drop"]
     kinds = {name: table.kinds[name] for name in [*features, roles.target]}
@@ -123,11 +114,10 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     _check_task(y, task, roles.target)
     kind, target = read_any_target(y, task, n_rows, f"The target {roles.target!r}")
     if target.classes is not None and len(target.classes) < 2:
-        raise CommandError(
+        raise data_error(
             f"The target {roles.target!r} is {_plain(target.classes[0])!r} in every row: there is nothing to learn.",
-            DATA,
-            parameter="--target",
-            received=roles.target,
+            "--target",
+            roles.target,
         )
     return TrainingTable(
         X={name: held[name] for name in features},
@@ -146,7 +136,7 @@ def no_rows(table: DataTable) -> CommandError:
     """The error of a table without rows."""
     rows = "rows" if table.where is None else "rows for which --where holds"
     option = "DATA" if table.where is None else "--where"
-    return CommandError(f"{table.name} has no {rows}.", DATA, parameter=option, received=table.where)
+    return data_error(f"{table.name} has no {rows}.", option, table.where)
 
 
 def missing_in(values: AnyArray) -> Any:
@@ -162,41 +152,37 @@ def missing_in(values: AnyArray) -> Any:
 
 def _check_target(values: AnyArray, name: str, table: DataTable) -> None:
     if values.dtype.kind in "mM":
-        raise CommandError(
+        raise data_error(
             f"The target {name!r} holds dates or times.",
-            DATA,
-            parameter="--target",
-            received=name,
+            "--target",
+            name,
             hint="Predict a number instead, such as days since an event.",
         )
     holes = missing_in(values)
     if holes.any():
-        raise CommandError(
+        raise data_error(
             f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first is "
             f"row {int(holes.argmax()) + 1}.",
-            DATA,
-            parameter="--target",
-            received=name,
+            "--target",
+            name,
             hint=f"Fill it in, or read the other rows alone: --where '\"{name}\" IS NOT NULL'",
         )
 
 
 def _check_task(y: AnyArray, task: str, name: str) -> None:
     if task == "regression" and y.dtype.kind not in "biuf":
-        raise CommandError(
+        raise data_error(
             f"--task regression: the target {name!r} holds texts, such as {str(y[0])!r}.",
-            DATA,
-            parameter="--task",
-            received=task,
+            "--task",
+            task,
             hint="Leave --task out.",
         )
     if task == "classification" and y.dtype.kind == "f" and (y != np.round(y)).any():
         value = y[(y != np.round(y)).argmax()]
-        raise CommandError(
+        raise data_error(
             f"--task classification: the target {name!r} holds numbers with fractions, such as {value:g}.",
-            DATA,
-            parameter="--task",
-            received=task,
+            "--task",
+            task,
             hint="Leave --task out.",
         )
 
@@ -211,12 +197,11 @@ def _labels(values: AnyArray) -> AnyArray:
 def _order(values: AnyArray, name: str, table: DataTable) -> AnyArray:
     holes = missing_in(values)
     if holes.any():
-        raise CommandError(
+        raise data_error(
             f"--time {name}: {holes.sum():,} rows of {table.name} have no time; the first is row "
             f"{int(holes.argmax()) + 1}.",
-            DATA,
-            parameter="--time",
-            received=name,
+            "--time",
+            name,
             hint=f"Read the other rows alone: --where '\"{name}\" IS NOT NULL'",
         )
     return np.argsort(values, kind="stable")
@@ -224,3 +209,123 @@ def _order(values: AnyArray, name: str, table: DataTable) -> AnyArray:
 
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
+
+
+_PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
+_MANY_MISSING = 0.9
+_FEWEST_ROWS = 50  # for a warning about a single column
+_TRIED_ROWS = 2000
+_TRIED_COLUMNS = 200
+_TOO_GOOD = 0.98
+
+
+def size_line(training: TrainingTable, name: str) -> str:
+    """Rows, columns and what they hold, and the target."""
+    counts = Counter(training.kinds[column] for column in training.X)
+    kinds = ", ".join(f"{n} {_PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
+    what = "numbers" if training.classes is None else f"{len(training.classes)} classes"
+    return (
+        f"{name}: {training.n_rows:,} rows, {len(training.X)} columns ({kinds}); target {training.target!r}: {what} "
+        f"({training.task})"
+    )
+
+
+def cost_line(training: TrainingTable, n_folds: int, time_limit: float | None, members: Any) -> str:
+    """Memory of the table, and how long the fit will take, by a rough guess."""
+    n_test = training.n_rows // n_folds
+    n_outputs = 1 if training.classes is None else len(training.classes)
+    shape = Shape(training.n_rows - n_test, max(1, n_test), len(training.X), n_outputs)
+    entries = portfolio_of(members, training.task, shape)
+    seconds = n_folds * sum(entry.seconds(shape) for entry in entries if entry.seconds is not None)
+    models = n_folds * sum(entry.megabytes(shape) for entry in entries if entry.megabytes is not None)
+    megabytes = max(1.0, 3 * 8e-6 * shape.values + models)
+    if time_limit is not None and time_limit < 0.9 * seconds:
+        time = f"{time_limit:g} s; all members would take about {_round(seconds)} s"
+    else:
+        time = f"about {_round(seconds)} s" + ("" if time_limit is None else f", at most {time_limit:g} s")
+    return f"{len(entries)} members, {n_folds} folds; {time}; up to {_round(megabytes)} MB of memory"
+
+
+def _round(value: float) -> str:
+    return f"{float(f'{value:.2g}'):,.0f}" if value >= 1 else f"{value:.1g}"
+
+
+@dataclass(frozen=True)
+class ColumnWarning:
+    """Columns with the same flaw, and what it may mean."""
+
+    what: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"look at {listed(self.columns)}: {self.what}"
+
+
+def column_warnings(training: TrainingTable) -> Iterator[ColumnWarning]:
+    """Columns that are constant, mostly missing, ids, copies of the target, or too good to be true."""
+    found: dict[str, list[str]] = {}
+    tried = 0
+    for name, values in training.X.items():
+        what = _plain_flaw(values, training)
+        if what is None and tried < _TRIED_COLUMNS and training.n_rows >= _FEWEST_ROWS:
+            tried += 1
+            what = _leak(name, values, training)
+        if what is not None:
+            found.setdefault(what, []).append(name)
+    for what, names in found.items():
+        yield ColumnWarning(what, tuple(names))
+
+
+def _plain_flaw(values: AnyArray, training: TrainingTable) -> str | None:
+    holes = missing_in(values)
+    if holes.all():
+        return "every value is missing"
+    known = values[~holes]
+    if values.dtype.kind in "mM":
+        known = known.astype(np.int64)
+    levels = set(known.tolist())
+    if len(levels) == 1:
+        return "it is the same in every row that has it" if holes.any() else "it is the same in every row"
+    if not holes.any() and _is_copy(values, training):
+        return "a copy of the target. Leave it out with --drop"
+    if holes.mean() >= _MANY_MISSING:
+        return f"missing in {_MANY_MISSING:.0%} of the rows or more"
+    if _looks_like_id(known, len(levels)):
+        return "another value in each row, as ids have. Leave it out with --drop"
+    return None
+
+
+def _is_copy(values: AnyArray, training: TrainingTable) -> bool:
+    """Whether the values are those of the target, or other names of the same classes."""
+    if training.classes is None:
+        return values.dtype.kind in "iuf" and bool((values == training.y).all())
+    pairs = set(zip(values.tolist(), training.y.tolist(), strict=True))
+    return len(pairs) == len(training.classes) == len({value for value, _ in pairs})
+
+
+def _looks_like_id(known: AnyArray, n_levels: int) -> bool:
+    if n_levels < len(known) or len(known) < _FEWEST_ROWS:
+        return False
+    return known.dtype.kind in "OUiu" or (known.dtype.kind == "f" and bool((known == np.round(known)).all()))
+
+
+def _leak(name: str, values: AnyArray, training: TrainingTable) -> str | None:
+    """Whether a tree on this column alone predicts nearly all of rows that it has not seen."""
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(training.n_rows)[:_TRIED_ROWS]
+    train, test = rows[::2], rows[1::2]
+    truth = training.y[test]
+    grown: dict[str, Any] = {"max_leaf_nodes": 64, "min_samples_leaf": 3, "random_state": 0, "n_jobs": 1}
+    if training.classes is None:
+        tree: Any = DecisionTreeRegressor(**grown)
+    else:
+        if len(np.unique(training.y[train])) < 2 or len(np.unique(truth)) < 2:
+            return None
+        tree = DecisionTreeClassifier(**grown)
+    predicted = tree.fit({name: values[train]}, training.y[train]).predict({name: values[test]})
+    score = (
+        r2_score(truth, predicted) if training.classes is None else balanced_accuracy_score(truth, predicted)
+    )
+    if score < _TOO_GOOD:
+        return None
+    return "alone it predicts the target almost perfectly. Is it known before the target is? If not: --drop"

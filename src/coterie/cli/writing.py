@@ -14,8 +14,6 @@ import numpy as np
 
 from coterie.cli.errors import STDOUT, USAGE, CommandError, guessed, writing
 
-__all__ = ["as_json", "check_place", "placed", "print_out"]
-
 
 def check_place(path: Path, option: str, endings: tuple[str, ...] = ()) -> None:
     """Refuse a file that cannot be written, before the work begins."""

@@ -1,10 +1,14 @@
 """Ensembles of different models: voting, stacking, blending, selection, output codes, and pruning."""
 
-from coterie.combining.blending import BlendingClassifier, BlendingRegressor
 from coterie.combining.output_code import OutputCodeClassifier
 from coterie.combining.pruning import prune
 from coterie.combining.selection import SelectionClassifier, SelectionRegressor
-from coterie.combining.stacking import StackingClassifier, StackingRegressor
+from coterie.combining.stacking import (
+    BlendingClassifier,
+    BlendingRegressor,
+    StackingClassifier,
+    StackingRegressor,
+)
 from coterie.combining.voting import VotingClassifier, VotingRegressor
 
 __all__ = [

@@ -1,15 +1,22 @@
-"""What stacking and blending share: a final estimator learns from what members predict out of fold."""
+"""What stacking and blending share: a final estimator learns from what members predict out of fold.
+
+The table that the final estimator learns from holds what members predict, and perhaps columns of X beside it.
+A data frame stays a data frame: predictions come first, under names of their own, then the columns of X as they are,
+text and categories included. Arrays become arrays, sparse matrices sparse matrices, dicts dicts.
+"""
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from scipy import sparse
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import (
@@ -21,32 +28,112 @@ from coterie._params import (
     OneOf,
     Params,
     check_params,
-    spawn_seeds,
 )
-from coterie._sklearn import check_feature_names_in
+from coterie._sklearn import check_feature_names_in, parallel_block, serial_block
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, FloatArray, RowArray, Task
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import ANY, COUNT, MODEL, TEXT, instance, list_of
-from coterie.combining._final_estimator import FinalFitData, final_score, fitted_final, score_of
-from coterie.combining._leak_guard import guard_against_leaks
-from coterie.combining._meta_features import features_of, joined
-from coterie.combining._stacking_tags import add_final_to_router, set_stack_tags, stack_block
-from coterie.data.parts import Columns, TableShape, chosen_columns, row_indexable, table_shape
-from coterie.data.target import Target, read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.combining._final_estimator import (
+    FinalFitData,
+    final_score,
+    fitted_final,
+    guard_against_leaks,
+    score_of,
+)
+from coterie.data.frames import eager_frame, is_frame
+from coterie.data.parts import Columns, chosen_columns, row_indexable, table_shape
+from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import forget
 from coterie.members.fit_members import Member, in_parallel
-from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import MemberPredictions
-from coterie.members.named_members import MEMBER_PARAMS, MEMBERS_FITTED, GivenAtFit, NamedMembers, target_of
+from coterie.members.named_members import (
+    MEMBER_PARAMS,
+    MEMBERS_FITTED,
+    GivenAtFit,
+    MemberFitData,
+    NamedMembers,
+    member_response,
+)
 from coterie.members.oof_score import Score, predicted_codes
-from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, prefit_members
+from coterie.members.out_of_fold import CrossFit, Fold, FoldEnsemble, prefit_members, seeds_or_none
 from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["STACKING_FITTED", "STACKING_PARAMS", "BaseStacking", "StackingData"]
+
+def features_of(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
+    """Answers as features: of two probabilities the second is enough; votes become the number of the class."""
+    if response.is_vote:
+        return response.finalize(predictions)
+    if response.method == "predict_proba" and len(response.classes) == 1 and predictions.shape[1] == 2:
+        return predictions[:, 1:]
+    return predictions
+
+
+def joined(features: FloatArray, names: Sequence[str], X: Any) -> Any:
+    """Predictions and the columns of X in one table of X's own type; without X, the predictions alone."""
+    if X is None:
+        return features
+    if sparse.issparse(X):
+        return sparse.hstack([sparse.csr_array(features), X], format="csr")
+    if isinstance(X, Mapping):
+        _refuse_same_names(names, X)
+        return {**{name: features[:, i] for i, name in enumerate(names)}, **X}
+    if is_frame(X):
+        frame = eager_frame(nw.to_native(X, pass_through=True))
+        if all(isinstance(name, str) for name in frame.columns):
+            return _joined_frame(features, names, frame)
+        X = frame.to_numpy()
+    array = np.asarray(X)
+    if array.dtype.kind not in "biuf":
+        array = np.asarray(X, dtype=object)  # text beside numbers keeps them numbers
+    return np.hstack([features, array])
+
+
+def _joined_frame(features: FloatArray, names: Sequence[str], frame: Any) -> Any:
+    _refuse_same_names(names, frame.columns)
+    added = [
+        nw.new_series(name, np.ascontiguousarray(features[:, i]), backend=frame.implementation)
+        for i, name in enumerate(names)
+    ]
+    return nw.to_native(frame.with_columns(*added).select([*names, *frame.columns]))
+
+
+def _refuse_same_names(names: Sequence[str], columns: Any) -> None:
+    both = sorted(set(names) & set(columns))
+    if both:
+        raise InvalidInput(
+            f"X has a column {both[0]!r}, and so is called the prediction of a member.",
+            parameter="X",
+            column=str(both[0]),
+            hint="Rename one of them.",
+        )
+
+
+def add_final_to_router(router: MetadataRouter, final: Any) -> None:
+    """Let the final estimator be given what its `fit` and its `predict` request."""
+    mapping = MethodMapping().add(caller="predict", callee="predict").add(caller="fit", callee="fit")
+    router.add(final_estimator_=final, method_mapping=mapping)
+
+
+def stack_block(pairs: Any, final: Any) -> Any:
+    """The members side by side, and the final estimator under them."""
+    names, learners = zip(*pairs, strict=True)
+    members = parallel_block(learners, names, dash_wrapped=False)
+    return serial_block(
+        (members, parallel_block([final], ["final_estimator"], dash_wrapped=False)), dash_wrapped=False
+    )
+
+
+def set_stack_tags(tags: Any, *, passthrough: Any, final: Any, with_final: Callable[[Any], bool]) -> None:
+    """If the final estimator sees columns of the table, the stack takes the tables that it and all members take."""
+    tags.transformer_tags.preserves_dtype = []
+    if passthrough is False or not EstimatorLike().accepts(final):
+        return
+    for name in ("allow_nan", "sparse", "categorical", "string"):
+        setattr(tags.input_tags, name, with_final(lambda own, name=name: getattr(own.input_tags, name)))
+
 
 STACKING_PARAMS: Params = {
     **MEMBER_PARAMS,
@@ -69,115 +156,66 @@ STACKING_FITTED: Fitted = {
 }
 
 
-@dataclass(frozen=True)
-class StackingData:
-    """What `fit` was given, read and checked; `labels` is y as members see it."""
-
-    X: Any
-    shape: TableShape
-    target: Target
-    labels: AnyArray
-    weight: FloatArray | None
-    groups: Any
-    others: dict[str, Any]
-
-    @property
-    def classes(self) -> tuple[AnyArray, ...]:
-        classes = self.target.classes
-        return () if classes is None else tuple(classes) if isinstance(classes, list) else (classes,)
-
-
 class BaseStacking(TransformerMixin, NamedMembers):
     """The way of `fit`, and what the final estimator is shown."""
 
     PARAMS: ClassVar[Params] = STACKING_PARAMS
     FITTED: ClassVar[Fitted] = STACKING_FITTED
-    _task: ClassVar[Task]
 
     final_estimator: Any
     passthrough: Any
 
     final_estimator_: Any
     stack_method_: list[str]
-    dropped_: dict[str, str]
-    _asked: list[tuple[Member, ResponseMethod]]
     _passed: Columns | None
     _features: FloatArray
     _widths: list[int]
     _folds_used: list[Fold]
     _lesson: FinalFitData
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        with self._fitting(X, y):
-            self._check_members()
-            final = self._final()
-            data = self._read(X, y, sample_weight, groups, others)
-            members = self._members(data.X, data.shape)
-            given = self._given(members, data.weight, groups, others, final)
-            seeds: list[int | None] = [None] * 3
-            if self.random_state is not None:
-                seeds = [int(seed) for seed in spawn_seeds(self.random_state, 3)]
-            folds = self._folds(data, given, seeds[2])
-            passed = self._passed_columns(data)
-            guard = None
-            if self.leak_guard:
-                guard = self._guard(data, folds)
-            crossed = self._crossed(data, members, given, folds, seeds[0])
-            self._set_target(data.target)
-            self._set_shape(data.shape)
-            self._set_crossed(crossed, data)
-            self._passed = passed
-            self._learn_final(final, data, given.of_final, seeds[1])
-            if guard is not None:
-                self.leak_guard_ = guard
-        return self
+    # What those of classes and those of numbers each define.
+    _default_final: Callable[[], Any]
+    _fits: Callable[[Any], bool]
+    _folds: Callable[..., list[Fold] | None]
+    _trial: Callable[..., Any]
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> StackingData:
-        shape = table_shape(X)
-        weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
-        target = read_target(
-            y,
-            task=self._task,
-            estimator_name=type(self).__name__,
-            n_rows=shape.n_rows,
-            multi_output=self._has_outputs(),
-        )
-        return StackingData(row_indexable(X), shape, target, _labels(target), weight, groups, others)
+    def _check_members(self) -> list[str]:
+        names = super()._check_members()
+        self._final()
+        return names
+
+    def _fit_members(self, data: MemberFitData, members: list[Member]) -> None:
+        final = self._final()
+        given = self._given(data, members, final)
+        seeds = seeds_or_none(self.random_state, 3)
+        folds = self._folds(data, given, seeds[2])
+        self._passed = self._passed_columns(data)
+        if self.leak_guard:
+            self.leak_guard_ = self._guard(data, folds)
+        self._set_crossed(self._crossed(data, members, given, folds, seeds[0]), data)
+        self._learn_final(final, data, given.of_final, seeds[1])
 
     def _crossed(
         self,
-        data: StackingData,
+        data: MemberFitData,
         members: list[Member],
         given: GivenAtFit,
         folds: list[Fold] | None,
         seed: int | None,
     ) -> CrossFit:
-        classes = data.classes
+        wanted = self._wanted_method()
         responses = [
             ResponseMethod.of(
-                member.estimator, method_of(member.name, member.estimator, self._wanted_method()), classes
+                member.estimator, method_of(member.name, member.estimator, wanted), data.classes
             )
             for member in members
         ]
         if folds is None:
-            return prefit_members(members, responses, data.X, data.shape.n_rows, self.n_jobs)
-        codes = data.target.values
-        plan = CrossFitPlan(
-            members,
-            responses,
-            [target_of(member, codes, data.labels) if classes else codes for member in members],
-            [given.of_members[member.name] for member in members],
-            refit=self.members == "refit",
-            keeps_folds=self.members == "folds",
-            n_jobs=self.n_jobs,
-            on_error=self.on_error,
-            random_state=seed,
-            verbose=int(self.verbose),
-            owner=type(self).__name__,
-        )
-        return cross_fit(plan, data.X, folds, data.shape.n_rows)
+            return prefit_members(members, responses, data.X, data.n_rows, self.n_jobs)
+        ways = {"refit": self.members == "refit", "keeps_folds": self.members == "folds"}
+        return self._cross_fit(data, members, responses, given, folds, random_state=seed, **ways)
 
-    def _set_crossed(self, crossed: CrossFit, data: StackingData) -> None:
+    def _set_crossed(self, crossed: CrossFit, data: MemberFitData) -> None:
         """Keep the members, and what they predict out of fold."""
         models = crossed.models
         if crossed.fold_models:
@@ -187,13 +225,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
                     crossed.members, crossed.fold_models, crossed.questions, strict=True
                 )
             ]
-        self._set_members(crossed.members, models)
-        self._asked = [
-            (replace(member, estimator=None), response)
-            for member, response in zip(crossed.members, crossed.questions, strict=True)
-        ]
+        self._set_members(crossed.members, crossed.questions, models, crossed.dropped)
         self.stack_method_ = [response.method for response in crossed.questions]
-        self.dropped_ = crossed.dropped
         self.oof_coverage_ = crossed.coverage
         names = [member.name for member in crossed.members]
         self.oof_predictions_ = Bunch(
@@ -216,7 +249,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         self.member_scores_ = Bunch(**{name: score.value for name, score in zip(names, scores, strict=True)})
 
     def _member_score(
-        self, predictions: FloatArray, response: ResponseMethod, data: StackingData, coverage: RowArray
+        self, predictions: FloatArray, response: ResponseMethod, data: MemberFitData, coverage: RowArray
     ) -> Score:
         n_classes = tuple(map(len, data.classes))
         known = coverage > 0
@@ -228,7 +261,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         blank = FinalFitData(None, truth, n_classes, known, data.weight, None, {}, None, None)
         return score_of(blank, np.nan_to_num(predicted), known)
 
-    def _learn_final(self, final: Any, data: StackingData, params: dict[str, Any], seed: int | None) -> None:
+    def _learn_final(self, final: Any, data: MemberFitData, params: dict[str, Any], seed: int | None) -> None:
         """Fit the final estimator to what members predict, and score it on rows that it does not see."""
         table = joined(self._features, self._meta_names(), self._passed_of(data.X))
         known = self.oof_coverage_ > 0
@@ -274,20 +307,19 @@ class BaseStacking(TransformerMixin, NamedMembers):
                 raise InvalidInput(f"recombined needs the X of fit, which had {len(self._features)} rows.")
         kept = self._lesson
         final = other._final()
-        target = Target(self._task, kept.truth, self._classes_of_target())
-        shape = replace(self._outline)
-        data = StackingData(row_indexable(X), shape, target, kept.truth, kept.weight, kept.groups, {})
+        target = Target(self._task, kept.truth, getattr(self, "classes_", None))
+        data = MemberFitData(row_indexable(X), self._outline, target, kept.truth, kept.weight, kept.groups)
         other._learn_final(final, data, weight_params(final, kept.weight), kept.seed)
         return other
 
-    def _guard(self, data: StackingData, folds: list[Fold] | None) -> Bunch:
+    def _guard(self, data: MemberFitData, folds: list[Fold] | None) -> Bunch:
         if folds is None:
             raise InvalidParameter(
                 "leak_guard=True fits a trial without some rows, and cv='prefit' fits no member. Set leak_guard=False."
             )
-        return guard_against_leaks(self, data.X, data.labels, data.weight, data.groups, data.others, folds)
+        return guard_against_leaks(self, data, folds)
 
-    def _passed_columns(self, data: StackingData) -> Columns | None:
+    def _passed_columns(self, data: MemberFitData) -> Columns | None:
         """The columns that the final estimator sees too; None for none, or all."""
         if isinstance(self.passthrough, bool | np.bool_):
             return None
@@ -313,11 +345,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
         """What the final estimator is shown of new rows."""
         check_is_fitted(self, "final_estimator_")
         X = row_indexable(X)
-        calls = [
-            (response, member, model, X)
-            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
-        ]
-        features = np.hstack(in_parallel(_features_of_member, calls, n_jobs=self.n_jobs))
+        features = np.hstack(in_parallel(_features_of_member, self._calls(X), n_jobs=self.n_jobs))
         return joined(features, self._meta_names(), self._passed_of(X))
 
     def transform(self, X: Any) -> Any:
@@ -340,10 +368,7 @@ class BaseStacking(TransformerMixin, NamedMembers):
                     allowed="classifiers",
                 )
         prediction = ResponseMethod("predict", classes, bool(classes))
-        values = [
-            _predicted(prediction, member, model, X)
-            for (member, _), model in zip(self._asked, self.estimators_, strict=True)
-        ]
+        values = [_predicted(prediction, member, model, X) for _, member, model, _ in self._calls(X)]
         names = tuple(member.name for member, _ in self._asked)
         return MemberPredictions(np.stack(values), np.ones(len(values)), names, classes)
 
@@ -383,11 +408,10 @@ class BaseStacking(TransformerMixin, NamedMembers):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: `fit` of members and of the final estimator, and `split` of the splitter."""
-        router = self._router()
+        router = super().get_metadata_routing()
         fitted = self.__dict__.get("final_estimator_")
         given = self.final_estimator is not None
         add_final_to_router(router, self._final_or_default() if given or fitted is None else fitted)
-        self._route_splitter(router)
         return router
 
     def _sk_visual_block_(self) -> Any:
@@ -403,39 +427,8 @@ class BaseStacking(TransformerMixin, NamedMembers):
         """Whether something holds for the tags of every member and of the final estimator."""
         return self._all_members(holds) and bool(holds(get_tags(self._final_or_default())))
 
-    def _route_splitter(self, router: MetadataRouter) -> None:
-        """Blending has no splitter."""
-
     def _wanted_method(self) -> str:
         return "predict"
-
-    def _default_final(self) -> Any:
-        raise AssertionError("stacks of classes and of numbers each have their own")
-
-    def _fits(self, final: Any) -> bool:
-        raise AssertionError("stacks of classes and of numbers each have their own")
-
-    def _folds(self, data: StackingData, given: GivenAtFit, seed: int | None) -> list[Fold] | None:
-        raise AssertionError("stacking and blending each hold rows out in their own way")
-
-    def _trial(self, folds: list[Fold]) -> Any:
-        raise AssertionError("stacking and blending each have their own trial")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("stacks of classes and of numbers each keep their own target")
-
-    def _classes_of_target(self) -> Any:
-        raise AssertionError("stacks of classes and of numbers each keep their own target")
-
-
-def _labels(target: Target) -> AnyArray:
-    """y as members see it."""
-    classes, codes = target.classes, target.values
-    if classes is None:
-        return codes
-    if isinstance(classes, list):
-        return np.column_stack([own[codes[:, output]] for output, own in enumerate(classes)])
-    return np.asarray(classes[codes])
 
 
 def _output(predictions: FloatArray, response: ResponseMethod) -> FloatArray:
@@ -448,9 +441,6 @@ def _features_of_member(response: ResponseMethod, member: Member, model: Any, X:
 
 
 def _predicted(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    part = member.part_of(X)
-    return (
-        model.mean_of(response, part)
-        if isinstance(model, FoldEnsemble)
-        else response.predict_with(member.name, model, part)
-    )
+    if isinstance(model, FoldEnsemble):
+        return model.mean_of(response, member.part_of(X))
+    return member_response(response, member, model, X)

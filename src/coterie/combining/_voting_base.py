@@ -1,26 +1,23 @@
 """What voting of classes and of numbers share: members fitted side by side, and their predictions combined."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import ArrayLike, Integer, OneOf, Params, check_params, in_short
-from coterie._sklearn import check_feature_names_in, parallel_block
+from coterie._sklearn import check_feature_names_in
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie._value_types import FLOATS, NONE, array, instance
 from coterie.combining._combine import RankScales, mean, median
-from coterie.combining._some_members import with_named_members
-from coterie.data.parts import row_indexable, table_shape
-from coterie.data.target import Target, read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import forget
 from coterie.fitting.fitted_state import PRUNED_FITTED
@@ -31,24 +28,15 @@ from coterie.members.named_members import (
     MEMBERS_FITTED,
     OUT_OF_FOLD_FITTED,
     GivenAtFit,
+    MemberFitData,
     NamedMembers,
+    member_response,
     member_weights,
 )
 from coterie.members.oof_score import Score
-from coterie.members.out_of_fold import (
-    CrossFit,
-    CrossFitPlan,
-    Splitter,
-    cross_fit,
-    folds_of,
-    prefit_members,
-    route_cv,
-    splitter_of,
-)
+from coterie.members.out_of_fold import CrossFit, Splitter, folds_of, prefit_members, splitter_of
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
-
-__all__ = ["VOTING_FITTED", "VOTING_PARAMS", "BaseVoting"]
 
 VOTING_PARAMS: Params = {
     **MEMBER_PARAMS,
@@ -77,79 +65,55 @@ class BaseVoting(TransformerMixin, NamedMembers):
 
     PARAMS: ClassVar[Params] = VOTING_PARAMS
     FITTED: ClassVar[Fitted] = VOTING_FITTED
-    _task: ClassVar[Task]
 
     weights_: FloatArray
-    _asked: list[tuple[Member, ResponseMethod]]
     _weights: FloatArray | None
     _scales: RankScales | None
     _crossed: CrossFit | None
     _truth: AnyArray
     _row_weight: FloatArray | None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> Self:
-        with self._fitting(X, y):
-            names = self._check_members()
-            if self.weights is not None and not isinstance(self.weights, str):
-                member_weights(self.weights, len(names))
-            shape = table_shape(X)
-            X = row_indexable(X)
-            weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
-            target = read_target(
-                y,
-                task=self._task,
-                estimator_name=type(self).__name__,
-                n_rows=shape.n_rows,
-                multi_output=self._has_outputs(),
-            )
-            members = self._members(X, shape)
-            given = self._given(members, weight, groups, others)
-            crossed = self._crossed_members(X, members, target, given)
-            self._set_target(target)
-            self._set_shape(shape)
-            self._set_members(crossed.members, crossed.models)
-            self.dropped_ = crossed.dropped
-            self._asked = [
-                (replace(member, estimator=None), response)
-                for member, response in zip(crossed.members, crossed.questions, strict=True)
-            ]
-            self._crossed = None
-            if crossed.answers:
-                self._crossed = replace(crossed, members=[], models=[], questions=[])
-            self._truth, self._row_weight = target.values, weight
-            self._combine_anew(lambda: self._stacked(X))
-        return self
+    # What those of classes and those of numbers each define.
+    _response: Callable[[Member, Target], ResponseMethod]
+    _learned: Callable[[BoolArray], FloatArray]
+    _score: Callable[[FloatArray, FloatArray | None, BoolArray], Score]
+    _output: Callable[[FloatArray], AnyArray]
+    _n_columns_out: Callable[[], int]
 
-    def _crossed_members(self, X: Any, members: list[Member], target: Target, given: GivenAtFit) -> CrossFit:
+    def _check_members(self) -> list[str]:
+        names = super()._check_members()
+        if self.weights is not None and not self._is_learned():
+            member_weights(self.weights, len(names))
+        return names
+
+    def _fit_members(self, data: MemberFitData, members: list[Member]) -> None:
+        crossed = self._crossed_members(data, members, self._given(data, members))
+        self._set_members(crossed.members, crossed.questions, crossed.models, crossed.dropped)
+        self._crossed = None
+        if crossed.answers:
+            self._crossed = replace(crossed, members=[], models=[], questions=[])
+        self._truth, self._row_weight = data.target.values, data.weight
+        self._combine_anew(lambda: self._stacked(data.X))
+
+    def _crossed_members(self, data: MemberFitData, members: list[Member], given: GivenAtFit) -> CrossFit:
         """Fitted members, and, where folds are wanted, what they predict out of fold."""
-        responses = [self._response(member, target) for member in members]
-        targets = [self._target_of_members(target)] * len(members)
-        n_rows = len(target.values)
+        responses = [self._response(member, data.target) for member in members]
         if isinstance(self.cv, str):
             wants = self._is_learned() or self._has_ranks()
-            return prefit_members(members, responses, X if wants else None, n_rows, self.n_jobs)
+            return prefit_members(members, responses, data.X if wants else None, data.n_rows, self.n_jobs)
         folds = []
         if self.cv is not None or self._is_learned():
-            splitter = splitter_of(self.cv, targets[0], classifier=self._task == "classification")
-            folds = folds_of(splitter, X, targets[0], n_rows, type(self).__name__, **given.of_split)
+            splitter = splitter_of(self.cv, data.labels, classifier=bool(data.classes))
+            folds = folds_of(
+                splitter, data.X, data.labels, data.n_rows, type(self).__name__, **given.of_split
+            )
         elif given.of_split:
             raise InvalidInput(
                 "groups are rows that folds may not part, and this fit makes no folds.",
                 parameter="groups",
                 hint="Leave groups out, or set cv.",
             )
-        plan = CrossFitPlan(
-            members,
-            responses,
-            targets,
-            [given.of_members[member.name] for member in members],
-            n_jobs=self.n_jobs,
-            on_error=self.on_error,
-            random_state=self.random_state,
-            verbose=int(self.verbose),
-            owner=type(self).__name__,
-        )
-        return cross_fit(plan, X, folds, n_rows)
+        return self._cross_fit(data, members, responses, given, folds, random_state=self.random_state)
 
     def recombined(self, **choices: Any) -> Self:
         """Another way to combine the same fitted members, as a new ensemble; nothing is fitted again.
@@ -269,12 +233,7 @@ class BaseVoting(TransformerMixin, NamedMembers):
 
     def _stacked(self, X: Any) -> FloatArray:
         """What every member predicts for rows, shape (n_members, n_rows, n_columns)."""
-        check_is_fitted(self, "estimators_")
-        calls = [
-            (response, member, model, X)
-            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
-        ]
-        return np.stack(in_parallel(_member_predictions, calls, n_jobs=self.n_jobs))
+        return np.stack(in_parallel(member_response, self._calls(X), n_jobs=self.n_jobs))
 
     def _mixed(self, predictions: FloatArray, weights: FloatArray | None) -> FloatArray:
         """The predictions combined by `voting`, shape (n_rows, n_columns)."""
@@ -302,8 +261,7 @@ class BaseVoting(TransformerMixin, NamedMembers):
 
         For voting="hard", "soft" and "mean", whose weights go on to be those of a mean.
         """
-        check_is_fitted(self, "estimators_")
-        pruned = with_named_members(self, places)
+        pruned = self._with_named_members(places)
         pruned._crossed = None
         pruned.weights_ = self.weights_[places] / self.weights_[places].sum()
         pruned._weights = None if self._weights is None else self._weights[places]
@@ -319,16 +277,8 @@ class BaseVoting(TransformerMixin, NamedMembers):
             names = [f"{name}{column}" for name in names for column in range(n_columns)]
         return np.asarray(names, dtype=object)
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""
-        router = self._router()
-        if self.cv is not None and not isinstance(self.cv, str):
-            route_cv(self, router)
-        return router
-
-    def _sk_visual_block_(self) -> Any:
-        names, learners = zip(*self._pairs, strict=True)
-        return parallel_block(learners, names)
+    def _has_splitter(self) -> bool:
+        return self.cv is not None and super()._has_splitter()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -340,28 +290,3 @@ class BaseVoting(TransformerMixin, NamedMembers):
     ) -> list[tuple[Member, ResponseMethod]]:
         """The response methods that the present `voting` needs."""
         return members
-
-    def _response(self, member: Member, target: Target) -> ResponseMethod:
-        raise AssertionError("voting of classes and of numbers each have their own response method")
-
-    def _target_of_members(self, target: Target) -> AnyArray:
-        raise AssertionError("voting of classes and of numbers each have their own labels")
-
-    def _set_target(self, target: Target) -> None:
-        raise AssertionError("voting of classes and of numbers each keep their own target")
-
-    def _learned(self, rows: BoolArray) -> FloatArray:
-        raise AssertionError("voting of classes and of numbers each have their own loss")
-
-    def _score(self, predictions: FloatArray, weights: FloatArray | None, rows: BoolArray) -> Score:
-        raise AssertionError("voting of classes and of numbers each have their own score")
-
-    def _output(self, predictions: FloatArray) -> AnyArray:
-        raise AssertionError("voting of classes and of numbers each have their own form of output")
-
-    def _n_columns_out(self) -> int:
-        raise AssertionError("voting of classes and of numbers each have their own number of columns")
-
-
-def _member_predictions(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
-    return response.predict_with(member.name, model, member.part_of(X))

@@ -14,17 +14,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
 
-__all__ = [
-    "GreedyOptions",
-    "LogLossOfMean",
-    "Path",
-    "ScoreOfMean",
-    "SelectionLoss",
-    "SquaredErrorOfMean",
-    "greedy_path",
-    "shares",
-]
-
 _LEAST = float(np.finfo(np.float64).eps)
 _ROUNDING = 1e-12  # what the order of additions may change in a score
 

@@ -25,8 +25,16 @@ from coterie._params import (
 from coterie._storage import Fitted, storable, storable_estimator, stored_as
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
 from coterie._value_types import FLOATS, INTEGER, LABELS, MODEL, NONE, NUMBER, array, instance, list_of
-from coterie.combining._code_matrix import Code, as_code, code_matrix, separation
-from coterie.combining._decoding import LOSSES, coupled, distances, logits
+from coterie.combining._code_matrix import (
+    LOSSES,
+    Code,
+    as_code,
+    code_matrix,
+    coupled,
+    distances,
+    logits,
+    separation,
+)
 from coterie.data.parts import row_indexable, table_shape
 from coterie.data.table import Schema
 from coterie.data.target import read_target
@@ -35,11 +43,8 @@ from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import FitTask, Member, MemberProgress, fit_all, in_parallel
-from coterie.members.single_learner import params_of_learner, router_of, take_input_tags
-from coterie.members.weight_parameter import weight_params
+from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
 from coterie.trees.decision_tree import DecisionTreeClassifier
-
-__all__ = ["OutputCodeClassifier"]
 
 
 def _learner_of(ensemble: Any) -> Any:

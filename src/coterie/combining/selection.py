@@ -1,25 +1,240 @@
 """Selection: the best mean of members from a library of candidates, found greedily on rows held out."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Bunch
 
 from coterie._documentation import documented
+from coterie._params import Function, Integer, OneOf, Params, Real, Share, root_seed, spawn_seeds
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
-from coterie._value_types import COUNT, LABELS
-from coterie.combining._selection_base import SELECTION_FITTED, BaseSelection
-from coterie.combining.greedy import LogLossOfMean, SelectionLoss, SquaredErrorOfMean
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, SeedLike, Task
+from coterie._value_types import ANY, COUNT, FLOATS, LABELS, NONE, TEXT, dict_of, list_of
+from coterie.combining.greedy import (
+    GreedyOptions,
+    LogLossOfMean,
+    Path,
+    ScoreOfMean,
+    SelectionLoss,
+    SquaredErrorOfMean,
+    greedy_path,
+    shares,
+)
 from coterie.data.target import Target
-from coterie.fitting.scoring import ResponseFunctions
-from coterie.members.fit_members import Member
-from coterie.members.named_members import verify_members
+from coterie.errors import InvalidInput
+from coterie.fitting.fitted_state import PRUNED_FITTED
+from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
+from coterie.members.fit_members import Member, in_parallel
+from coterie.members.member_predictions import MemberPredictions
+from coterie.members.named_members import (
+    MEMBER_PARAMS,
+    MEMBERS_FITTED,
+    GivenAtFit,
+    MemberFitData,
+    NamedMembers,
+    member_response,
+    verify_members,
+)
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
+from coterie.members.out_of_fold import (
+    CrossFit,
+    FoldEnsemble,
+    Splitter,
+    folds_of,
+    prefit_members,
+    seeds_or_none,
+    splitter_of,
+)
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
 from coterie.members.response import ResponseMethod, method_of
+from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["SelectionClassifier", "SelectionRegressor"]
+SELECTION_PARAMS: Params = {
+    **MEMBER_PARAMS,
+    "scoring": [ScorerName(), Function(), None],
+    "cv": [Integer(2), Splitter(), OneOf("prefit"), None],
+    "max_iter": [Integer(1, 10_000)],
+    "n_start": [Integer(1)],
+    "n_iter_no_change": [Integer(1), None],
+    "tol": [Real(0, None)],
+    "n_bags": [Integer(1, 1_000)],
+    "max_candidates": [Integer(1), Share(with_one=True)],
+    "members": [OneOf("refit", "folds")],
+}
+SELECTION_FITTED: Fitted = {
+    **MEMBERS_FITTED,
+    **PRUNED_FITTED,
+    "candidates_": list_of(TEXT),
+    "n_iter_": COUNT,
+    "selection_path_": list_of(dict_of(TEXT, ANY)),
+    "weights_": FLOATS,
+    "_seed": COUNT | NONE,
+    "_shares": FLOATS,
+}
+
+
+class BaseSelection(NamedMembers):
+    """The way of `fit`, and the weighted mean of what the chosen members predict."""
+
+    PARAMS: ClassVar[Params] = SELECTION_PARAMS
+    FITTED: ClassVar[Fitted] = SELECTION_FITTED
+
+    weights_: FloatArray
+    selection_path_: list[Bunch]
+    _shares: FloatArray
+
+    # What those of classes and those of numbers each define.
+    _response: Callable[[Member, Target], ResponseMethod]
+    _decoded: Callable[[AnyArray], AnyArray]
+    _default_loss: Callable[[FloatArray, AnyArray, FloatArray], SelectionLoss]
+    _score: Callable[[FloatArray, AnyArray, FloatArray | None, BoolArray], Score]
+    _response_functions: Callable[[], ResponseFunctions]
+    _output: Callable[[FloatArray], FloatArray]
+
+    def _fit_members(self, data: MemberFitData, members: list[Member]) -> None:
+        given = self._given(data, members)
+        seeds = seeds_or_none(self.random_state, 3)
+        crossed = self._crossed(data, members, given, seeds[0])
+        self._select(crossed, data.target, data.weight, root_seed(None) if seeds[2] is None else seeds[2])
+        self._set_scores(crossed, data.target, data.weight)
+        self._set_chosen(data, crossed, given, seeds[1])
+
+    def _crossed(
+        self, data: MemberFitData, members: list[Member], given: GivenAtFit, seed: int | None
+    ) -> CrossFit:
+        """What members predict for rows that they were not fitted to."""
+        responses = [self._response(member, data.target) for member in members]
+        if isinstance(self.cv, str):
+            return prefit_members(members, responses, data.X, data.n_rows, self.n_jobs)
+        splitter = splitter_of(self.cv, data.labels, classifier=bool(data.classes))
+        folds = folds_of(splitter, data.X, data.labels, data.n_rows, type(self).__name__, **given.of_split)
+        keeps_folds = self.members == "folds"
+        return self._cross_fit(
+            data, members, responses, given, folds, random_state=seed, refit=False, keeps_folds=keeps_folds
+        )
+
+    def _select(self, crossed: CrossFit, target: Target, weight: FloatArray | None, seed: int) -> None:
+        """Choose on all rows that were held out."""
+        rows = _covered(crossed, weight)
+        if not rows.any():
+            raise InvalidInput(
+                f"{type(self).__name__}: no row with weight was held out, so there is nothing to choose by."
+            )
+        self._seed = seed
+        paths = self._paths(crossed, target, weight, rows)
+        names = [member.name for member in crossed.members]
+        self.candidates_ = names
+        self.n_iter_ = max(len(path.members) for path in paths)
+        self.weights_ = np.mean([shares(path, len(names)) for path in paths], axis=0)
+        self.selection_path_ = [
+            Bunch(bag=bag, member=names[member], score=score, kept=number < path.best)
+            for bag, path in enumerate(paths)
+            for number, (member, score) in enumerate(zip(path.members, path.scores, strict=True))
+        ]
+
+    def _paths(
+        self, crossed: CrossFit, target: Target, weight: FloatArray | None, rows: BoolArray
+    ) -> list[Path]:
+        """A path for each bag of candidates; without bags, one from all of them."""
+        library = np.stack([own[rows] for own in crossed.answers])
+        own_weight = np.ones(int(rows.sum())) if weight is None else weight[rows]
+        loss = self._selection_loss(library, target.values[rows], own_weight)
+        options = GreedyOptions(self.max_iter, self.n_start, self.n_iter_no_change, float(self.tol))
+        everyone = list(range(len(library)))
+        if self.n_bags == 1:
+            return [greedy_path(library, loss, everyone, options)]
+        size = self.max_candidates
+        size = min(len(library), size) if Integer().accepts(size) else max(1, round(size * len(library)))
+        bags = [
+            np.sort(np.random.Generator(np.random.PCG64(int(own))).permutation(everyone)[:size]).tolist()
+            for own in spawn_seeds(self._seed, self.n_bags)
+        ]
+        return [greedy_path(library, loss, bag, options) for bag in bags]
+
+    def _selection_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
+        if self.scoring is None:
+            return self._default_loss(library, truth, weight)
+        scorer, decoded = PredictionScorer(self), self._decoded(truth)
+        return ScoreOfMean(library, lambda means: scorer.score(means, decoded, weight))
+
+    def _set_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
+        """Scores of members, and of the selection on rows that it was not made by."""
+        predictions, covered = np.stack(crossed.answers), _covered(crossed, weight)
+        names = [member.name for member in crossed.members]
+        self.oof_coverage_ = crossed.coverage
+        self.oof_predictions_ = Bunch(**dict(zip(names, map(self._output, predictions), strict=True)))
+        scores = [self._score(own, target.values, weight, covered) for own in predictions]
+        self.member_scores_ = Bunch(**{name: s.value for name, s in zip(names, scores, strict=True)})
+        nested, times = np.zeros(predictions.shape[1:]), np.zeros(len(covered), dtype=np.int64)
+        for fold in crossed.folds:
+            others = np.zeros(len(covered), dtype=bool)
+            others[fold.train] = True
+            if (others & covered).any():
+                paths = self._paths(crossed, target, weight, others & covered)
+                own = np.mean([shares(path, len(names)) for path in paths], axis=0)
+                nested[fold.test] += np.tensordot(own, predictions[:, fold.test], axes=1)
+                times[fold.test] += 1
+        scored = (times > 0) & covered
+        if scored.any():
+            nested[scored] /= times[scored, None]
+        else:  # members that were fitted before: there are no folds to choose without
+            nested, scored = np.tensordot(self.weights_, predictions, axes=1), covered
+        score = self._score(nested, target.values, weight, scored)
+        self.oof_score_, self.oof_score_error_ = score.value, score.error
+
+    def _set_chosen(
+        self, data: MemberFitData, crossed: CrossFit, given: GivenAtFit, seed: int | None
+    ) -> None:
+        """Keep the members that were chosen: fitted to all rows, or their models of the folds."""
+        kept = np.flatnonzero(self.weights_).tolist()
+        members = [crossed.members[i] for i in kept]
+        responses = [crossed.questions[i] for i in kept]
+        dropped = crossed.dropped
+        if isinstance(self.cv, str):
+            models = [crossed.models[i] for i in kept]
+        elif self.members == "folds":
+            models = [
+                FoldEnsemble(crossed.members[i].name, crossed.fold_models[i], data.classes) for i in kept
+            ]
+        else:
+            fitted = self._cross_fit(data, members, responses, given, [], random_state=seed)
+            members, responses, models = fitted.members, fitted.questions, fitted.models
+            dropped = crossed.dropped | fitted.dropped
+            kept = [i for i in kept if crossed.members[i].name not in dropped]
+        self._shares = self.weights_[kept] / self.weights_[kept].sum()
+        self._set_members(members, responses, models, dropped)
+
+    def _means_of(self, X: Any) -> FloatArray:
+        """The weighted mean of what the chosen members predict, shape (n_rows, n_columns)."""
+        predictions = self._stacked(X)
+        return np.asarray(sum(share * own for share, own in zip(self._shares, predictions, strict=True)))
+
+    def _stacked(self, X: Any) -> FloatArray:
+        """What every chosen member predicts for rows, shape (n_members, n_rows, n_columns)."""
+        return np.stack(in_parallel(member_response, self._calls(X), n_jobs=self.n_jobs))
+
+    def member_predictions(self, X: Any) -> MemberPredictions:
+        """What each chosen member predicts: probabilities or numbers, and its weight."""
+        values = self._stacked(X)
+        names = tuple(member.name for member, _ in self._asked)
+        return MemberPredictions(values, self._shares, names, labels_by_target(self))
+
+    def with_members(self, places: RowArray) -> Self:
+        """A copy with only the chosen members at these ascending places; what was known out of fold is gone."""
+        pruned = self._with_named_members(places)
+        pruned._shares = self._shares[places] / self._shares[places].sum()
+        names = [member.name for member, _ in pruned._asked]
+        pruned.weights_ = np.zeros(len(self.candidates_))
+        pruned.weights_[[self.candidates_.index(name) for name in names]] = pruned._shares
+        return pruned
+
+
+def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
+    """Rows that were held out and have weight."""
+    covered = crossed.coverage > 0
+    return covered if weight is None else covered & (weight > 0)
 
 
 _PARAMETERS = """\
@@ -129,21 +344,6 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Ask the candidates out of fold, choose, and fit those that were chosen.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : labels of any type, one for each row
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
         return self._labels_of(self._means_of(X))
@@ -164,16 +364,8 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         assert isinstance(target.classes, np.ndarray)
         return ResponseMethod(method, (target.classes,), is_vote=not soft)
 
-    def _labels(self, target: Target) -> AnyArray:
-        assert isinstance(target.classes, np.ndarray)
-        return target.classes[target.values]
-
     def _decoded(self, truth: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[truth])
-
-    def _set_target(self, target: Target) -> None:
-        assert isinstance(target.classes, np.ndarray)
-        self.classes_ = target.classes
 
     def _default_loss(self, library: FloatArray, truth: AnyArray, weight: FloatArray) -> SelectionLoss:
         return LogLossOfMean(library, truth, weight)
@@ -243,21 +435,6 @@ class SelectionRegressor(RegressorMixin, BaseSelection):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Ask the candidates out of fold, choose, and fit those that were chosen.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : a number for each row, or several where all members can learn several
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> FloatArray:
         """The weighted mean of what the chosen members predict."""
         return self._output(self._means_of(X))
@@ -267,9 +444,6 @@ class SelectionRegressor(RegressorMixin, BaseSelection):
 
     def _response(self, member: Member, target: Target) -> ResponseMethod:
         return ResponseMethod(method_of(member.name, member.estimator, "predict"))
-
-    def _labels(self, target: Target) -> AnyArray:
-        return target.values
 
     def _decoded(self, truth: AnyArray) -> AnyArray:
         return truth

@@ -1,6 +1,6 @@
 """Voting: members of any kind, fitted to the same rows, and their predictions combined."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -13,8 +13,7 @@ from coterie._params import Boolean, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
 from coterie._value_types import COUNT, LABELS, instance
-from coterie.combining._combine import as_probabilities, majority
-from coterie.combining._simplex import least_log_loss, least_squares
+from coterie.combining._combine import as_probabilities, least_log_loss, least_squares, majority
 from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, BaseVoting
 from coterie.data.target import Target
 from coterie.errors import InvalidParameter
@@ -23,8 +22,6 @@ from coterie.members.named_members import verify_members
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
 from coterie.members.parameter_docs import voting_texts
 from coterie.members.response import ResponseMethod, method_of
-
-__all__ = ["VotingClassifier", "VotingRegressor"]
 
 
 def _gives_probabilities(ensemble: Any) -> bool:
@@ -85,21 +82,6 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : labels of any type, one for each row
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> AnyArray:
         """The class of each row."""
         predictions = self._stacked(X)
@@ -155,14 +137,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         method = "predict" if hard else "predict_proba"
         return [(member, ResponseMethod(method, response.classes, hard)) for member, response in members]
 
-    def _target_of_members(self, target: Target) -> AnyArray:
-        classes = target.classes
-        assert isinstance(classes, np.ndarray)
-        return classes[target.values]
-
     def _set_target(self, target: Target) -> None:
-        assert isinstance(target.classes, np.ndarray)
-        self.classes_ = target.classes
+        super()._set_target(target)
         self.le_ = LabelEncoder()
         self.le_.classes_ = target.classes
 
@@ -233,21 +209,6 @@ class VotingRegressor(RegressorMixin, BaseVoting):
     ) -> None:
         self._store(locals())
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : any table, as the members take it
-        y : a number for each row, or several where all members can learn several
-        sample_weight : how often each row counts; members must take it
-        groups : rows of a group are not parted by folds, with a splitter that takes groups
-        **fit_params : what members request by scikit-learn's metadata routing, if that is on
-        """
-        return self._fit(X, y, sample_weight, groups, fit_params)
-
     def predict(self, X: Any) -> FloatArray:
         """The prediction for each row: the mean of what members predict, or what `voting` makes of it."""
         return self._output(self._mixed(self._stacked(X), self._weights))
@@ -258,9 +219,6 @@ class VotingRegressor(RegressorMixin, BaseVoting):
 
     def _response(self, member: Member, target: Target) -> ResponseMethod:
         return ResponseMethod(method_of(member.name, member.estimator, "predict"))
-
-    def _target_of_members(self, target: Target) -> AnyArray:
-        return target.values
 
     def _set_target(self, target: Target) -> None:
         self._n_outputs = target.n_outputs

@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
@@ -14,12 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed, root_seed, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, Task
-from coterie.committee._clock import Clock
-from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember, ReadInput, read_input
-from coterie.committee._folds import drawn_folds, thinned
-from coterie.committee._leaderboard import MemberSummary, leaderboard_of
+from coterie.committee._committee_data import (
+    Clock,
+    CommitteeData,
+    FitLimits,
+    FittedMember,
+    ReadInput,
+    drawn_folds,
+    read_input,
+    thinned,
+)
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
-from coterie.committee.listing import Listing
+from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
 from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
@@ -35,14 +41,11 @@ from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.monitor import printed_progress
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
 from coterie.members.fit_members import in_parallel
-from coterie.members.fold_ensemble import FoldEnsemble
 from coterie.members.member_predictions import HeldOutPredictions, MemberPredictions
 from coterie.members.oof_score import Score
-from coterie.members.out_of_fold import Fold, Splitter
+from coterie.members.out_of_fold import Fold, FoldEnsemble, Splitter
 from coterie.members.response import ResponseMethod
 from coterie.trees.tree_sum import labels_by_target
-
-__all__ = ["COMMITTEE_PARAMS", "BaseCommittee"]
 
 _MOST_HELD_OUT = 200_000  # rows that members predict out of fold, if time is limited
 
@@ -75,12 +78,31 @@ class BaseCommittee(Estimator):
     _answers: OutOfFoldPredictions
     _truth: RowTargets
 
+    # What those of classes and those of numbers each define.
+    _set_nested: Callable[[FloatArray, float], None]
+    _default_metric: Callable[[], Metric]
+    _decoded: Callable[[AnyArray], AnyArray]
+    _output: Callable[[FloatArray], FloatArray]
+    _response_functions: Callable[[], ResponseFunctions]
+
     @staticmethod
     def _now() -> float:
         """The clock; tests have one of their own."""
         return time.perf_counter()
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, resume: bool) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
+    ) -> Self:
+        """Fit members within the limits, and choose their weights.
+
+        Parameters
+        ----------
+        X : any table
+        y : labels of any type, or numbers, one for each row
+        sample_weight : how often each row counts; members that cannot take it are skipped
+        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
+        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
+        """
         clock = Clock(self._now, self._now(), self.time_limit)
         with self._fitting(X, y, resume=resume) as run:
             table = read_table(X)
@@ -325,21 +347,6 @@ class BaseCommittee(Estimator):
 
     def _set_models_alone(self) -> None:
         """Numbers have no temperature."""
-
-    def _set_nested(self, nested: FloatArray, temperature: float) -> None:
-        raise AssertionError("committees of classes and of numbers each keep their own")
-
-    def _default_metric(self) -> Metric:
-        raise AssertionError("committees of classes and of numbers each have their own")
-
-    def _decoded(self, truth: AnyArray) -> AnyArray:
-        raise AssertionError("committees of classes and of numbers each know what the user gave")
-
-    def _output(self, raw: FloatArray) -> FloatArray:
-        raise AssertionError("committees of classes and of numbers each have their own shape")
-
-    def _response_functions(self) -> ResponseFunctions:
-        raise AssertionError("committees of classes and of numbers each have their own")
 
 
 def _fold_models(name: str, models: list[Any], classes: AnyArray | None) -> FoldEnsemble:

@@ -1,11 +1,14 @@
-"""What members are fitted to, within which limits, and what a fitted member is."""
+"""What members are fitted to, the folds that are held out, within which limits, and what a fitted member is."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+from coterie._params import Integer
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee.metrics import RowTargets
 from coterie.committee.portfolio import Entry, Shape
@@ -13,10 +16,139 @@ from coterie.data.groups import read_groups
 from coterie.data.table import Table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
-from coterie.members.out_of_fold import Fold
+from coterie.errors import InvalidInput
+from coterie.fitting.monitor import FitEvent
+from coterie.members.out_of_fold import Fold, folds_of, splitter_of
 from coterie.members.response import ResponseMethod
 
-__all__ = ["CommitteeData", "FitLimits", "FittedMember", "ReadInput", "read_input"]
+
+def drawn_folds(
+    cv: Any, X: Any, y: AnyArray, groups: AnyArray | None, task: Task, seed: int, owner: str
+) -> list[Fold]:
+    """The folds that `cv` stands for.
+
+    A number: rows are mixed first, classes are spread evenly, and rows of a group stay together. `y` are codes of
+    classes or numbers.
+    """
+    n_rows = len(y)
+    if cv is not None and not Integer(2).accepts(cv):
+        splitter = splitter_of(cv, y, classifier=task == "classification")
+        given = {} if groups is None else {"groups": groups}
+        return folds_of(splitter, X, y, n_rows, owner, **given)
+    n_parts = n_rows if groups is None else int(groups.max()) + 1
+    n_folds = min(5 if cv is None else int(cv), n_parts)
+    if n_folds < 2:
+        what = "rows" if groups is None else "groups"
+        raise InvalidInput.expecting(
+            f"{owner} holds rows out, and n_samples={n_rows} with {n_parts} {what} cannot be split",
+            f"at least two {what}",
+            "cv",
+            cv,
+        )
+    splitter = _splitter(n_folds, y, groups, task, seed)
+    with warnings.catch_warnings():
+        # Members that were fitted without a rare class give it no probability.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        pairs = list(splitter.split(np.zeros((n_rows, 1)), y, groups))
+    return [Fold(train, test) for train, test in pairs if len(train) and len(test)]
+
+
+def thinned(folds: list[Fold], most: int, seed: int) -> list[Fold]:
+    """The same folds with fewer rows held out, drawn at random, if they are more than `most` in all.
+
+    Examples
+    --------
+    >>> [fold] = thinned([Fold(np.arange(5), np.arange(5, 15))], 4, seed=0)
+    >>> len(fold.train), len(fold.test)
+    (5, 4)
+    """
+    total = sum(len(fold.test) for fold in folds)
+    if total <= most:
+        return folds
+    rng = np.random.default_rng(seed)
+    return [
+        Fold(fold.train, np.sort(rng.permutation(fold.test)[: max(1, len(fold.test) * most // total)]))
+        for fold in folds
+    ]
+
+
+def _splitter(n_folds: int, y: AnyArray, groups: AnyArray | None, task: Task, seed: int) -> Any:
+    draws: dict[str, Any] = {"n_splits": n_folds, "shuffle": True, "random_state": seed % 2**32}
+    spread = task == "classification" and np.bincount(y).max() >= n_folds
+    if groups is None:
+        return StratifiedKFold(**draws) if spread else KFold(**draws)
+    return StratifiedGroupKFold(**draws) if spread else GroupKFold(**draws)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Seconds since the fit began, and the limit; `now` is any function whose differences are seconds."""
+
+    now: Callable[[], float]
+    begun: float
+    limit: float | None
+
+    @property
+    def elapsed(self) -> float:
+        return self.now() - self.begun
+
+    @property
+    def left(self) -> float:
+        return float("inf") if self.limit is None else self.limit - self.elapsed
+
+
+@dataclass
+class Forecast:
+    """What a fold of a member may take, from what folds of others took.
+
+    What is known of members beforehand is right but for a factor: how fast this machine is, and how hard this table.
+    The factor is the time that was taken over the time that was expected.
+
+    Examples
+    --------
+    >>> forest = Entry("forest", None, seconds=lambda shape: shape.n_train / 1000)
+    >>> forecast = Forecast()
+    >>> forecast.learn(forest, Shape(2000, 500, 3), 1.0)
+    >>> forecast.seconds(forest, Shape(4000, 500, 3))
+    2.0
+    """
+
+    expected: float = 0.0
+    taken: float = 0.0
+    unknown: list[float] = field(default_factory=list)
+
+    def learn(self, entry: Entry, shape: Shape, seconds: float) -> None:
+        """A fold of a member took so long."""
+        self.unknown.append(seconds)
+        if entry.seconds is not None and entry.informs_forecast:
+            self.expected += entry.seconds(shape)
+            self.taken += seconds
+
+    def seconds(self, entry: Entry, shape: Shape) -> float:
+        """What a fold may take; of a member that nobody knows, what folds took on average."""
+        if entry.seconds is None:
+            return sum(self.unknown) / len(self.unknown) if self.unknown else 0.0
+        factor = self.taken / self.expected if self.expected > 0 else 1.0
+        return factor * entry.seconds(shape)
+
+
+class Deadline:
+    """A monitor that stops rounds of boosting and trees of forests after the first event that comes too late.
+
+    Attributes
+    ----------
+    stopped : whether a fit ended before its last round or tree
+    """
+
+    def __init__(self, clock: Clock, until: float) -> None:
+        self._clock = clock
+        self._until = until
+        self.stopped = False
+
+    def __call__(self, event: FitEvent) -> bool:
+        late = event.step in ("round", "tree") and self._clock.elapsed > self._until
+        self.stopped |= late and event.done != event.total
+        return late
 
 
 @dataclass(frozen=True)

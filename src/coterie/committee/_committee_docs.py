@@ -4,8 +4,6 @@ from sklearn.base import ClassifierMixin
 
 from coterie.committee.portfolio import NAMES
 
-__all__ = ["committee_texts"]
-
 _PARAMETERS = """\
     time_limit : float or None
         Seconds that `fit` may take. Before each member its time is foreseen from the members so far; one that would

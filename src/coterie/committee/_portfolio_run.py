@@ -17,8 +17,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie._params import spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.committee._clock import Clock, Deadline, Forecast
-from coterie.committee._committee_data import CommitteeData, FitLimits, FittedMember
+from coterie.committee._committee_data import (
+    Clock,
+    CommitteeData,
+    Deadline,
+    FitLimits,
+    FittedMember,
+    Forecast,
+)
 from coterie.committee.metrics import Metric
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.committee.portfolio import Entry, Shape
@@ -30,8 +36,6 @@ from coterie.members.fit_members import FitTask, Member, dropped_members, fit_al
 from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod, method_of
 from coterie.members.weight_parameter import weight_params
-
-__all__ = ["PortfolioRun", "warn_interrupted"]
 
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
@@ -421,5 +425,5 @@ def warn_interrupted(owner: str, names: Sequence[str]) -> None:
     warnings.warn(
         f"{owner}.fit was interrupted. The committee is made of the members that were complete: {', '.join(names)}.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=3,
     )

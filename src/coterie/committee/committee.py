@@ -1,34 +1,124 @@
 """Committees: a table in, the best weighted mean of many kinds of members out, within a time limit."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from coterie._documentation import documented
 from coterie._params import OneOf, Params
-from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie._storage import Fitted, expect, storable_estimator
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, SeedLike, Task
+from coterie._value_types import (
+    BOOL,
+    COUNT,
+    FLOAT_VECTOR,
+    FLOATS,
+    LABELS,
+    MODEL,
+    NONE,
+    NUMBER,
+    TEXT,
+    array,
+    dict_of,
+    instance,
+    list_of,
+    pair_of,
+)
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, BaseCommittee
 from coterie.committee._committee_docs import committee_texts
-from coterie.committee._conformal import calibration_rows, held_out
-from coterie.committee._fitted import (
-    COMMITTEE_CLASSIFIER_FITTED,
-    COMMITTEE_REGRESSOR_FITTED,
-    verify_committee,
-)
-from coterie.committee.metrics import LogLossMetric, Metric, SquaredErrorMetric
-from coterie.committee.weights import apply_temperature
+from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, SquaredErrorMetric
+from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.fitting.scoring import ResponseFunctions
-from coterie.forests.jackknife import check_alpha, jackknife_plus
-from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
+from coterie.forests.jackknife import SetMethod, check_alpha, jackknife_plus, prediction_sets, set_threshold
+from coterie.members.out_of_fold import FoldEnsemble
+from coterie.members.response import ResponseMethod
 
-__all__ = ["CommitteeClassifier", "CommitteeRegressor"]
+_COMMITTEE: Fitted = {
+    "scoring_": TEXT,
+    "members_": list_of(TEXT),
+    "weights_": FLOATS,
+    "n_iter_": COUNT,
+    "oof_score_": NUMBER,
+    "oof_score_error_": NUMBER,
+    "member_scores_": dict_of(TEXT, NUMBER),
+    "oof_predictions_": dict_of(TEXT, FLOATS),
+    "fit_time_": NUMBER,
+    "fit_times_": dict_of(TEXT, NUMBER),
+    "predict_times_": dict_of(TEXT, NUMBER),
+    "skipped_": dict_of(TEXT, TEXT),
+    "dropped_": dict_of(TEXT, TEXT),
+    "stopped_": list_of(TEXT),
+    "interrupted_": BOOL,
+    "n_folds_": COUNT,
+    "estimators_": list_of(instance(FoldEnsemble)),
+    "named_estimators_": dict_of(TEXT, instance(FoldEnsemble)),
+    "_answers": instance(OutOfFoldPredictions),
+    "_truth": instance(RowTargets),
+    "_shares": FLOATS,
+    "_questions": list_of(instance(ResponseMethod)),
+    "_learners": list_of(pair_of(MODEL, COUNT | NONE)),
+    "_has_folds": BOOL,
+}
+COMMITTEE_CLASSIFIER_FITTED: Fitted = {
+    **_COMMITTEE,
+    "classes_": LABELS,
+    "oof_proba_": array("f", 2),
+    "temperature_": NUMBER,
+    "_temperature_alone": NUMBER,
+}
+COMMITTEE_REGRESSOR_FITTED: Fitted = {**_COMMITTEE, "oof_prediction_": FLOAT_VECTOR}
+
+
+def verify_committee(model: Any) -> None:
+    held = vars(model)
+    if "estimators_" not in held:
+        return
+    n_members = len(model.estimators_)
+    for name in ("_shares", "_questions", "_learners"):
+        expect(name in held and len(held[name]) == n_members, f"has {name} of other members than its own")
+    expect(n_members > 0, "has no members")
+    expect("n_folds_" in held and "_has_folds" in held, "lacks the number of its folds")
+    n_models = {len(member.models) for member in model.estimators_}
+    expect(n_models <= {1, model.n_folds_ if model._has_folds else 1}, "has members of different folds")
+
+
+_MOST_ROWS = 2_000
+
+
+def calibration_rows(nested: FloatArray, oof: OutOfFoldPredictions) -> RowArray:
+    """At most 2,000 rows that calibrate intervals: evenly spaced in the order of their targets, by weight.
+
+    Examples
+    --------
+    Rows that all count alike are all there, each once.
+
+    >>> from coterie.committee.metrics import RowTargets
+    >>> rows = RowTargets(np.array([3.0, 1.0, 2.0]), np.ones(3))
+    >>> oof = OutOfFoldPredictions(np.zeros((1, 3, 1)), rows, np.ones(3, dtype=bool), [])
+    >>> calibration_rows(np.zeros((3, 1)), oof)
+    array([1, 2, 0])
+    """
+    rows = np.flatnonzero(~np.isnan(nested).any(axis=1) & oof.known)
+    rows = rows[np.argsort(oof.rows.truth[rows], kind="stable")]
+    n_chosen = min(len(rows), _MOST_ROWS)
+    reached = np.cumsum(oof.rows.weight[rows])
+    wanted = (np.arange(n_chosen) + 0.5) / n_chosen * reached[-1]
+    return np.asarray(rows[np.searchsorted(reached, wanted)], dtype=np.int64)
+
+
+def held_out(rows: RowArray, oof: OutOfFoldPredictions) -> BoolArray:
+    """Which folds held which rows out, shape (n_rows, n_folds)."""
+    out = np.zeros((len(oof.known), len(oof.folds)), dtype=bool)
+    for number, fold in enumerate(oof.folds):
+        out[fold.test, number] = True
+    return np.asarray(out[rows])
+
 
 _STUDENT: dict[str, Any] = {
     "n_estimators": 1000,
@@ -100,21 +190,6 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
-    ) -> Self:
-        """Fit members within the limits, and choose their weights.
-
-        Parameters
-        ----------
-        X : any table
-        y : labels of any type, one for each row
-        sample_weight : how often each row counts; members that cannot take it are skipped
-        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
-        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
-        """
-        return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them."""
@@ -259,21 +334,6 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, resume: bool = False
-    ) -> Self:
-        """Fit members within the limits, and choose their weights.
-
-        Parameters
-        ----------
-        X : any table
-        y : a number for each row
-        sample_weight : how often each row counts; members that cannot take it are skipped
-        groups : rows of a group are in one fold, and in one of the parts that boosting holds out
-        resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
-        """
-        return self._fit(X, y, sample_weight, groups, resume)
 
     def predict(self, X: Any) -> FloatArray:
         """The weighted mean of the members' predictions."""

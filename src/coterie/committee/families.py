@@ -17,8 +17,6 @@ from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegresso
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["families"]
-
 
 def families(models: Any, task: Task, committee: Any, n_jobs: int | None) -> list[tuple[str, Any]]:
     """Names and models, in the order in which they are fitted."""
@@ -43,11 +41,8 @@ def _named(item: Any, known: dict[str, Any]) -> tuple[str, Any]:
         return item[0], item[1]
     if item not in known:
         allowed = f"one of {', '.join(map(repr, known))}, or a tuple (name, estimator)"
-        raise InvalidParameter(
-            f"compare(models=...): there is no {item!r}; expected {allowed}.",
-            parameter="models",
-            received=item,
-            allowed=allowed,
+        raise InvalidParameter.expecting(
+            f"compare(models=...): there is no {item!r}", allowed, "models", item
         )
     return item, known[item]
 

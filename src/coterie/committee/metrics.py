@@ -19,8 +19,6 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import PredictionScorer
 from coterie.members.oof_score import Score
 
-__all__ = ["LogLossMetric", "Metric", "RowTargets", "ScorerMetric", "SquaredErrorMetric", "mean_with_error"]
-
 _PARTS = 20
 _LEAST = float(np.finfo(np.float64).eps)
 

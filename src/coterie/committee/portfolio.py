@@ -17,13 +17,15 @@ from coterie._typing import Task
 from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.boosting.plan import automatic_folds
-from coterie.committee.neighbors import NeighborsClassifier, NeighborsRegressor
-from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
+from coterie.committee.numeric_pipeline import (
+    NeighborsClassifier,
+    NeighborsRegressor,
+    NumericPipelineClassifier,
+    NumericPipelineRegressor,
+)
 from coterie.errors import InvalidParameter
 from coterie.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from coterie.forests.random_forest import RandomForestClassifier, RandomForestRegressor
-
-__all__ = ["NAMES", "Entry", "PortfolioLike", "Shape", "portfolio_of", "prior_member"]
 
 _TREE_ROWS = 50_000  # that a tree of a forest sees at most
 
@@ -133,12 +135,7 @@ def _entry(item: Any, known: dict[str, Entry], task: Task) -> Entry:
         return Entry(item[0], item[1])
     if item not in known:
         allowed = f"one of {', '.join(map(repr, known))} for {task}, or a tuple (name, estimator)"
-        raise InvalidParameter(
-            f"portfolio holds the name {item!r}: expected {allowed}.",
-            parameter="portfolio",
-            received=item,
-            allowed=allowed,
-        )
+        raise InvalidParameter.expecting(f"portfolio holds the name {item!r}", allowed, "portfolio", item)
     return known[item]
 
 

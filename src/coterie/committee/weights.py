@@ -20,15 +20,6 @@ from coterie.combining.greedy import GreedyOptions, Path, greedy_path, shares
 from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, mean_with_error
 from coterie.members.out_of_fold import Fold
 
-__all__ = [
-    "OutOfFoldPredictions",
-    "WeightChoice",
-    "apply_temperature",
-    "choose_weights",
-    "temperature_of",
-    "weights_of",
-]
-
 _MOST_ROWS_OF_TEMPERATURE = 10_000  # it is one number
 _PRIOR_ROWS = 100.0  # how many rows the prior counts as
 _LEAST = float(np.finfo(np.float64).eps)

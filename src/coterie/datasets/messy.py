@@ -12,8 +12,6 @@ from coterie._optional import need
 from coterie._params import Integer, OneOf, Real, Rule, root_seed, unexpected
 from coterie._typing import AnyArray, FloatArray, SeedLike, Task
 
-__all__ = ["make_messy"]
-
 _TOWNS = ("Aarhus", "Bergen", "Cork", "Delft", "Evora", "Fano")
 _CONDITIONS = ("poor", "fair", "good", "new")
 _PLATFORMS = ("dict", "pandas", "polars")

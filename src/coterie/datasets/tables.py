@@ -8,8 +8,6 @@ import sklearn.datasets
 from coterie._params import unexpected
 from coterie._typing import AnyArray
 
-__all__ = ["load_table"]
-
 _LOADERS: dict[str, Callable[..., Any]] = {
     "breast_cancer": sklearn.datasets.load_breast_cancer,
     "diabetes": sklearn.datasets.load_diabetes,

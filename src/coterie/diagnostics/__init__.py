@@ -6,9 +6,8 @@ from coterie.diagnostics.bootstrap import BootstrapError, bootstrap
 from coterie.diagnostics.calibration import Calibration, Reliability, calibration
 from coterie.diagnostics.dependence import Dependence, DependenceCurve, dependence, interaction_strength
 from coterie.diagnostics.diversity import Ambiguity, Diversity, diversity
-from coterie.diagnostics.error_by_round import error_by_round
 from coterie.diagnostics.importance import Importance, importance
-from coterie.diagnostics.margins import Margins, margins
+from coterie.diagnostics.margins import Margins, error_by_round, margins
 from coterie.diagnostics.voters import Voters, independent_voters, voters
 
 __all__ = [

@@ -17,15 +17,12 @@ from coterie.diagnostics._bound_formulas import (
     margin_limit,
     normalizers,
     rounds_to_zero_error,
+    stump_count,
     training_loss_by_edge,
 )
-from coterie.diagnostics._stumps import stump_count
 from coterie.diagnostics.margins import Margins
-from coterie.diagnostics.votes.ensemble_votes import votes_of
-from coterie.diagnostics.votes.voting_margins import chosen_rounds, staged_margins
+from coterie.diagnostics.votes import chosen_rounds, staged_margins, votes_of
 from coterie.errors import InvalidInput, InvalidType
-
-__all__ = ["AdaBoostBounds", "adaboost"]
 
 _ROUNDING = 1e-6
 _PERFECT = 1e-9  # an error below this is none
@@ -253,11 +250,11 @@ def _members(model: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted errors, votes and normalizers by round; AdaBoost's own vote is half the log odds of its error."""
     name = type(model).__name__
     if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
-        raise InvalidType(
-            f"{name} has no estimator_weights_ and estimator_errors_: expected a fitted AdaBoostClassifier.",
-            parameter="model",
-            received=model,
-            allowed="a fitted AdaBoostClassifier",
+        raise InvalidType.expecting(
+            f"{name} has no estimator_weights_ and estimator_errors_",
+            "a fitted AdaBoostClassifier",
+            "model",
+            model,
         )
     if hasattr(model, "vote_history_"):
         raise InvalidInput(

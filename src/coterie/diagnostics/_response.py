@@ -12,8 +12,6 @@ from coterie._typing import FloatArray
 from coterie.diagnostics.checks import check_choice
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["response_of"]
-
 _METHODS = ("auto", "predict", "predict_proba", "decision_function")
 
 
@@ -24,30 +22,26 @@ def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable
     name = type(model).__name__
     if not is_classifier(model):
         if response_method not in ("auto", "predict"):
-            raise InvalidParameter(
-                f"response_method={response_method!r}: {name} predicts numbers; expected 'auto' or 'predict'.",
-                parameter="response_method",
-                received=response_method,
-                allowed="'auto' or 'predict'",
+            raise InvalidParameter.expecting(
+                f"response_method={response_method!r}: {name} predicts numbers",
+                "'auto' or 'predict'",
+                "response_method",
+                response_method,
             )
         if target is not None:
-            raise InvalidParameter(
-                f"target={in_short(target)}: {name} has no classes; expected None.",
-                parameter="target",
-                received=target,
-                allowed="None",
+            raise InvalidParameter.expecting(
+                f"target={in_short(target)}: {name} has no classes", "None", "target", target
             )
         return lambda X: _one_number(model.predict(X), name), "prediction"
     method = response_method
     if method == "auto":
         method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
     if method == "predict" or not hasattr(model, method):
-        raise InvalidParameter(
-            f"response_method={response_method!r}: expected 'predict_proba' or 'decision_function', as far as {name} "
-            "has them.",
-            parameter="response_method",
-            received=response_method,
-            allowed="'predict_proba' or 'decision_function'",
+        raise InvalidParameter.expecting(
+            f"response_method={response_method!r}",
+            "'predict_proba' or 'decision_function'",
+            "response_method",
+            response_method,
         )
     place, label = _class_of(model, target)
     response = getattr(model, method)
@@ -83,10 +77,10 @@ def _one_number(predictions: Any, name: str) -> FloatArray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise InvalidInput(
-            f"{name} predicts {array.shape[1]} numbers for each row; expected a model of one target.",
-            parameter="model",
-            received=array.shape[1],
-            allowed="a model of one target",
+        raise InvalidInput.expecting(
+            f"{name} predicts {array.shape[1]} numbers for each row",
+            "a model of one target",
+            "model",
+            array.shape[1],
         )
     return array

@@ -16,10 +16,10 @@ from coterie.diagnostics._bound_formulas import (
     margin_limit,
     normalizers,
     rounds_to_zero_error,
+    stump_count,
     training_loss,
     training_loss_by_edge,
 )
-from coterie.diagnostics._stumps import stump_count
 
 __all__ = [
     "AdaBoostBounds",

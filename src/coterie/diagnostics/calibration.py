@@ -11,10 +11,8 @@ from coterie._params import Integer, OneOf, Real, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
-
-__all__ = ["Calibration", "Reliability", "calibration", "wilson_interval"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -179,11 +177,11 @@ def wilson_interval(share: FloatArray, count: FloatArray, confidence: float) -> 
 
 def _probabilities(model: Any, X: Any) -> tuple[FloatArray, AnyArray]:
     if not hasattr(model, "predict_proba"):
-        raise InvalidType(
-            f"{in_short(model)} has no predict_proba: expected a fitted classifier.",
-            parameter="model",
-            received=model,
-            allowed="a fitted classifier with predict_proba",
+        raise InvalidType.expecting(
+            f"{in_short(model)} has no predict_proba",
+            "a fitted classifier with predict_proba",
+            "model",
+            model,
         )
     check_is_fitted(model)
     shares, classes = model.predict_proba(X), model.classes_
@@ -195,11 +193,8 @@ def _probabilities(model: Any, X: Any) -> tuple[FloatArray, AnyArray]:
             allowed="a model of one target",
         )
     if len(classes) < 2:
-        raise InvalidInput(
-            f"The model knows only {classes[0]!r}: expected two classes at least.",
-            parameter="model",
-            received=len(classes),
-            allowed="two classes at least",
+        raise InvalidInput.expecting(
+            f"The model knows only {classes[0]!r}", "two classes at least", "model", len(classes)
         )
     return np.asarray(shares, dtype=np.float64), np.asarray(classes)
 

@@ -2,8 +2,6 @@
 
 from coterie._params import Rule, unexpected
 
-__all__ = ["check_choice"]
-
 
 def check_choice(name: str, value: object, *rules: Rule | None) -> None:
     """Refuse a value that none of the rules accepts; None is a rule for None.

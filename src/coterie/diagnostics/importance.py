@@ -12,12 +12,32 @@ from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
 from coterie.data.parts import chosen_columns, row_indexable, table_shape
 from coterie.data.weight import read_weight
-from coterie.diagnostics._split_counts import split_counts
 from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.sklearn_adapters import with_protocols
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.fit_members import in_parallel
 
-__all__ = ["Importance", "importance"]
+
+def split_counts(model: Any) -> FloatArray:
+    """Splits on each column, over all trees of the model or of its members."""
+    owner = with_protocols(model)
+    if hasattr(owner, "split_counts"):
+        return np.asarray(owner.split_counts(), dtype=np.float64)
+    if not hasattr(model, "estimators_") or not hasattr(model, "n_features_in_"):
+        raise InvalidParameter(
+            f"method='split': {type(model).__name__} has no trees whose splits could be counted.",
+            parameter="method",
+            received="split",
+            hint="method='permutation' takes any model.",
+        )
+    columns = getattr(model, "estimators_features_", None)
+    total = np.zeros(int(model.n_features_in_))
+    for place, member in enumerate(model.estimators_):
+        own = slice(None) if columns is None else columns[place]
+        for part in member if isinstance(member, list | np.ndarray) else [member]:
+            total[own] += split_counts(part)
+    return total
+
 
 _METHODS = ("permutation", "gain", "split", "oob_permutation", "shap")
 
@@ -123,22 +143,21 @@ def importance(
     if method == "permutation":
         return _permuted(model, X, y, features, scoring, n_repeats, sample_weight, n_jobs, random_state)
     if features is not None:
-        raise InvalidParameter(
-            f"features={in_short(features)}: method={method!r} measures all columns; expected None.",
-            parameter="features",
-            received=features,
-            allowed="None",
+        raise InvalidParameter.expecting(
+            f"features={in_short(features)}: method={method!r} measures all columns",
+            "None",
+            "features",
+            features,
         )
     if method == "shap":
         return _by_shap(model, X)
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
-            raise InvalidParameter(
-                f"method='oob_permutation': {type(model).__name__} has no rows out of bag. Expected a forest of "
-                "coterie.",
-                parameter="method",
-                received=method,
-                allowed="another method, or a forest of coterie",
+            raise InvalidParameter.expecting(
+                f"method='oob_permutation': {type(model).__name__} has no rows out of bag",
+                "another method, or a forest of coterie",
+                "method",
+                method,
                 hint="method='permutation' takes any model.",
             )
         found = model.oob_importances(n_repeats)

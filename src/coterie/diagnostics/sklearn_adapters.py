@@ -25,8 +25,6 @@ from coterie.members.votes import (
 from coterie.trees.split_counts import split_counts_of
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["SKLEARN_VOTERS", "labels_or_numbers", "with_protocols"]
-
 SKLEARN_VOTERS = (
     "AdaBoostClassifier",
     "BaggingClassifier",
@@ -226,12 +224,11 @@ class _ParallelClassifiers(_ParallelMembers):
         if not soft:
             return one_hot(np.asarray(member.predict(table)).astype(np.intp), n_classes)
         if not hasattr(member, "predict_proba"):
-            raise InvalidParameter(
-                f"votes='soft' needs members with predict_proba, and {type(member).__name__} has none: expected "
-                "'hard'.",
-                parameter="votes",
-                received="soft",
-                allowed="'hard'",
+            raise InvalidParameter.expecting(
+                f"votes='soft' needs members with predict_proba, and {type(member).__name__} has none",
+                "'hard'",
+                "votes",
+                "soft",
             )
         known = member.predict_proba(table)
         shares = np.zeros((len(known), n_classes))
@@ -242,11 +239,8 @@ class _ParallelClassifiers(_ParallelMembers):
         """Which rows each member did not draw, shape (n_members, n_rows)."""
         model, name = self._model, type(self._model).__name__
         if not hasattr(model, "estimators_samples_"):
-            raise InvalidParameter(
-                f"oob=True has no meaning for {name}, whose members saw every row: expected False.",
-                parameter="oob",
-                received=True,
-                allowed="False",
+            raise InvalidParameter.expecting(
+                f"oob=True has no meaning for {name}, whose members saw every row", "False", "oob", True
             )
         n_rows, n_known = table.shape[0], model._n_samples
         if n_rows != n_known:

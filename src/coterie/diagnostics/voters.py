@@ -11,11 +11,8 @@ from coterie._params import Integer, unexpected
 from coterie._typing import FloatArray
 from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
-from coterie.diagnostics.votes.compared_members import is_list_of_models, member_predictions_of
-from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.diagnostics.votes import codes_of, is_list_of_models, member_predictions_of
 from coterie.errors import InvalidInput
-
-__all__ = ["Voters", "independent_voters", "voters"]
 
 
 def independent_voters(n: int, error: ArrayLike, correlation: ArrayLike = 0.0) -> Any:

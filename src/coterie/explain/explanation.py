@@ -12,8 +12,6 @@ from coterie._optional import need
 from coterie._params import Integer, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 
-__all__ = ["Explanation"]
-
 _MAX_COLUMNS = 8  # that are named; the others are added up
 _POSITIVE, _NEGATIVE = "#0072b2", "#d55e00"  # told apart by colour-blind eyes
 

@@ -1,19 +1,91 @@
-"""`explain`, the method of every model that is a sum or a mean of trees."""
+"""`explain`, the method of every model that is a sum or a mean of trees, and SHAP values of a forest as arrays.
 
-from collections.abc import Callable
+The values of features that `TargetStatistics` made are divided among the columns that they were made from.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+import coterie._engine as _engine
 from coterie._params import in_short
-from coterie._typing import AnyArray
+from coterie._typing import AnyArray, FloatArray
+from coterie.data.encoding import Encoded
 from coterie.data.prepare import read_table
 from coterie.data.table import Column, Table
 from coterie.errors import InvalidParameter, InvalidType
 from coterie.explain.explanation import Explanation
-from coterie.explain.shap import ShapInputs, shap_interactions, shap_values
 
-__all__ = ["ExplainedOutputs", "TreeModel", "class_outputs", "explain"]
+
+@dataclass(frozen=True)
+class ShapInputs:
+    """Trees, the rows to explain, and what else a prediction is made of.
+
+    Attributes
+    ----------
+    forest : the engine's Forest or PackedForest
+    encoded : the features of the rows
+    scale : what the sum of the trees' predictions is multiplied with
+    baseline : float array of shape (n_rows, n_outputs) or (n_outputs,), added to it
+    n_columns : int, of the table
+    n_threads : int
+    made_from : for each feature beyond the columns of the table, the columns it was made from
+    background : the features of other rows for interventional values, or None for path-dependent ones
+    """
+
+    forest: Any
+    encoded: Encoded
+    scale: float
+    baseline: FloatArray
+    n_columns: int
+    n_threads: int
+    made_from: Sequence[tuple[int, ...]] = field(default=())
+    background: Encoded | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        packed = isinstance(self.forest, _engine.PackedForest)
+        return int(self.forest.n_columns if packed else self.forest.n_outputs)
+
+
+def shap_values(inputs: ShapInputs) -> tuple[FloatArray, FloatArray]:
+    """Values of shape (n_rows, n_columns, n_outputs), and base values of shape (n_rows, n_outputs)."""
+    n_features = inputs.encoded.n_features
+    out = np.zeros((inputs.encoded.n_rows, inputs.n_outputs, n_features + 1))
+    encoded, flat = inputs.encoded, out.reshape(-1)
+    if inputs.background is None:
+        _engine.add_shap_values(inputs.forest, encoded.values, encoded.n_levels, flat, inputs.n_threads)
+    else:
+        _engine.add_interventional_values(
+            inputs.forest, encoded.values, inputs.background.values, encoded.n_levels, flat, inputs.n_threads
+        )
+    out *= inputs.scale
+    values = out[:, :, : inputs.n_columns].copy()
+    for place, columns in enumerate(inputs.made_from, start=inputs.n_columns):
+        for column in columns:
+            values[:, :, column] += out[:, :, place] / len(columns)
+    return values.swapaxes(1, 2), out[:, :, -1] + inputs.baseline
+
+
+def shap_interactions(inputs: ShapInputs) -> FloatArray:
+    """Interaction values of shape (n_rows, n_columns, n_columns, n_outputs); rows of a matrix add up to the values."""
+    n_features = inputs.encoded.n_features
+    out = np.zeros((inputs.encoded.n_rows, inputs.n_outputs, n_features + 1, n_features + 1))
+    encoded = inputs.encoded
+    _engine.add_shap_interactions(
+        inputs.forest, encoded.values, encoded.n_levels, out.reshape(-1), inputs.n_threads
+    )
+    belongs = np.zeros((n_features, inputs.n_columns))
+    belongs[range(inputs.n_columns), range(inputs.n_columns)] = 1.0
+    for place, columns in enumerate(inputs.made_from, start=inputs.n_columns):
+        belongs[place, list(columns)] = 1.0 / len(columns)
+    inside = out[:, :, :-1, :-1] * inputs.scale
+    if inputs.made_from:
+        inside = np.einsum("nkab,ac,bd->nkcd", inside, belongs, belongs)
+    return np.moveaxis(inside, 1, 3)
+
 
 ExplainedOutputs: TypeAlias = Callable[[], tuple[tuple[Any, ...], str]]
 
@@ -70,11 +142,8 @@ def explain(self: TreeModel, X: Any, *, background: Any = None, interactions: bo
 
 def _check_interactions(interactions: Any, background: Any) -> None:
     if not isinstance(interactions, bool | np.bool_):
-        raise InvalidType(
-            f"interactions={in_short(interactions)}: expected True or False.",
-            parameter="interactions",
-            received=interactions,
-            allowed="True or False",
+        raise InvalidType.expecting(
+            f"interactions={in_short(interactions)}", "True or False", "interactions", interactions
         )
     if interactions and background is not None:
         raise InvalidParameter(

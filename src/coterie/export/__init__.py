@@ -1,11 +1,11 @@
 """Models of other libraries on coterie's engine, and coterie's models in other formats."""
 
-from coterie.export.feature_matrix import feature_matrix
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.readers.any_model import import_model
 from coterie.export.readers.lightgbm_model import from_lightgbm
 from coterie.export.readers.sklearn_model import from_sklearn
 from coterie.export.readers.xgboost_model import from_xgboost
+from coterie.export.tree_models import feature_matrix
 from coterie.export.writers.onnx_model import to_onnx
 from coterie.export.writers.treelite_model import to_treelite
 

@@ -1,13 +1,12 @@
-"""Which models are sums of trees: those that have `tree_sum` and `tree_features`, of `coterie.members.protocols`."""
+"""Which models are sums of trees: those with `tree_sum` and `tree_features`; and the features that trees see."""
 
 from typing import Any
 
 from coterie._params import in_short
+from coterie._typing import FloatArray
 from coterie.errors import InvalidType
 from coterie.members.protocols import HasTreeSum
 from coterie.trees.tree_sum import TreeSum
-
-__all__ = ["tree_model", "tree_sum_of"]
 
 _EXPECTED = (
     "gradient boosting, forests, extra trees, decision trees, bagged trees and AdaBoost of coterie, and what "
@@ -31,3 +30,21 @@ def tree_model(model: Any) -> HasTreeSum:
         )
     found: HasTreeSum = model
     return found
+
+
+def feature_matrix(model: Any, X: Any) -> FloatArray:
+    """What the trees of a model see of a table: numbers as they are, categories as codes, NaN where a value is missing.
+
+    Formats without text, such as treelite, take this matrix. Target statistics are the last columns.
+
+    Examples
+    --------
+    >>> from coterie import DecisionTreeRegressor
+    >>> from coterie.export import feature_matrix
+    >>> rides = {"hour": [7, 8, 17], "weather": ["dry", "rain", "dry"]}
+    >>> tree = DecisionTreeRegressor().fit(rides, [90, 20, 80])
+    >>> feature_matrix(tree, {"hour": [9, 10], "weather": ["rain", "hail"]})
+    array([[ 9.,  1.],
+           [10., nan]])
+    """
+    return tree_model(model).tree_features(X)

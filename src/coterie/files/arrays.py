@@ -2,22 +2,203 @@
 
 A node is a dict. `{"array": tensor}` is the tensor itself, "order" says that its axes were turned round to be
 stored, and "as" what its bytes stand for (dates, text). `{"coded": tensor, ...}` is the same in fewer bytes
-(`coded.py`). `{"items": [...]}` are objects, one by one.
+(`engine/coterie/storage/coded_numbers.hpp`). `{"items": [...]}` are objects, one by one.
 `{"words": [tensor, tensor]}` is a long list of text: all letters, and where each text ends.
+
+A short file can be a long array, so there is a limit for all arrays of a file together; a model that is above it is
+stored without codes.
+
+Single values that JSON does not know: labels, dates, numbers of numpy. Each is a dict with one name, its kind.
+
+`packed` gives the JSON of a value, or None if it is no such value; `unpacked` makes the value again, or raises
+ValueError, TypeError, OverflowError or ArithmeticError.
 """
 
 import math
 import re
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from coterie._engine import code_numbers, decode_numbers
 from coterie._typing import AnyArray
-from coterie.errors import ModelFileError
-from coterie.files.coded import coded_array, decoded_array
+from coterie.errors import InvalidInput, ModelFileError
+from coterie.files.container import DTYPES
 
-__all__ = ["array_node", "array_of_node"]
+_SCALARS = {
+    name: np.dtype(name)
+    for name in (
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    )
+}
+_FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+_MOST_BITS = 256
+_MOST_DIGITS = 200
+
+
+def is_plain(value: Any) -> bool:
+    """Whether JSON has the value as it is."""
+    if value is None or type(value) in (bool, str):
+        return True
+    if type(value) is int:
+        return value.bit_length() <= _MOST_BITS
+    return type(value) is float and isfinite(value)
+
+
+def packed(value: Any) -> dict[str, Any] | None:
+    """The JSON of a single value.
+
+    Examples
+    --------
+    >>> packed(np.float32(0.1)), packed(float("inf")), packed(b"ab")
+    ({'scalar': ['float32', 0.10000000149011612]}, {'float': 'inf'}, {'bytes': '6162'})
+    """
+    if type(value) is float:
+        return {"float": "nan" if value != value else "inf" if value > 0 else "-inf"}
+    if isinstance(value, np.str_):
+        return {"text": str(value)}
+    if isinstance(value, np.bytes_):
+        return {"scalar_bytes": bytes(value).hex()}
+    if isinstance(value, np.generic) and value.dtype.name in _SCALARS:
+        item = value.item()
+        return {"scalar": [value.dtype.name, item if is_plain(item) else packed(item)]}
+    pack = _PACKED.get(type(value))
+    return None if pack is None else pack(value)
+
+
+def _packed_datetime(value: datetime) -> dict[str, Any] | None:
+    offset = value.utcoffset()
+    # A zone by name is more than its offset: such a label could not be made again as it was.
+    if offset is not None and type(value.tzinfo).__name__ != "timezone":
+        return None
+    return {"datetime": value.isoformat()}
+
+
+_PACKED: dict[type, Callable[[Any], dict[str, Any] | None]] = {
+    bytes: lambda value: {"bytes": value.hex()},
+    date: lambda value: {"date": value.isoformat()},
+    datetime: _packed_datetime,
+    time: lambda value: {"time": value.isoformat()} if value.tzinfo is None else None,
+    timedelta: lambda value: {"timedelta": [value.days, value.seconds, value.microseconds]},
+    Decimal: lambda value: {"decimal": str(value)},
+    slice: lambda value: (
+        {"slice": [value.start, value.stop, value.step]}
+        if all(part is None or type(part) in (int, str) for part in (value.start, value.stop, value.step))
+        else None
+    ),
+}
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError(f"expected text, not {value!r:.40}")
+    return value
+
+
+def _short_text(value: Any) -> str:
+    if len(_text(value)) > _MOST_DIGITS:
+        raise ValueError(f"expected at most {_MOST_DIGITS} characters, not {len(value)}")
+    return _text(value)
+
+
+def _wholes(value: Any, n: int) -> list[int]:
+    if not isinstance(value, list) or len(value) != n or not all(type(part) is int for part in value):
+        raise TypeError(f"expected {n} whole numbers, not {value!r:.40}")
+    return value
+
+
+def _unpacked_scalar(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str):
+        raise TypeError("expected a type and a number")
+    dtype = _SCALARS[value[0]]
+    held = value[1]
+    if isinstance(held, dict):
+        if dtype.kind != "f" or set(held) != {"float"}:
+            raise TypeError("expected a number")
+        held = _FLOATS[_text(held["float"])]
+    wanted = {"b": bool, "f": float}.get(dtype.kind, int)
+    if type(held) is not wanted:
+        raise TypeError(f"expected a value of the type {dtype.name}, not {held!r:.40}")
+    return dtype.type(held)
+
+
+def _unpacked_slice(value: Any) -> slice:
+    if not isinstance(value, list) or len(value) != 3:
+        raise TypeError("expected start, stop and step")
+    if not all(part is None or type(part) in (int, str) for part in value):
+        raise TypeError("expected whole numbers or names")
+    return slice(*value)
+
+
+UNPACKED: dict[str, Callable[[Any], Any]] = {
+    "float": lambda value: _FLOATS[_text(value)],
+    "text": lambda value: np.str_(_text(value)),
+    "scalar_bytes": lambda value: np.bytes_(bytes.fromhex(_text(value))),
+    "scalar": _unpacked_scalar,
+    "bytes": lambda value: bytes.fromhex(_text(value)),
+    "date": lambda value: date.fromisoformat(_short_text(value)),
+    "datetime": lambda value: datetime.fromisoformat(_short_text(value)),
+    "time": lambda value: time.fromisoformat(_short_text(value)),
+    "timedelta": lambda value: timedelta(*_wholes(value, 3)),
+    "decimal": lambda value: Decimal(_short_text(value)),
+    "slice": _unpacked_slice,
+}
+
+
+_WORTH_IT = 512
+_ALWAYS = 64 << 20
+_MOST_TIMES = 16
+_NAMES = {np.dtype(text): name for name, text in DTYPES.items()}
+
+
+def most_decoded(n_bytes: int) -> int:
+    """How many bytes the coded arrays of a file of `n_bytes` may have in all."""
+    return _ALWAYS + _MOST_TIMES * n_bytes
+
+
+def coded_array(array: AnyArray) -> tuple[AnyArray, str] | None:
+    """The code of an array and the name of its type, or None if it does not become clearly shorter."""
+    if array.nbytes < _WORTH_IT or array.dtype not in _NAMES:
+        return None
+    flat = np.asarray(array, order="C").reshape(-1)
+    coded = code_numbers(flat.view(np.uint8), array.dtype.itemsize)
+    return None if coded is None else (coded, _NAMES[array.dtype])
+
+
+def decoded_array(node: dict[str, Any], tensor: AnyArray, take: Callable[[int], None]) -> AnyArray:
+    """The array of a node; `take` is given the number of its bytes before there is room made for them."""
+    dtype, shape = node.get("dtype"), node.get("shape")
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise ModelFileError(f"holds an array of an unknown type, {dtype!r:.40}.")
+    if not isinstance(shape, list) or len(shape) > 8 or not all(type(n) is int and n > 0 for n in shape):
+        raise ModelFileError(f"holds an array of the shape {shape!r:.40}.")
+    if tensor.dtype != np.uint8 or tensor.ndim != 1:
+        raise ModelFileError("holds a coded array that is no list of bytes.")
+    take(math.prod(shape) * np.dtype(DTYPES[dtype]).itemsize)
+    array = np.empty(shape, dtype=DTYPES[dtype])
+    try:
+        decode_numbers(tensor, array.dtype.itemsize, array.reshape(-1).view(np.uint8))
+    except InvalidInput as error:
+        raise ModelFileError(f"holds an array that cannot be decoded: {error}") from None
+    if dtype == "BOOL" and (array.view(np.uint8) > 1).any():
+        raise ModelFileError("holds an array in which a byte is neither true nor false.")
+    return array
+
 
 _FEW = 256
 _NARROW = 1000

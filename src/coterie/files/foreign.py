@@ -18,8 +18,6 @@ from coterie._optional import need
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
 
-__all__ = ["Untrusted", "foreign_bytes", "foreign_object", "untrusted_types"]
-
 _PURPOSE = "A model file with members of other libraries"
 _SPLITTERS = tuple(
     f"sklearn.model_selection._split.{name}"

@@ -15,15 +15,10 @@ from coterie._params import in_short
 from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import MissingPackage, ModelFileError
-from coterie.files.arrays import array_of_node
-from coterie.files.coded import most_decoded
+from coterie.files.arrays import UNPACKED, array_of_node, most_decoded
 from coterie.files.container import Container
 from coterie.files.foreign import Untrusted, foreign_object, untrusted_types
-from coterie.files.labels import UNPACKED
-from coterie.files.registry import class_named
-from coterie.files.requests import set_requests
-
-__all__ = ["Reader"]
+from coterie.files.registry import class_named, set_requests
 
 _MOST_NESTED = 100
 _MOST_BITS = 256

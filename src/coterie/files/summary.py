@@ -1,15 +1,43 @@
-"""What is in a model file, by its header alone."""
+"""What is in a model file, by its header alone; and its notes: a few texts by name, for people and programs."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from coterie.errors import ModelFileError
+from coterie._params import in_short
+from coterie.errors import InvalidType, ModelFileError
 from coterie.files.arrays import array_of_node
-from coterie.files.container import Container
-from coterie.files.notes import read_notes
+from coterie.files.container import Container, canonical, parsed
 
-__all__ = ["FileSummary", "summary_of"]
+
+def written_notes(notes: Mapping[str, str]) -> str:
+    """Notes as they stand in the header.
+
+    Examples
+    --------
+    >>> written_notes({"target": "price", "by": "Ann"})
+    '{"by":"Ann","target":"price"}'
+    """
+    if not isinstance(notes, Mapping) or not _are_texts(notes):
+        raise InvalidType(f"notes={in_short(notes)}: expected a dict of texts by name.")
+    return canonical(dict(notes))
+
+
+def read_notes(metadata: Mapping[str, str], name: str) -> dict[str, str]:
+    """The notes of a header; a file may have none."""
+    text = metadata.get("notes")
+    if text is None:
+        return {}
+    notes = parsed(text.encode(), f"{name}: the notes")
+    if not isinstance(notes, dict) or not _are_texts(notes):
+        raise ModelFileError(f"{name}: the notes are no texts by name.")
+    return notes
+
+
+def _are_texts(notes: Mapping[Any, Any]) -> bool:
+    return all(isinstance(key, str) and isinstance(value, str) for key, value in notes.items())
+
 
 _MOST_LISTED = 20
 _MOST_CLASSES = 1000

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
-__all__ = ["FORMAT", "UPGRADES", "Renames", "renamed", "upgraded"]
-
 FORMAT = 4
 
 _ByClass: TypeAlias = Mapping[str, Mapping[str, str]]

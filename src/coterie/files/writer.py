@@ -18,16 +18,10 @@ from sklearn.utils import Bunch
 from coterie._storage import StorableClass
 from coterie._typing import AnyArray
 from coterie.errors import ModelFileError
-from coterie.files.arrays import array_node
-from coterie.files.coded import most_decoded
+from coterie.files.arrays import array_node, is_plain, most_decoded, packed
 from coterie.files.container import DTYPES
 from coterie.files.foreign import foreign_bytes
-from coterie.files.labels import is_plain, packed
-from coterie.files.registry import class_of
-from coterie.files.requests import REQUEST_ATTRIBUTE, requests_of
-
-__all__ = ["Writer"]
-
+from coterie.files.registry import REQUEST_ATTRIBUTE, class_of, requests_of
 
 _LEARNER_METHODS = ("get_params", "fit", "predict", "transform", "split")
 

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
+from scipy import stats
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+import coterie._engine as _engine
 from coterie._params import Integer, OneOf, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.forests._importance_test import importance_test
 from coterie.forests._proximity import outlier_measure, proximities
-from coterie.forests._some_trees import some_trees
 from coterie.forests.base import BaseForest
 from coterie.forests.jackknife import infinitesimal_jackknife
 from coterie.forests.tree_members import Members
@@ -21,7 +21,65 @@ from coterie.members.member_predictions import MemberPredictions, numbered
 from coterie.trees.split_counts import split_counts_of, splits_of_forest
 from coterie.trees.tree_sum import labels_by_target
 
-__all__ = ["Forest"]
+
+def some_trees(forest: _engine.PackedForest, places: set[int]) -> _engine.PackedForest:
+    """The trees at these places, as they are and in their order."""
+    state = forest.__getstate__()
+    blocks, first = [], 0
+    for thresholds, trees in state["groves"]:
+        kept = [tree for number, tree in enumerate(trees, start=first) if number in places]
+        first += len(trees)
+        if kept:
+            blocks.append((thresholds, kept))
+    packed = _engine.PackedForest.__new__(_engine.PackedForest)
+    packed.__setstate__({**state, "groves": blocks})
+    return packed
+
+
+def importance_test(increases: FloatArray) -> Bunch:
+    """Mean, spread and p-value of the importance of each feature.
+
+    `increases` of shape (n_trees, n_features) are how much the out-of-bag error of each tree grows when a feature is
+    permuted; NaN or 0 where the tree does not use the feature. The result is as `oob_importances` describes it.
+
+    Examples
+    --------
+    >>> test = importance_test(np.array([[3.0, np.nan], [2.0, 1.0], [4.0, -1.0], [3.0, np.nan]]))
+    >>> test.importances_mean, test.z.round(2), test.p_value.round(3)
+    (array([3., 0.]), array([7.35, 0.  ]), array([0. , 0.5]))
+
+    Notes
+    -----
+    The test is one-sided: the mean increase is not above zero, against that it is. It assumes that trees are
+    independent and many enough for their mean to be normal. Trees share their training rows, so their increases are
+    alike, the true spread is larger than this one, and p-values are too small; more trees make them smaller still. It
+    is a tool for screening: a feature with a large p-value can go, one with a small p-value deserves a closer look. It
+    says nothing about a feature whose knowledge others share.
+    """
+    values = np.asarray(increases, dtype=np.float64)
+    if values.ndim != 2 or len(values) < 2 or np.isinf(values).any():
+        raise InvalidInput(
+            f"increases have the shape {values.shape}"
+            f"{' and hold infinity' if np.isinf(values).any() else ''}; expected finite numbers or NaN of shape "
+            "(n_trees, n_features), with two trees at least."
+        )
+    importances = np.nan_to_num(values.T, nan=0.0)
+    mean, std = importances.mean(axis=1), importances.std(axis=1, ddof=1)
+    # Equal numbers have a mean that may miss them by a rounding error, and with it a spread.
+    constant = (importances == importances[:, :1]).all(axis=1)
+    mean[constant], std[constant] = importances[constant, 0], 0.0
+    standard_error = std / np.sqrt(len(values))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(constant & (mean == 0), 0.0, mean / standard_error)
+    p_value = np.where(constant & (mean <= 0), 1.0, stats.norm.sf(z))
+    return Bunch(
+        importances_mean=mean,
+        importances_std=std,
+        standard_error=standard_error,
+        z=z,
+        p_value=p_value,
+        importances=importances,
+    )
 
 
 class Forest(BaseForest):

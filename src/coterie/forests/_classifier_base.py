@@ -1,15 +1,17 @@
 """Forests for classes: mean probabilities of the trees, sets of classes, and typical rows."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, Tags
 
+import coterie._engine as _engine
 from coterie._params import ArrayLike, Boolean, MappingLike, OneOf, Params
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, BoolArray, FloatArray
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction
 from coterie.errors import InvalidInput
@@ -18,12 +20,53 @@ from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests._analysis import Forest
 from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes
-from coterie.forests._votes import forest_votes, rows_left_out
+from coterie.forests._training_rows import TrainingRows
+from coterie.forests.jackknife import SetMethod, prediction_sets, set_threshold
 from coterie.forests.plan import FOREST_PARAMS
-from coterie.forests.prediction_sets import SetMethod, prediction_sets, set_threshold
-from coterie.members.votes import Votes, check_vote_choices
+from coterie.members.votes import CastVotes, Votes, check_vote_choices, one_hot, votes_in_order
 
-__all__ = ["BaseForestClassifier"]
+
+def forest_votes(
+    forest: _engine.PackedForest,
+    leaves: RowArray,
+    classes: AnyArray,
+    *,
+    soft: bool,
+    left_out: BoolArray | None,
+) -> Votes:
+    """The votes of all trees.
+
+    Parameters
+    ----------
+    forest : the trees
+    leaves : array of shape (n_rows, n_trees), the leaf that each row reaches
+    classes : the labels
+    soft : whether a tree shares its vote as its leaf has the classes
+    left_out : bool array of shape (n_trees, n_rows), the rows that each tree votes about; None for all
+    """
+
+    def members() -> Iterator[CastVotes]:
+        for place in range(leaves.shape[1]):
+            shares = np.asarray(forest.tree(place).value)
+            by_leaf = shares if soft else one_hot(shares.argmax(axis=1), shares.shape[1])
+            weight: FloatArray = np.ones(()) if left_out is None else left_out[place].astype(np.float64)
+            yield CastVotes(by_leaf[leaves[:, place]], weight)
+
+    return votes_in_order(classes, leaves.shape[1], members)
+
+
+def rows_left_out(kept: TrainingRows, n_trees: int, n_rows: int) -> BoolArray:
+    """Which rows each tree did not draw, shape (n_trees, n_rows); rows without weight were never out of a bag."""
+    if n_rows != kept.n_table_rows:
+        raise InvalidInput(
+            f"oob=True is for the training table: X has {n_rows} rows and the training table had {kept.n_table_rows}.",
+            parameter="X",
+            received=n_rows,
+            allowed=f"the training table, of {kept.n_table_rows} rows",
+        )
+    left_out = np.zeros((n_trees, n_rows), dtype=bool)
+    left_out[:, kept.rows] = kept.counts() == 0
+    return left_out
 
 
 class BaseForestClassifier(ClassifierMixin, Forest):
@@ -37,20 +80,6 @@ class BaseForestClassifier(ClassifierMixin, Forest):
         "class_weight": [OneOf("balanced", "balanced_subsample"), MappingLike(), ArrayLike(), None],
     }
     FITTED: ClassVar[Fitted] = FOREST_CLASSIFIER_FITTED
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array, sparse matrix or dict of columns
-        y : labels of any type, of shape (n_rows,) or (n_rows, n_outputs)
-        sample_weight : array of shape (n_rows,), default=None
-            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
-        resume : bool, default=False
-            Go on from `checkpoint`, or begin anew if there is nothing yet.
-        """
-        return self._fit(X, y, sample_weight, resume)
 
     def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_trees`: use only the first trees."""

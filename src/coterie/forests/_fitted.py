@@ -19,8 +19,6 @@ from coterie.fitting.fitted_state import (
 from coterie.forests.out_of_bag import OutOfBag
 from coterie.forests.plan import BagPlan
 
-__all__ = ["FOREST_CLASSIFIER_FITTED", "FOREST_FITTED", "verify_forest"]
-
 FOREST_FITTED: Fitted = {
     **TABLE_FITTED,
     **PRUNED_FITTED,

@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 from sklearn.base import ClassifierMixin
 
-__all__ = ["forest_texts"]
-
 _SHARED = """\
     n_estimators : int or "auto"
         Trees. 100 is scikit-learn's number. "auto" grows 25 at a time, from 50 to 1,000, until the last doubling of

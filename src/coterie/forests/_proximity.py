@@ -20,8 +20,6 @@ from coterie._params import Integer, OneOf, in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["Prototype", "ProximityMethod", "outlier_measure", "prototypes", "proximities"]
-
 ProximityMethod: TypeAlias = Literal["shared", "gap"]
 Leaves: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
@@ -39,23 +37,10 @@ def proximities(
 ) -> sparse.csr_matrix:
     """How alike rows are: the share of trees in which two rows reach the same leaf.
 
-    Parameters
-    ----------
-    leaves : whole numbers of shape (n_rows, n_trees), the leaves that training rows reach
-    new_leaves : whole numbers of shape (n_new, n_trees), or None to compare the training rows with each other
-    top_k : int, how many of the largest proximities of a row are kept (of equal ones those of the first rows), or None
-        for all
-    out_of_bag_counts : whole numbers of shape (n_rows, n_trees), how often each tree drew each training row. With them
-        only trees that drew neither of two rows count; new rows were never drawn.
-    method : "shared", or "gap": proximities that keep the geometry and the accuracy of the forest. In each tree that
-        did not draw the row, every draw that its leaf holds gets an equal part; parts are averaged over those trees.
-        It needs the counts. Each row adds up to 1, and the mean target with these weights is what the forest predicts,
-        out of bag for training rows.
-
-    Returns
-    -------
-    sparse matrix in CSR format, of shape (n_rows, n_rows) or (n_new, n_rows). A row that every tree drew has no
-    out-of-bag proximity, and its row is empty.
+    Leaves have the shape (n_rows, n_trees); without `new_leaves` training rows are compared with each other. With
+    `out_of_bag_counts`, how often each tree drew each row, only trees that drew neither of two rows count. In "gap", in
+    each tree that did not draw the row, every draw that its leaf holds gets an equal part, averaged over those trees. A
+    row that every tree drew has no out-of-bag proximity, and its row of the CSR matrix is empty.
 
     Examples
     --------
@@ -85,14 +70,7 @@ def outlier_measure(leaves: Leaves, y_codes: AnyArray) -> FloatArray:
     included. The median of the class is taken off, and what remains is divided by the mean absolute deviation from it.
     Breiman calls a row with more than 10 a likely outlier.
 
-    Parameters
-    ----------
-    leaves : whole numbers of shape (n_rows, n_trees)
-    y_codes : whole numbers of shape (n_rows,), the class of each row; all the same for a regression
-
-    Returns
-    -------
-    float array of shape (n_rows,); 0 in classes whose rows do not differ
+    0 in classes whose rows do not differ; `y_codes` are all the same for a regression.
 
     Examples
     --------
@@ -143,17 +121,7 @@ def prototypes(
 ) -> list[Prototype]:
     """For each class the row with the most rows of that class among its `k` nearest, and what these look like.
 
-    Parameters
-    ----------
-    leaves : whole numbers of shape (n_rows, n_trees)
-    y_codes : whole numbers of shape (n_rows,), the class of each row
-    X : float array of shape (n_rows, n_features); numbers, or codes of nominal features; NaN is missing
-    k : int, how many rows are near; a row is not its own neighbour
-    nominal : bool array of shape (n_features,), or None if all features are numbers
-
-    Returns
-    -------
-    list of Prototype, one per class, in the order of codes
+    One for each class, in the order of codes. X holds numbers, or codes of `nominal` features; NaN is missing.
 
     Examples
     --------

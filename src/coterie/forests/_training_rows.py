@@ -14,8 +14,6 @@ import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.forests.plan import copies_of
 
-__all__ = ["TrainingRows"]
-
 
 @dataclass(frozen=True)
 class TrainingRows:

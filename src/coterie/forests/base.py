@@ -18,8 +18,7 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.explain.shap import ShapInputs
-from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
@@ -27,8 +26,7 @@ from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_continues, check_no_fewer
 from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import TrainingRows
-from coterie.forests.checkpoint_trees import CheckpointedTrees
-from coterie.forests.growth import grow_trees
+from coterie.forests.growth import CheckpointedTrees, grow_trees
 from coterie.forests.out_of_bag import OutOfBag, oob_score
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
 from coterie.trees.column_readings import readings_of
@@ -42,8 +40,6 @@ from coterie.trees.growth_rules import (
     unit_of,
 )
 from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
-
-__all__ = ["BaseForest"]
 
 _BLOCK_VALUES = 2_000_000  # predictions of single trees held at a time
 
@@ -85,7 +81,23 @@ class BaseForest(MultiOutputMixin, Estimator):
     n_outputs_: int
     n_features_in_: int
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, resume: bool) -> Self:
+    # What those of classes and those of numbers each define.
+    _classes_per_output: Callable[[], NDArray[np.int32] | None]
+    _set_target: Callable[[TrainingData], None]
+    _decoded: Callable[[AnyArray], AnyArray]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, resume: bool = False) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or dict of columns
+        y : labels of any type, or numbers, of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), default=None
+            How often each row counts: a row of weight 2 is drawn as two rows are, and rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from `checkpoint`, or begin anew if there is nothing yet.
+        """
         with self._fitting(X, y, resume=resume) as run:
             train = self._prepare(X, y, sample_weight)
             rows = RowWeights.of(train)
@@ -243,7 +255,7 @@ class BaseForest(MultiOutputMixin, Estimator):
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return bool(self.n_estimators > n_known)
 
@@ -380,15 +392,6 @@ class BaseForest(MultiOutputMixin, Estimator):
                 "with bootstrap=True."
             )
         return kept
-
-    def _classes_per_output(self) -> NDArray[np.int32] | None:
-        raise AssertionError("forests of classes and of numbers each define this")
-
-    def _set_target(self, train: TrainingData) -> None:
-        raise AssertionError("forests of classes and of numbers each define this")
-
-    def _decoded(self, target: AnyArray) -> AnyArray:
-        raise AssertionError("forests of classes and of numbers each define this")
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())

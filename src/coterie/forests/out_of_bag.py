@@ -22,8 +22,6 @@ from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidParameter
 from coterie.fitting.scoring import PredictionView, takes_weight
 
-__all__ = ["OutOfBag", "oob_score"]
-
 
 def _verify_out_of_bag(known: Any) -> None:
     expect(len(known.means) == len(known.coverage), "has means and coverage of different rows")
@@ -107,7 +105,7 @@ def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int, members: str) ->
             f"{n_missing} of {n_rows} rows were drawn by each of the {n_trees} {members}, so nothing is known of them "
             f"out of bag: they are NaN there, and are left out of oob_score_. More {members} leave fewer such rows.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 

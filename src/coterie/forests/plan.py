@@ -38,17 +38,6 @@ from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
 from coterie.trees.growth_rules import criterion_options, interaction_sets
 
-__all__ = [
-    "FOREST_PARAMS",
-    "BagPlan",
-    "RowWeights",
-    "bag_of",
-    "check_together",
-    "copies_of",
-    "options_of",
-    "plan_bags",
-]
-
 FOREST_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
     "max_depth": [Integer(1), None],

@@ -10,8 +10,6 @@ from coterie.forests._fitted import verify_forest
 from coterie.forests._parameter_docs import forest_texts
 from coterie.forests._regressor_base import BaseForestRegressor
 
-__all__ = ["RandomForestClassifier", "RandomForestRegressor"]
-
 
 @storable_estimator(verify=verify_forest)
 @documented(

@@ -12,8 +12,6 @@ from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegr
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import in_units
 
-__all__ = ["FORESTS", "Members"]
-
 _TREE_PARAMS = (
     "criterion",
     "max_depth",

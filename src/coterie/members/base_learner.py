@@ -2,9 +2,12 @@
 
 A learner that takes weights is given them. One that takes none is given a *bag* instead: as many rows as there are,
 drawn with replacement, each as likely as its weight says.
+
+Models that others wrote are called so that their errors come back as ours.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,20 +21,50 @@ from coterie._params import EstimatorLike, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.parts import rows_of
 from coterie.data.prepare import read_table
-from coterie.errors import InvalidInput
-from coterie.members.user_model import call_user_model, finite_floats
+from coterie.errors import CoterieError, InvalidInput
 from coterie.members.weight_parameter import weight_parameter
 from coterie.trees import DecisionTreeRegressor
 
-__all__ = [
-    "BaseLearner",
-    "NewTable",
-    "default_learner",
-    "drawn_rows",
-    "mean_importances",
-    "new_table",
-    "tags_of_learner",
-]
+
+def call_user_model(parameter: str, model: Any, action: str, call: Callable[[], Any]) -> Any:
+    """What the call returns; `parameter` is what the model was given as, `action` what it should do."""
+    try:
+        return call()
+    except CoterieError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"{parameter}={in_short(model)} cannot {action}: {type(error).__name__}: {error}",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model that can {action}",
+            hint="It is given the table as it came; text, categories and missing values may need a pipeline that "
+            "prepares them.",
+        ) from error
+
+
+def finite_floats(parameter: str, model: Any, method: str, given: Any) -> FloatArray:
+    """The predictions as floats, none of them NaN or infinite."""
+    try:
+        array = np.asarray(given).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{method} of {parameter}={in_short(model)} gives no numbers: {error}.",
+            parameter=parameter,
+            received=model,
+            allowed=f"a model whose {method} gives numbers",
+        ) from error
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        row = int(wrong[0][0])
+        raise InvalidInput.expecting(
+            f"{method} of {parameter}={in_short(model)} is {array[tuple(wrong[0])]} in row {row}",
+            f"a model whose {method} gives finite numbers",
+            parameter,
+            model,
+            row=row,
+        )
+    return array
 
 
 @dataclass(frozen=True)
@@ -113,11 +146,11 @@ class BaseLearner:
         numbers = finite_floats("estimator", self.model, "predict", given)
         if numbers.shape not in ((n_rows,), (n_rows, 1)):
             allowed = f"({n_rows},), one number for each row"
-            raise InvalidInput(
-                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}; expected {allowed}.",
-                parameter="estimator",
-                received=numbers.shape,
-                allowed=allowed,
+            raise InvalidInput.expecting(
+                f"predict of estimator={in_short(self.model)} has the shape {numbers.shape}",
+                allowed,
+                "estimator",
+                numbers.shape,
             )
         return numbers.reshape(n_rows)
 

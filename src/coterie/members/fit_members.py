@@ -37,18 +37,6 @@ from coterie.errors import InvalidInput
 from coterie.fitting.monitor import FitEvent, active_monitors, emit, printed_progress
 from coterie.fitting.sklearn_callbacks import MemberCallbacks, callbacks_of_members
 
-__all__ = [
-    "Budget",
-    "FitTask",
-    "Member",
-    "MemberProgress",
-    "Outcome",
-    "dropped_members",
-    "fit_all",
-    "in_parallel",
-    "set_seeds",
-]
-
 _Result = TypeVar("_Result")
 _MOST_THREADS = 4096
 

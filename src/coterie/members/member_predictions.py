@@ -8,8 +8,6 @@ import numpy as np
 
 from coterie._typing import AnyArray, FloatArray, RowArray
 
-__all__ = ["HeldOutPredictions", "MemberPredictions", "numbered", "predictions_after"]
-
 
 @dataclass(frozen=True)
 class MemberPredictions:

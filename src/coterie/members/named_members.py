@@ -1,7 +1,9 @@
 """An ensemble of learners that the user names: their list, their parameters by name, and who is given what at `fit`."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn import get_config
@@ -18,29 +20,20 @@ from coterie._params import (
     Seed,
     unexpected,
 )
-from coterie._sklearn import BaseComposition
+from coterie._sklearn import BaseComposition, parallel_block
 from coterie._storage import Fitted, expect
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie._value_types import FLOATS, INTEGERS, MODEL, NUMBER, TEXT, dict_of, instance, list_of, pair_of
-from coterie.data.parts import TableShape, chosen_columns
+from coterie.data.parts import TableShape, chosen_columns, row_indexable, table_shape
+from coterie.data.target import Target, read_target
+from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
-from coterie.fitting.estimator import Estimator
+from coterie.fitting.estimator import Estimator, forget
 from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import Member
+from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, splitter_of
 from coterie.members.response import ResponseMethod
-from coterie.members.single_learner import routing_is_off
-from coterie.members.weight_parameter import weight_params
-
-__all__ = [
-    "MEMBERS_FITTED",
-    "MEMBER_PARAMS",
-    "OUT_OF_FOLD_FITTED",
-    "GivenAtFit",
-    "NamedMembers",
-    "member_weights",
-    "target_of",
-    "verify_members",
-]
+from coterie.members.weight_parameter import routing_is_off, weight_params
 
 
 class MemberList:
@@ -98,6 +91,35 @@ def verify_members(model: Any) -> None:
         )
 
 
+@dataclass(frozen=True)
+class MemberFitData:
+    """What `fit` was given, read and checked; `labels` is y as classifiers and regressors among the members see it."""
+
+    X: Any
+    shape: TableShape
+    target: Target
+    labels: AnyArray
+    weight: FloatArray | None = None
+    groups: Any = None
+    others: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        return self.shape.n_rows
+
+    @property
+    def classes(self) -> tuple[AnyArray, ...]:
+        """Labels of each output; none for numbers."""
+        classes = self.target.classes
+        return () if classes is None else tuple(classes) if isinstance(classes, list) else (classes,)
+
+    def target_of(self, member: Member) -> AnyArray:
+        """Classifiers learn the labels as they are in y; regressors the numbers of the classes."""
+        if self.classes and not is_classifier(member.estimator):
+            return self.target.values.astype(np.float64)
+        return self.labels
+
+
 class GivenAtFit:
     """What `fit` was given beside X and y, and who is to have it.
 
@@ -117,11 +139,12 @@ class GivenAtFit:
 
 
 class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
-    """Parameters of members by name, tags that follow from theirs, and the routing of metadata."""
+    """The way of `fit`, parameters of members by name, tags that follow from theirs, and the routing of metadata."""
 
     PARAMS: ClassVar[Params] = MEMBER_PARAMS
     _has_members = True
     FITTED: ClassVar[Fitted] = MEMBERS_FITTED
+    _task: ClassVar[Task]
     _regressors_too: ClassVar[bool] = False  # whether a classifier may have members that predict numbers
 
     # Weights and groups are handed on: it is for members to request what they need.
@@ -130,7 +153,45 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
     estimators: Any
     estimators_: list[Any]
     named_estimators_: Bunch
+    dropped_: dict[str, str]
+    _asked: list[tuple[Member, ResponseMethod]]
     _outline: TableShape
+
+    # Fit the members to the data, and what combines them; each family defines it.
+    _fit_members: Callable[[MemberFitData, list[Member]], None]
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the members, and what combines their predictions.
+
+        Parameters
+        ----------
+        X : any table, as the members take it
+        y : labels of any type or numbers, one for each row, or several where all that is fitted can learn several
+        sample_weight : how often each row counts; all that is fitted must take it
+        groups : rows of a group are held out together, by splitters that take groups
+        **fit_params : what members request by scikit-learn's metadata routing, if that is on
+        """
+        with self._fitting(X, y):
+            self._check_members()
+            data = self._read(X, y, sample_weight, groups, fit_params)
+            self._set_target(data.target)
+            self._set_shape(data.shape)
+            self._fit_members(data, self._members(data.X, data.shape))
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: dict[str, Any]) -> MemberFitData:
+        shape = table_shape(X)
+        weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
+        target = read_target(
+            y,
+            task=self._task,
+            estimator_name=type(self).__name__,
+            n_rows=shape.n_rows,
+            multi_output=self._has_outputs(),
+        )
+        return MemberFitData(row_indexable(X), shape, target, labels_of(target), weight, groups, others)
 
     @property
     def _pairs(self) -> Any:
@@ -207,8 +268,46 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
                 found.append(Member(name, learner, chosen))
         return found
 
-    def _set_members(self, members: Sequence[Member], models: Sequence[Any]) -> None:
+    def _cross_fit(
+        self,
+        data: MemberFitData,
+        members: Sequence[Member],
+        responses: Sequence[ResponseMethod],
+        given: GivenAtFit,
+        folds: Sequence[Fold],
+        **ways: Any,
+    ) -> CrossFit:
+        """Fitted members, and what they predict out of fold; `ways` are those of the plan."""
+        plan = CrossFitPlan(
+            members,
+            responses,
+            [data.target_of(member) for member in members],
+            [given.of_members[member.name] for member in members],
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+            verbose=int(self.verbose),
+            owner=type(self).__name__,
+            **ways,
+        )
+        return cross_fit(plan, data.X, folds, data.n_rows)
+
+    def _set_target(self, target: Target) -> None:
+        if target.classes is not None:
+            self.classes_ = target.classes
+
+    def _set_members(
+        self,
+        members: Sequence[Member],
+        responses: Sequence[ResponseMethod],
+        models: Sequence[Any],
+        dropped: dict[str, str],
+    ) -> None:
         fitted = {member.name: model for member, model in zip(members, models, strict=True)}
+        self._asked = [
+            (replace(member, estimator=None), response)
+            for member, response in zip(members, responses, strict=True)
+        ]
+        self.dropped_ = dropped
         self.estimators_ = list(models)
         self.named_estimators_ = Bunch(**{name: fitted.get(name, "drop") for name, _ in self._pairs})
 
@@ -227,27 +326,20 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
             raise AttributeError(f"{type(self).__name__} object has no attribute n_features_in_")
         return int(shape.n_columns)
 
-    def _given(
-        self,
-        learners: Sequence[Member],
-        weight: FloatArray | None,
-        groups: Any,
-        others: dict[str, Any],
-        final: Any = None,
-    ) -> GivenAtFit:
+    def _given(self, data: MemberFitData, learners: Sequence[Member], final: Any = None) -> GivenAtFit:
         """Share out what `fit` was given: by scikit-learn's routing if it is on, else weights go to everybody."""
-        given = GivenAtFit(weight)
+        given, groups, weight = GivenAtFit(data.weight), data.groups, data.weight
         if get_config()["enable_metadata_routing"]:
             groups = None if self._parts_groups() else groups
-            params = {"sample_weight": weight, "groups": groups, **others}
+            params = {"sample_weight": weight, "groups": groups, **data.others}
             routed = process_routing(self, "fit", **{name: v for name, v in params.items() if v is not None})
             given.of_members = {member.name: dict(routed[member.name].fit) for member in learners}
             splitter, final = routed.get("splitter"), routed.get("final_estimator_")
             given.of_split = {} if splitter is None else dict(splitter.split)
             given.of_final = {} if final is None else dict(final.fit)
             return given
-        if others:
-            raise routing_is_off(others, "sample_weight and groups")
+        if data.others:
+            raise routing_is_off(data.others, "sample_weight and groups")
         given.of_members = {member.name: weight_params(member.estimator, weight) for member in learners}
         given.of_split = {} if groups is None else {"groups": groups}
         if final is not None:
@@ -260,11 +352,46 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
         """Whether the ensemble itself, and no splitter, says which groups are held out."""
         return False
 
-    def _router(self) -> MetadataRouter:
+    def _has_splitter(self) -> bool:
+        return not isinstance(self.cv, str)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who may be given what: weights and the like to `fit` of members, groups to `split` of the splitter."""
         router = MetadataRouter(owner=self)
         for name, learner in self._pairs:
             router.add(**{name: learner}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        if self._has_splitter():
+            router.add(
+                splitter=splitter_of(self.cv, None, classifier=False),
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
         return router
+
+    def _calls(self, X: Any) -> list[tuple[ResponseMethod, Member, Any, Any]]:
+        """What `member_response` takes for each member."""
+        check_is_fitted(self, "estimators_")
+        return [
+            (response, member, model, X)
+            for (member, response), model in zip(self._asked, self.estimators_, strict=True)
+        ]
+
+    def _with_named_members(self, places: RowArray) -> Self:
+        """A copy with the members at these places; those who are left out are named "drop"."""
+        check_is_fitted(self, "estimators_")
+        pruned = copy.copy(self)
+        forget(pruned, OUT_OF_FOLD_FITTED)  # it is about all members
+        kept = np.asarray(places).tolist()
+        pruned.estimators_ = [self.estimators_[place] for place in kept]
+        pruned._asked = [self._asked[place] for place in kept]
+        names = {member.name for member, _ in pruned._asked}
+        pruned.named_estimators_ = Bunch(
+            **{name: own if name in names else "drop" for name, own in self.named_estimators_.items()}
+        )
+        return pruned
+
+    def _sk_visual_block_(self) -> Any:
+        names, learners = zip(*self._pairs, strict=True)
+        return parallel_block(learners, names)
 
     def _all_members(self, holds: Any) -> bool:
         """Whether something holds for the tags of every member; not for a list that is none."""
@@ -287,9 +414,6 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
         tags.target_tags.multi_output = self._has_outputs()
         return tags
 
-    def _check_fitted(self) -> None:
-        check_is_fitted(self, "estimators_")
-
 
 def _wrong_estimators(message: str, received: object, allowed: str) -> InvalidParameter:
     return InvalidParameter(message, parameter="estimators", received=received, allowed=allowed)
@@ -299,9 +423,19 @@ def _is_drop(learner: Any) -> bool:
     return isinstance(learner, str) and learner == "drop"
 
 
-def target_of(member: Member, codes: AnyArray, labels: AnyArray) -> AnyArray:
-    """Classifiers learn the labels as they are in y; regressors the numbers of the classes."""
-    return labels if is_classifier(member.estimator) else codes.astype(np.float64)
+def labels_of(target: Target) -> AnyArray:
+    """y as learners see it: labels as they were given, or numbers."""
+    classes, codes = target.classes, target.values
+    if classes is None:
+        return codes
+    if isinstance(classes, list):
+        return np.column_stack([own[codes[:, output]] for output, own in enumerate(classes)])
+    return np.asarray(classes[codes])
+
+
+def member_response(response: ResponseMethod, member: Member, model: Any, X: Any) -> FloatArray:
+    """What one member predicts for rows."""
+    return response.predict_with(member.name, model, member.part_of(X))
 
 
 def member_weights(weights: Any, n_members: int) -> FloatArray:

@@ -11,8 +11,6 @@ import numpy as np
 from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.members.response import ResponseMethod
 
-__all__ = ["Score", "predicted_codes", "score_of_codes", "score_of_numbers"]
-
 
 @dataclass(frozen=True)
 class Score:

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short, spawn_seeds
-from coterie._storage import storable
+from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie._value_types import INTEGERS, MODEL, TEXT, array, dict_of, instance, list_of
+from coterie._value_types import INTEGERS, LABELS, MODEL, TEXT, array, dict_of, instance, list_of, tuple_of
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.members.fit_members import (
     FitTask,
@@ -34,18 +34,6 @@ from coterie.members.fit_members import (
     in_parallel,
 )
 from coterie.members.response import ResponseMethod
-
-__all__ = [
-    "CrossFit",
-    "CrossFitPlan",
-    "Fold",
-    "Splitter",
-    "cross_fit",
-    "folds_of",
-    "prefit_members",
-    "route_cv",
-    "splitter_of",
-]
 
 
 class Splitter:
@@ -148,14 +136,6 @@ def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:
         ) from error
 
 
-def route_cv(ensemble: Any, router: MetadataRouter) -> None:
-    """Let scikit-learn's routing hand groups and the like to `split` of the ensemble's `cv`."""
-    router.add(
-        splitter=splitter_of(ensemble.cv, None, classifier=False),
-        method_mapping=MethodMapping().add(caller="fit", callee="split"),
-    )
-
-
 def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **params: Any) -> list[Fold]:
     """The folds of any splitter, checked: row numbers within the table, no row on both sides, no empty side."""
     rows = X if hasattr(X, "shape") else np.zeros((n_rows, 1))  # splitters look at the number of rows
@@ -171,11 +151,8 @@ def folds_of(splitter: Any, X: Any, y: AnyArray, n_rows: int, owner: str, **para
             allowed=f"a splitter that can divide {n_rows} rows",
         ) from error
     if not pairs:
-        raise InvalidParameter(
-            f"cv={in_short(splitter)} yields no fold; expected at least one.",
-            parameter="cv",
-            received=splitter,
-            allowed="at least one fold",
+        raise InvalidParameter.expecting(
+            f"cv={in_short(splitter)} yields no fold", "at least one fold", "cv", splitter
         )
     folds = [_checked(*pair, number, n_rows) for number, pair in enumerate(pairs)]
     _warn_of_uncovered(folds, splitter, n_rows, owner)
@@ -201,11 +178,8 @@ def _checked(train: AnyArray, test: AnyArray, number: int, n_rows: int) -> Fold:
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
             allowed = "the numbers of at least one row"
-            raise InvalidParameter(
-                f"cv: the {side} rows of fold {number} are {in_short(rows)}; expected {allowed}.",
-                parameter="cv",
-                received=rows,
-                allowed=allowed,
+            raise InvalidParameter.expecting(
+                f"cv: the {side} rows of fold {number} are {in_short(rows)}", allowed, "cv", rows
             )
         if rows.min() < -n_rows or rows.max() >= n_rows:
             raise InvalidParameter(
@@ -233,7 +207,7 @@ def cross_fit(plan: CrossFitPlan, X: Any, folds: Sequence[Fold], n_rows: int) ->
     """Fit every member to every fold, and to all rows if the plan has it, as one queue of tasks."""
     n_folds = len(folds)
     per_member = n_folds + plan.refit
-    seeds = _seeds(plan.random_state, len(plan.members) * per_member)
+    seeds = seeds_or_none(plan.random_state, len(plan.members) * per_member)
     tasks = []
     for number, (member, y, params) in enumerate(zip(plan.members, plan.targets, plan.params, strict=True)):
         own = seeds[number * per_member : (number + 1) * per_member]
@@ -273,7 +247,8 @@ class _Predictor:
         return self.responses[member.name].predict_with(member.name, model, member.part_of(X))
 
 
-def _seeds(random_state: Any, n: int) -> list[int | None]:
+def seeds_or_none(random_state: Any, n: int) -> list[int | None]:
+    """Seeds for so many tasks; None for each if there is none to split."""
     return [None] * n if random_state is None else [int(seed) for seed in spawn_seeds(random_state, n)]
 
 
@@ -350,3 +325,67 @@ def prefit_members(
     models = [member.estimator for member in members]
     coverage = np.ones(n_rows, dtype=np.int64)
     return CrossFit(list(members), list(responses), models, [], predictions, coverage, folds)
+
+
+def _can(method: str) -> Any:
+    def has_method(member: "FoldEnsemble") -> bool:
+        return all(hasattr(model, method) for model in member.models)
+
+    return available_if(has_method)
+
+
+def _verify_fold_models(member: Any) -> None:
+    expect(len(member.models) > 0, "has no models")
+
+
+@storable(
+    "FoldModels",
+    {
+        "name": TEXT,
+        "models": list_of(MODEL),
+        "_classes": tuple_of(LABELS),
+        "classes_": LABELS | list_of(LABELS),
+    },
+    optional=("classes_",),
+    verify=_verify_fold_models,
+)
+class FoldEnsemble:
+    """A fitted member made of one model for each fold.
+
+    Attributes
+    ----------
+    models : list of fitted learners, one for each fold
+    classes_ : labels, or a list of them for several outputs; not there for numbers
+    """
+
+    def __init__(self, name: str, models: list[Any], classes: tuple[AnyArray, ...]) -> None:
+        self.name = name
+        self.models = models
+        self._classes = classes
+        if classes:
+            self.classes_ = classes[0] if len(classes) == 1 else list(classes)
+
+    def mean_of(self, response: ResponseMethod, X: Any) -> FloatArray:
+        """The mean of what the models predict by a method."""
+        total = sum(response.predict_with(self.name, model, X) for model in self.models)
+        return np.asarray(total / len(self.models))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class that most models name, or the mean of their numbers."""
+        response = ResponseMethod("predict", self._classes, bool(self._classes))
+        final = response.finalize(self.mean_of(response, X))
+        if self._classes:
+            labels = [classes[final[:, i].astype(int)] for i, classes in enumerate(self._classes)]
+            return labels[0] if len(labels) == 1 else np.column_stack(labels)
+        return final[:, 0] if final.shape[1] == 1 else final
+
+    @_can("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The mean of their probabilities."""
+        return self.mean_of(ResponseMethod("predict_proba", self._classes), X)
+
+    @_can("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """The mean of their scores."""
+        scores = self.mean_of(ResponseMethod("decision_function", self._classes), X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -2,8 +2,6 @@
 
 from sklearn.base import ClassifierMixin
 
-__all__ = ["MEMBER_WORDS", "OOF_WORDS", "voting_texts"]
-
 MEMBER_WORDS = {
     "estimators": """\
     estimators : list of (str, estimator) or (str, estimator, columns)

@@ -25,18 +25,6 @@ from coterie.members.member_predictions import HeldOutPredictions, MemberPredict
 from coterie.members.votes import Votes
 from coterie.trees.tree_sum import TreeSum
 
-__all__ = [
-    "HasFewerMembers",
-    "HasFewerRounds",
-    "HasHeldOutPredictions",
-    "HasMemberPredictions",
-    "HasSplitCounts",
-    "HasStagedVotes",
-    "HasTreeSum",
-    "HasVotes",
-    "PredictsAfter",
-]
-
 
 class HasMemberPredictions(Protocol):
     """An ensemble whose members each predict the target."""

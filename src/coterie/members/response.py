@@ -24,8 +24,6 @@ from coterie._value_types import BOOL, LABELS, TEXT, tuple_of
 from coterie.data.class_columns import columns_by_class
 from coterie.errors import InvalidInput, InvalidParameter
 
-__all__ = ["ResponseMethod", "method_of"]
-
 _BY_DETAIL = ("predict_proba", "decision_function", "predict")
 
 
@@ -131,11 +129,8 @@ def _by_class(given: FloatArray, known: Any, classes: AnyArray, name: str, missi
     if known is None or (len(known) == len(classes) and np.array_equal(known, classes)):
         if given.shape[1] != len(classes):
             allowed = f"one for each of the {len(classes)} classes {in_short(list(classes))}"
-            raise InvalidInput(
-                f"The member {name!r} gives {given.shape[1]} columns; expected {allowed}.",
-                parameter=name,
-                received=given.shape[1],
-                allowed=allowed,
+            raise InvalidInput.expecting(
+                f"The member {name!r} gives {given.shape[1]} columns", allowed, name, given.shape[1]
             )
         return given
     places = np.minimum(np.searchsorted(classes, known), len(classes) - 1)

@@ -16,17 +16,6 @@ from coterie._params import Boolean, OneOf, Rule, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidParameter
 
-__all__ = [
-    "CastVotes",
-    "VoteCount",
-    "Votes",
-    "check_vote_choices",
-    "counts_after",
-    "one_hot",
-    "refuse_soft_or_oob",
-    "votes_in_order",
-]
-
 
 class VoteCount(NamedTuple):
     """The votes of each class, shape (n_rows, n_classes), and the sum of their sizes: one number, or one a row."""
@@ -112,11 +101,11 @@ def check_vote_choices(votes: object, oob: object) -> None:
 def refuse_soft_or_oob(owner: str, votes: str, oob: bool) -> None:
     """For ensembles whose members follow each other, and vote as a whole."""
     if votes == "soft":
-        raise InvalidParameter(
-            f"votes='soft' has no meaning for {owner}, whose members do not vote by probabilities: expected 'hard'.",
-            parameter="votes",
-            received=votes,
-            allowed="'hard'",
+        raise InvalidParameter.expecting(
+            f"votes='soft' has no meaning for {owner}, whose members do not vote by probabilities",
+            "'hard'",
+            "votes",
+            votes,
         )
     if oob:
         raise InvalidParameter(

@@ -29,8 +29,6 @@ from coterie.plots.palette import (
     text_colour_on,
 )
 
-__all__ = ["draw_on"]
-
 _MOST_WRITTEN = 12  # heatmap along a side that have room for their numbers
 
 

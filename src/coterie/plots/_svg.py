@@ -32,8 +32,6 @@ from coterie.plots.palette import (
     text_colour_on,
 )
 
-__all__ = ["svg_of"]
-
 _WIDTH, _HEIGHT = 640, 420
 _LEFT, _RIGHT, _BOTTOM = 62, 24, 54
 _TITLE, _LEGEND_LINE, _GAP = 34, 20, 14

@@ -7,23 +7,6 @@ import numpy as np
 
 from coterie._typing import FloatArray
 
-__all__ = [
-    "MAX_LABEL_LENGTH",
-    "Axis",
-    "Bars",
-    "Chart",
-    "Heatmap",
-    "Line",
-    "Mark",
-    "Points",
-    "axis_fraction",
-    "is_in_second_half",
-    "legend_items",
-    "shortened",
-    "tick_labels",
-    "ticks",
-]
-
 _MOST_NAMES = 20  # along an axis; more cannot be read
 MAX_LABEL_LENGTH = 22
 

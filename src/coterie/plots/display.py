@@ -17,8 +17,6 @@ from coterie.plots._svg import svg_of
 from coterie.plots.chart import Chart
 from coterie.plots.vega import MIME_TYPE, vega_of
 
-__all__ = ["Display"]
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
@@ -96,11 +94,8 @@ class Display:
         write = writers.get(file.suffix.lower())
         if write is None:
             allowed = ", ".join(writers)
-            raise InvalidParameter(
-                f"path={in_short(str(path))} ends in {file.suffix!r}: expected {allowed}.",
-                parameter="path",
-                received=path,
-                allowed=allowed,
+            raise InvalidParameter.expecting(
+                f"path={in_short(str(path))} ends in {file.suffix!r}", allowed, "path", path
             )
         content = write()
         if isinstance(content, bytes):

@@ -1,18 +1,5 @@
 """Colours that stay apart for most kinds of colour vision (Okabe and Ito), and dashes for print without colour."""
 
-__all__ = [
-    "AXIS",
-    "FAINT",
-    "GRID",
-    "INK",
-    "PAPER",
-    "colour_of",
-    "dashes_of",
-    "shade_of",
-    "shades",
-    "text_colour_on",
-]
-
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
 

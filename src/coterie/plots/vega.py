@@ -8,8 +8,6 @@ from coterie._typing import FloatArray
 from coterie.plots.chart import Axis, Chart, Heatmap, Line, is_in_second_half, legend_items, tick_labels
 from coterie.plots.palette import AXIS, FAINT, INK, colour_of, dashes_of, shades
 
-__all__ = ["MIME_TYPE", "vega_of"]
-
 MIME_TYPE = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _LEGEND = {"title": None, "orient": "top"}

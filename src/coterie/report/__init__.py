@@ -1,6 +1,5 @@
 """One page about a fitted model that opens without a network: how well it predicts, why, and what may be wrong."""
 
-from coterie.report.build import build
-from coterie.report.document import Report
+from coterie.report.document import Report, build
 
 __all__ = ["Report", "build"]

@@ -5,8 +5,6 @@ import numpy as np
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.table import Column
 
-__all__ = ["association", "column_groups"]
-
 _N_GROUPS = 20
 
 

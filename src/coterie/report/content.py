@@ -5,22 +5,8 @@ from typing import Literal, TypeAlias
 
 from coterie._typing import RowArray
 from coterie.plots.chart import Chart
-from coterie.report.number_format import Cell, format_column
-
-__all__ = [
-    "Block",
-    "Cell",
-    "Code",
-    "ConfusionMatrix",
-    "Drawings",
-    "Fact",
-    "Facts",
-    "Figure",
-    "Paragraph",
-    "Section",
-    "TableBlock",
-    "ThresholdCounts",
-]
+from coterie.report.number_format import Cell as Cell
+from coterie.report.number_format import format_column
 
 
 @dataclass(frozen=True)

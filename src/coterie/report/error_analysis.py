@@ -1,17 +1,24 @@
-"""Where predictions are wrong: confusion matrix and calibration of classifiers, residuals of regressors."""
+"""Where predictions are wrong: confusion matrix, thresholds and calibration of classifiers, residuals of regressors."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from coterie._typing import FloatArray
 from coterie.diagnostics.calibration import calibration
-from coterie.plots.calibration_display import CalibrationDisplay
 from coterie.plots.chart import Axis, Chart, Line, Mark, Points
-from coterie.report.content import Block, Cell, ConfusionMatrix, Figure, Paragraph, Section, TableBlock
+from coterie.plots.error_displays import CalibrationDisplay
+from coterie.report.content import (
+    Block,
+    Cell,
+    ConfusionMatrix,
+    Figure,
+    Paragraph,
+    Section,
+    TableBlock,
+    ThresholdCounts,
+)
 from coterie.report.evaluated_model import EvaluatedModel, Predictions
 from coterie.report.number_format import format_number, percent
-
-__all__ = ["calibration_section", "confusion_section", "residuals_section"]
 
 _MOST_CLASSES = 20
 _MOST_POINTS = 800
@@ -216,3 +223,114 @@ def _distribution(error: FloatArray) -> Chart:
         (Line("rows", edges, shares, steps=True),),
         (Mark(0.0),),
     )
+
+
+_MOST_CURVE_POINTS = 300
+_LISTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+def thresholds_section(evaluated: EvaluatedModel, predictions: Predictions, where: str) -> Section:
+    key, title = "thresholds", "ROC, precision-recall and thresholds"
+    if evaluated.classes is None or len(evaluated.classes) != 2:
+        reason = (
+            "the target is numeric." if evaluated.classes is None else "the target does not have two classes."
+        )
+        return Section(key, title, reason=reason)
+    if predictions.proba is None:
+        return Section(key, title, reason=f"{evaluated.name} predicts no probabilities.")
+    score, positive = predictions.proba[:, 1], predictions.y_true == 1
+    if positive.all() or not positive.any():
+        return Section(key, title, reason="all rows are of one class.")
+    label = evaluated.labels[1]
+    counts = _threshold_counts(score, positive, label)
+    best = int(np.argmax(_f1(counts)))
+    text = (
+        f"A row is predicted as “{label}” if its probability reaches the decision threshold. {where.capitalize()}, the "
+        f"best F1 score ({format_number(float(_f1(counts)[best]))}) is at a threshold of "
+        f"{format_number(counts.thresholds[best])}; {percent(float(positive.mean()))} of rows are “{label}”."
+    )
+    rate, recall, precision = _curve(score, positive)
+    roc = Chart(
+        "ROC curve",
+        Axis("false positive rate", 0.0, 1.0),
+        Axis("true positive rate (recall)", 0.0, 1.0),
+        (Line("model", rate, recall), Line("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]))),
+    )
+    base = float(positive.mean())
+    by_recall = Chart(
+        "Precision-recall curve",
+        Axis("recall", 0.0, 1.0),
+        Axis("precision", 0.0, 1.0),
+        (Line("model", recall, precision), Line("chance", np.array([0.0, 1.0]), np.array([base, base]))),
+    )
+    return Section(
+        key,
+        title,
+        (
+            Paragraph(text),
+            Figure(roc, "The nearer to the upper left corner, the better."),
+            Figure(by_recall, "The nearer to the upper right corner, the better."),
+            counts,
+            _listed_thresholds(counts),
+        ),
+    )
+
+
+def _threshold_counts(score: FloatArray, positive: np.ndarray, label: str) -> ThresholdCounts:
+    steps = np.linspace(0, 1, 101).round(2)
+    positives, negatives = np.sort(score[positive]), np.sort(score[~positive])
+    true_positives = len(positives) - np.searchsorted(positives, steps, side="left")
+    false_positives = len(negatives) - np.searchsorted(negatives, steps, side="left")
+    return ThresholdCounts(
+        label,
+        tuple(steps.tolist()),
+        tuple(true_positives.tolist()),
+        tuple(false_positives.tolist()),
+        tuple((len(positives) - true_positives).tolist()),
+        tuple((len(negatives) - false_positives).tolist()),
+    )
+
+
+def _f1(counts: ThresholdCounts) -> FloatArray:
+    twice = 2 * np.array(counts.true_positives, float)
+    errors = np.array(counts.false_positives) + np.array(counts.false_negatives)
+    return np.asarray(twice / np.maximum(1.0, twice + errors))
+
+
+def _curve(score: FloatArray, positive: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """False positive rate, recall and precision, from the highest score down; of many points, some."""
+    order = np.argsort(-score, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+    true_positives = np.cumsum(positive[order])[ends].astype(np.float64)
+    false_positives = ends + 1 - true_positives
+    if len(ends) > _MOST_CURVE_POINTS:
+        # Evenly along the ROC curve.
+        length = true_positives / true_positives[-1] + false_positives / false_positives[-1]
+        some = np.unique(np.searchsorted(length, np.linspace(length[0], length[-1], _MOST_CURVE_POINTS)))
+        true_positives, false_positives = true_positives[some], false_positives[some]
+    precision = true_positives / (true_positives + false_positives)
+    rate = np.append(0.0, false_positives / false_positives[-1])
+    recall = np.append(0.0, true_positives / true_positives[-1])
+    return rate, recall, np.append(precision[0], precision)
+
+
+def _listed_thresholds(counts: ThresholdCounts) -> TableBlock:
+    rows: list[tuple[Cell, ...]] = []
+    for threshold in _LISTED:
+        place = round(100 * threshold)
+        right, wrong = counts.true_positives[place], counts.false_positives[place]
+        missed, predicted = counts.false_negatives[place], right + wrong
+        precision = right / predicted if predicted else float("nan")
+        recall, f1 = right / (right + missed), float(_f1(counts)[place])
+        rows.append((f"{threshold:.2f}", predicted, right, wrong, missed, precision, recall, f1))
+    columns = (
+        "threshold",
+        "predicted positives",
+        "true positives",
+        "false positives",
+        "false negatives",
+        "precision",
+        "recall",
+        "F1",
+    )
+    return TableBlock(columns, tuple(rows), f"The positive class is “{counts.positive_class}”.")

@@ -10,14 +10,11 @@ from coterie.data.table import Table
 from coterie.diagnostics.dependence import DependenceCurve, dependence
 from coterie.diagnostics.importance import Importance, importance
 from coterie.errors import CoterieError
-from coterie.plots.dependence_display import DependenceDisplay
-from coterie.plots.importance_display import ImportanceDisplay
+from coterie.plots.feature_displays import DependenceDisplay, ImportanceDisplay
 from coterie.report.association import association
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel, predicted_probabilities
 from coterie.report.number_format import plural
-
-__all__ = ["column_importance", "importance_section", "partial_dependence_section"]
 
 _MOST_MEASURED = 30
 _MOST_SHOWN = 15

@@ -10,14 +10,10 @@ from coterie.diagnostics.margins import margins
 from coterie.errors import CoterieError
 from coterie.members.member_predictions import HeldOutPredictions
 from coterie.plots.chart import Axis, Chart, Line, Mark
-from coterie.plots.diversity_display import DiversityDisplay, KappaErrorDisplay
-from coterie.plots.margin_display import MarginDisplay
+from coterie.plots.member_displays import DiversityDisplay, KappaErrorDisplay, MarginDisplay
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
-from coterie.report.evaluated_model import EvaluatedModel
+from coterie.report.evaluated_model import EvaluatedModel, Provenance
 from coterie.report.number_format import format_number, percent
-from coterie.report.provenance import Provenance
-
-__all__ = ["diversity_section", "margins_section"]
 
 _MOST_ROWS = 2_000
 _MOST_STEPS = 300

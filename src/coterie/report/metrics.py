@@ -9,8 +9,6 @@ import numpy as np
 from coterie._typing import AnyArray, FloatArray
 from coterie.report.evaluated_model import Predictions
 
-__all__ = ["ScoreEstimate", "average_precision", "roc_auc", "score_estimates"]
-
 Metric: TypeAlias = Callable[[FloatArray], float]
 
 _LEAST = float(np.finfo(np.float64).eps)

@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-__all__ = ["Cell", "format_column", "format_interval", "format_number", "percent", "plural"]
-
 Cell: TypeAlias = str | float | int | None
 
 

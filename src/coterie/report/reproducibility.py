@@ -14,8 +14,6 @@ from coterie.data.table import Table
 from coterie.report.content import Cell, Code, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel
 
-__all__ = ["fingerprint", "reproducibility_section"]
-
 _MOST_LETTERS = 200
 _MOST_LISTED = 60
 

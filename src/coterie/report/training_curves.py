@@ -5,14 +5,11 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import AnyArray, FloatArray
-from coterie.diagnostics.votes.stages import n_stages_of, staged_predictions
-from coterie.diagnostics.votes.voting_margins import codes_of
+from coterie.diagnostics.votes import codes_of, n_stages_of, staged_predictions
 from coterie.errors import CoterieError
 from coterie.plots.chart import Axis, Chart, Line
 from coterie.report.content import Figure, Section
 from coterie.report.evaluated_model import EvaluatedModel
-
-__all__ = ["training_curves_section"]
 
 _KEY, _TITLE = "training_curves", "Training curves"
 _MOST_POINTS = 400

@@ -14,8 +14,6 @@ from coterie.trees.drawing import draw_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.words import TreeWords
 
-__all__ = ["trees_section"]
-
 _MOST_TREES = 5
 _DEPTH = 3
 

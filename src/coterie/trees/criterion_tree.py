@@ -37,8 +37,7 @@ from coterie._typing import (
 from coterie._value_types import COUNT, array, instance
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput
-from coterie.explain.shap import ShapInputs
-from coterie.explain.tree_models import ExplainedOutputs
+from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.estimator import Estimator
 from coterie.fitting.fitted_state import TABLE_FITTED, class_counts, require, verify_columns

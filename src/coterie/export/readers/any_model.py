@@ -9,8 +9,6 @@ from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.sklearn_model import from_sklearn, is_sklearn_model
 from coterie.export.readers.xgboost_model import from_xgboost
 
-__all__ = ["import_model"]
-
 
 def import_model(model: Any) -> ImportedClassifier | ImportedRegressor:
     """A model that another library trained, on coterie's prediction engine and with the same predictions.
@@ -49,10 +47,9 @@ def import_model(model: Any) -> ImportedClassifier | ImportedRegressor:
         return from_lightgbm(model)
     if "xgboost" in library:
         return from_xgboost(model)
-    raise InvalidType(
-        f"import_model received {type(model).__name__}; expected trees of LightGBM, XGBoost or scikit-learn, or "
-        "the path of a file that LightGBM or XGBoost saved.",
-        parameter="model",
-        received=model,
-        allowed="trees of LightGBM, XGBoost or scikit-learn, or the path of a file",
+    raise InvalidType.expecting(
+        f"import_model received {type(model).__name__}",
+        "trees of LightGBM, XGBoost or scikit-learn, or the path of a file",
+        "model",
+        model,
     )

@@ -12,12 +12,9 @@ from coterie.data.encoding import Encoded
 from coterie.data.table import Schema
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor, Recipe
-from coterie.export.readers.features import Feature, place_features
 from coterie.export.readers.raw_tree import RawTree, level_order, native_tree
-from coterie.export.readers.table_reader import Labels, TableReader
+from coterie.export.readers.table_reader import Feature, Labels, TableReader, place_features
 from coterie.trees.links import NumberLink
-
-__all__ = ["Findings", "assemble", "check_sizes"]
 
 _MOST_COLUMNS = 1_000_000
 _MOST_OUTPUTS = 2**16
@@ -78,12 +75,7 @@ def check_sizes(source: str, n_columns: int, n_outputs: int) -> None:
     """Refuse numbers for which there would be no memory; a short file can claim any."""
     for what, n, most in (("columns", n_columns, _MOST_COLUMNS), ("outputs", n_outputs, _MOST_OUTPUTS)):
         if not 1 <= n <= most:
-            raise ModelFileError(
-                f"{source}: a model of {n} {what}; expected 1 to {most}.",
-                parameter=what,
-                received=n,
-                allowed=f"1 to {most}",
-            )
+            raise ModelFileError.expecting(f"{source}: a model of {n} {what}", f"1 to {most}", what, n)
 
 
 def _reader(found: Findings, features: Sequence[Feature]) -> TableReader:

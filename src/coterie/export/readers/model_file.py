@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 from coterie.errors import ModelFileError
 
-__all__ = ["Format", "bytes_of", "format_of", "is_file_like"]
-
 Format = Literal["lightgbm text", "json", "ubjson"]
 
 _REFUSED = (

@@ -12,14 +12,11 @@ from coterie._typing import FloatArray
 from coterie.errors import InvalidType, ModelFileError
 from coterie.export.imported import ImportedClassifier, ImportedRegressor
 from coterie.export.readers.assemble import Findings, assemble, check_sizes
-from coterie.export.readers.document import Value, read_document
 from coterie.export.readers.model_file import bytes_of, format_of, is_file_like
 from coterie.export.readers.raw_tree import RawTree
 from coterie.export.readers.table_reader import Labels
-from coterie.export.readers.xgboost_tree import raw_tree
+from coterie.export.readers.xgboost_tree import Value, raw_tree, read_document
 from coterie.trees.links import Hinge, Logistic, NumberLink, Softmax
-
-__all__ = ["from_xgboost"]
 
 _IDENTITY = (
     "reg:squarederror",
@@ -86,12 +83,11 @@ def from_xgboost(model: Any) -> ImportedClassifier | ImportedRegressor:
         return assemble(_findings(read_document(data, "XGBoost")))
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     if not hasattr(booster, "save_raw"):
-        raise InvalidType(
-            f"from_xgboost received {type(model).__name__}; expected a Booster or a fitted model of XGBoost, or the "
-            "path of a file.",
-            parameter="model",
-            received=model,
-            allowed="a Booster or a fitted model of XGBoost, or the path of a file",
+        raise InvalidType.expecting(
+            f"from_xgboost received {type(model).__name__}",
+            "a Booster or a fitted model of XGBoost, or the path of a file",
+            "model",
+            model,
         )
     document = read_document(bytes(booster.save_raw("ubj")), "XGBoost")
     missing = float(getattr(model, "missing", np.nan))
@@ -141,11 +137,8 @@ def _gbtree(learner: Value) -> Value:
     booster = learner["gradient_booster"]
     name = booster["name"].text()
     if name not in ("gbtree", "dart"):
-        raise ModelFileError(
-            f"XGBoost: the booster is {name!r}; expected 'gbtree' or 'dart', which have trees.",
-            parameter="booster",
-            received=name,
-            allowed="'gbtree' or 'dart'",
+        raise ModelFileError.expecting(
+            f"XGBoost: the booster is {name!r}", "'gbtree' or 'dart'", "booster", name
         )
     return (booster["gbtree"] if name == "dart" else booster)["model"]
 

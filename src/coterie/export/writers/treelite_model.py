@@ -23,8 +23,6 @@ from coterie.trees.links import (
 )
 from coterie.trees.tree_sum import TreeSum
 
-__all__ = ["to_treelite"]
-
 _NUMBERS = {
     "identity": "identity",
     "exp": "exponential",

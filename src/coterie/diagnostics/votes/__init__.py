@@ -1,1 +1,0 @@
-"""How the members of an ensemble vote, and what is counted from it."""

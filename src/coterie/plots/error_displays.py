@@ -1,0 +1,345 @@
+"""Errors as pictures: bias and variance, bootstrap estimates, errors by round, bounds of AdaBoost, and calibration."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coterie._params import in_short
+from coterie._typing import AnyArray, FloatArray
+from coterie.diagnostics import (
+    BiasVariance,
+    BootstrapError,
+    Calibration,
+    Reliability,
+    bias_variance,
+    bootstrap,
+    calibration,
+    error_by_round,
+)
+from coterie.diagnostics.bounds import AdaBoostBounds, adaboost
+from coterie.errors import InvalidParameter
+from coterie.plots.chart import Axis, Bars, Chart, Line, Mark, Points
+from coterie.plots.display import Display
+
+
+class ErrorBoundDisplay(Display):
+    """The training error of AdaBoost by round, and its upper bounds.
+
+    Parameters
+    ----------
+    bounds : AdaBoostBounds, the result of `coterie.diagnostics.bounds.adaboost`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.ensemble import AdaBoostClassifier
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> model = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    >>> display = ErrorBoundDisplay.from_estimator(model, X, y)
+    >>> display
+    ErrorBoundDisplay(30 rounds)
+    >>> bool((display.data["training_error"] <= display.data["exponential_loss"]).all())
+    True
+    """
+
+    def __init__(self, bounds: AdaBoostBounds) -> None:
+        self.bounds = bounds
+
+    @classmethod
+    def from_bounds(cls, bounds: AdaBoostBounds) -> "ErrorBoundDisplay":
+        """Show bounds that are known."""
+        return cls(bounds)
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> "ErrorBoundDisplay":
+        """Measure a fitted AdaBoost on its training rows."""
+        return cls(adaboost(model, X, y, sample_weight=sample_weight))
+
+    @property
+    def data(self) -> dict[str, AnyArray]:
+        """Columns "round", "training_error", "exponential_loss" and "bound_by_edge"."""
+        return {
+            "round": self.bounds.rounds,
+            "training_error": self.bounds.training_error,
+            "exponential_loss": self.bounds.training_loss,
+            "bound_by_edge": self.bounds.training_loss_by_edge,
+        }
+
+    def chart(self) -> Chart:
+        rounds = self.bounds.rounds.astype(np.float64)
+        lines = [
+            Line("training error", rounds, self.bounds.training_error),
+            Line("exponential loss", rounds, self.bounds.training_loss),
+        ]
+        if np.isfinite(self.bounds.training_loss_by_edge).all():
+            label = f"bound by the smallest edge, {self.bounds.edge:.2g}"
+            lines.append(Line(label, rounds, self.bounds.training_loss_by_edge))
+        return Chart(
+            f"Training error of AdaBoost, {self.bounds.n_rows:,} rows",
+            Axis("round", 0.0, max(2.0, float(rounds[-1]))),
+            Axis("error or mean loss", 0.0, 1.0),
+            tuple(lines),
+        )
+
+    def __repr__(self) -> str:
+        return f"ErrorBoundDisplay({len(self.bounds.rounds)} rounds)"
+
+
+class RoundsDisplay(Display):
+    """The error rate of an ensemble after each of its rounds, on training rows and on test rows.
+
+    Parameters
+    ----------
+    training_error, test_error : arrays of shape (n_rounds,), error rates; NaN where they are not known
+
+    Examples
+    --------
+    >>> display = RoundsDisplay([0.2, 0.1, 0.0, 0.0], [0.3, 0.25, 0.2, 0.15])
+    >>> display
+    RoundsDisplay(4 rounds, training error 0.000, test error 0.150)
+    >>> display.data["round"]
+    array([1, 2, 3, 4])
+    """
+
+    def __init__(self, training_error: ArrayLike, test_error: ArrayLike) -> None:
+        self.training_error: FloatArray = np.asarray(training_error, dtype=np.float64)
+        self.test_error: FloatArray = np.asarray(test_error, dtype=np.float64)
+        shapes = self.training_error.shape, self.test_error.shape
+        if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
+            raise InvalidParameter.expecting(
+                f"training_error and test_error have shapes {in_short(shapes)}",
+                "one number for each round",
+                "test_error",
+                test_error,
+            )
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, votes: str = "hard"
+    ) -> "RoundsDisplay":
+        """Evaluate a fitted ensemble on two tables; `votes` as in `coterie.diagnostics.margins`."""
+        return cls(
+            error_by_round(model, X, y, votes=votes), error_by_round(model, X_test, y_test, votes=votes)
+        )
+
+    @property
+    def data(self) -> dict[str, AnyArray]:
+        """Columns "round", "training_error" and "test_error"."""
+        return {
+            "round": np.arange(1, len(self.training_error) + 1),
+            "training_error": self.training_error,
+            "test_error": self.test_error,
+        }
+
+    def chart(self) -> Chart:
+        rounds = np.arange(1.0, len(self.training_error) + 1)
+        right = np.flatnonzero(self.training_error == 0)
+        highest = float(np.nanmax([self.training_error, self.test_error], initial=0.0))
+        return Chart(
+            "Error by round",
+            Axis("round", 1.0, max(2.0, float(rounds[-1])), log=True),
+            Axis("error rate", 0.0, min(1.0, 1.15 * highest) or 1.0),
+            (Line("test", rounds, self.test_error), Line("training", rounds, self.training_error)),
+            (Mark(float(rounds[right[0]]), "training error reaches 0"),) if len(right) else (),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RoundsDisplay({len(self.training_error)} rounds, training error {self.training_error[-1]:.3f}, "
+            f"test error {self.test_error[-1]:.3f})"
+        )
+
+
+_PARTS = ("error", "bias", "variance", "noise")
+
+
+class BiasVarianceDisplay(Display):
+    """The decomposition of the error: lines by stage, or bars where there is one stage.
+
+    Parameters
+    ----------
+    result : BiasVariance, the result of `coterie.diagnostics.bias_variance`
+
+    Examples
+    --------
+    >>> from coterie import BaggingRegressor
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> display = BiasVarianceDisplay.from_estimator(
+    ...     BaggingRegressor(n_estimators=5), X, np.sin(X[:, 0]), n_repeats=3, stages="all", random_state=0
+    ... )
+    >>> display
+    BiasVarianceDisplay(squared error, 3 fits, 5 stages)
+    >>> list(display.data)
+    ['stage', 'error', 'bias', 'variance', 'noise']
+    """
+
+    def __init__(self, result: BiasVariance) -> None:
+        self.result = result
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> "BiasVarianceDisplay":
+        """Fit an estimator many times; `options` are those of `coterie.diagnostics.bias_variance`."""
+        return cls(bias_variance(estimator, X, y, **options))
+
+    @property
+    def data(self) -> dict[str, AnyArray]:
+        """Columns "stage", "error", "bias", "variance" and "noise"."""
+        return {"stage": self.result.stages, **{name: getattr(self.result, name) for name in _PARTS}}
+
+    def chart(self) -> Chart:
+        title = f"Bias and variance of {self.result.predictions.shape[0]} fits"
+        unit = "squared error" if self.result.classes is None else "error rate"
+        names = [name for name in _PARTS if name != "noise" or self.result.noise.any()]
+        values = np.array([getattr(self.result, name) for name in names])
+        low, high = min(0.0, 1.1 * float(values.min())), 1.1 * max(0.0, float(values.max())) or 1.0
+        labels = ["bias²" if name == "bias" and unit == "squared error" else name for name in names]
+        if len(self.result.stages) == 1:
+            side = Axis("", -0.6, len(names) - 0.4, names=tuple(labels[::-1]))
+            return Chart(title, Axis(unit, low, high), side, bars=(Bars("", values[::-1, 0]),))
+        stages = self.result.stages.astype(np.float64)
+        return Chart(
+            title,
+            Axis("rounds or members", float(stages[0]), float(stages[-1]), log=bool(stages[-1] > 20)),
+            Axis(unit, low, high),
+            tuple(Line(label, stages, own) for label, own in zip(labels, values, strict=True)),
+        )
+
+    def __repr__(self) -> str:
+        n_fits, n_stages, _ = self.result.predictions.shape
+        stages = "1 stage" if n_stages == 1 else f"{n_stages} stages"
+        return f"BiasVarianceDisplay({self.result.method.replace('_', ' ')}, {n_fits} fits, {stages})"
+
+
+_ESTIMATES = {
+    "apparent": "apparent",
+    "error_632": ".632",
+    "error_632_plus": ".632+",
+    "leave_one_out": "leave-one-out",
+}
+_LOSS_NAMES = {"zero_one": "error rate"}
+
+
+class BootstrapDisplay(Display):
+    """Estimates of the error on new rows, each with its 95 % confidence interval.
+
+    Parameters
+    ----------
+    result : BootstrapError, the result of `coterie.diagnostics.bootstrap`
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> BootstrapDisplay.from_estimator(LinearRegression(), X, X[:, 0] ** 2, n_repeats=10, random_state=0)
+    BootstrapDisplay(squared error, 10 fits)
+    """
+
+    def __init__(self, result: BootstrapError) -> None:
+        self.result = result
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> "BootstrapDisplay":
+        """Fit to bootstrap samples; `options` are those of `coterie.diagnostics.bootstrap`."""
+        return cls(bootstrap(estimator, X, y, **options))
+
+    @property
+    def data(self) -> dict[str, AnyArray]:
+        """Columns "estimate", "error" and "standard_error", which is NaN where it is not known."""
+        return {
+            "estimate": np.array(list(_ESTIMATES)),
+            "error": np.array([getattr(self.result, name) for name in _ESTIMATES]),
+            "standard_error": np.array(
+                [self.result.standard_errors.get(name, np.nan) for name in _ESTIMATES]
+            ),
+        }
+
+    def chart(self) -> Chart:
+        errors = self.data["error"][::-1]
+        spread = np.nan_to_num(1.96 * self.data["standard_error"][::-1])
+        no_information = self.result.no_information
+        high = 1.1 * float(np.max(errors + spread)) or 1.0
+        near = 0 < no_information < 2 * high
+        return Chart(
+            f"Error on new rows, {len(self.result.fit_errors)} bootstrap samples",
+            Axis(
+                _LOSS_NAMES.get(self.result.loss, self.result.loss.replace("_", " ")),
+                0.0,
+                max(high, 1.05 * no_information if near else 0.0),
+            ),
+            Axis("", -0.6, len(errors) - 0.4, names=tuple(_ESTIMATES.values())[::-1]),
+            bars=(Bars("", errors, spread),),
+            marks=(Mark(no_information, "no information"),) if near else (),
+        )
+
+    def __repr__(self) -> str:
+        return f"BootstrapDisplay({self.result.loss.replace('_', ' ')}, {len(self.result.fit_errors)} fits)"
+
+
+class CalibrationDisplay(Display):
+    """A dot for each bin, with its interval. Calibrated probabilities lie on the diagonal.
+
+    Parameters
+    ----------
+    result : Calibration, the result of `coterie.diagnostics.calibration`, or a dict of several by name
+    label : the class whose curve is shown, "top", or None for the main one
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = X[:, 0] > 0
+    >>> CalibrationDisplay.from_estimator(GaussianNB().fit(X, y), X, y, n_bins=5)
+    CalibrationDisplay(model)
+    """
+
+    def __init__(self, result: Calibration | dict[str, Calibration], label: Any = None) -> None:
+        self.result = result if isinstance(result, dict) else {"model": result}
+        self.label = label
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, label: Any = None, **options: Any
+    ) -> "CalibrationDisplay":
+        """Measure a fitted classifier; `options` are those of `coterie.diagnostics.calibration`."""
+        return cls(calibration(model, X, y, **options), label)
+
+    @property
+    def data(self) -> dict[str, AnyArray]:
+        """Columns "model", "predicted", "observed", "low", "high" and "count"; one row for each bin."""
+        curves = list(self._curves().values())
+        columns = ("predicted", "observed", "low", "high", "count")
+        return {
+            "model": np.repeat(list(self.result), [len(curve.count) for curve in curves]),
+            **{name: np.concatenate([getattr(curve, name) for curve in curves]) for name in columns},
+        }
+
+    def chart(self) -> Chart:
+        label = next(iter(self._curves().values())).label
+        event = "the most probable class" if label == "top" else f"class {label}"
+        ends = np.array([0.0, 1.0])
+        points = tuple(
+            Points(
+                f"{name}, calibration error {curve.expected_error:.3f}",
+                curve.predicted,
+                curve.observed,
+                curve.low,
+                curve.high,
+            )
+            for name, curve in self._curves().items()
+        )
+        return Chart(
+            f"Calibration curve of {event}",
+            Axis("mean predicted probability", 0.0, 1.0),
+            Axis("observed frequency", 0.0, 1.0),
+            (Line("perfect", ends, ends, faint=True),),
+            points=points,
+        )
+
+    def _curves(self) -> dict[str, Reliability]:
+        return {
+            name: own.main if self.label is None else own.of(self.label) for name, own in self.result.items()
+        }
+
+    def __repr__(self) -> str:
+        return f"CalibrationDisplay({', '.join(self.result)})"
