@@ -23,13 +23,21 @@ ENGINE_TESTS := $(shell find engine/reference engine/tests -type f)
 # Where pip builds the compiled part, with or without the tests of the engine.
 BUILD := build/python
 BUILD_HERE := $(PIP) install --no-build-isolation --no-deps --editable . --config-settings=build-dir=$(BUILD)
+# The compilers, emulators and seconds of the commands that take others than the machine's own.
+CLANG ?= clang++
+CLANG_TIDY ?= clang-tidy
+WINE ?= $(firstword $(wildcard $(addsuffix /wine64,$(subst :, ,$(PATH)) /usr/lib/wine)) wine)
+FUZZ_SECONDS ?= 60
+# $(call needs,program,packages): ends with what to install where a program is missing.
+needs = @command -v $(1) >/dev/null || { echo "There is no $(1) here. On Debian and Ubuntu: apt install $(2)" >&2; exit 1; }
 CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-built test-engine test-python test-slow mutants lint format sanitize stub bench docs clean
+.PHONY: help demo test test-built test-engine test-clang test-aarch64 test-windows test-python test-slow fuzz mutants lint tidy \
+        format sanitize stub bench docs clean
 
 help:  ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(INSTALLED) $(READY_FOR_DEMO)  ## Two tables as files, committees, reports and predictions by the command line
 	@$(RUN) examples/demo.py
@@ -43,6 +51,35 @@ test-engine: $(READY)  ## Tests of the engine alone, with the bounds of standard
 	@cmake --preset dev --log-level=WARNING
 	@cmake --build --preset dev
 	@ctest --preset dev --progress
+
+test-clang: $(READY)  ## The same by Clang; CLANG=clang++-19 takes that one
+	$(call needs,$(CLANG),clang)
+	@cmake --preset clang -B build/$(notdir $(CLANG)) -DCMAKE_CXX_COMPILER=$(CLANG) --log-level=WARNING
+	@cmake --build build/$(notdir $(CLANG))
+	@ctest --test-dir build/$(notdir $(CLANG)) --progress --output-on-failure --no-tests=error
+
+test-aarch64: $(READY)  ## The same for 64-bit ARM, by a cross compiler and qemu
+	$(call needs,aarch64-linux-gnu-g++,g++-aarch64-linux-gnu)
+	$(call needs,qemu-aarch64,qemu-user)
+	@cmake --preset aarch64 --log-level=WARNING
+	@cmake --build --preset aarch64
+	@ctest --preset aarch64 --progress
+
+test-windows: $(READY)  ## The same for Windows, by MinGW-w64 and Wine
+	$(call needs,x86_64-w64-mingw32-g++-posix,g++-mingw-w64-x86-64-posix)
+	$(call needs,$(WINE),wine64)
+	@cmake --preset windows --log-level=WARNING
+	@cmake --build --preset windows
+	@ctest --preset windows --progress
+
+# What it finds new is kept in build/fuzz/corpus; an input that fails is written to the folder in which make runs.
+fuzz: $(READY)  ## Fuzzers of what reads files, by Clang; FUZZ_SECONDS=600 gives each ten minutes
+	$(call needs,$(CLANG),clang)
+	@cmake --preset fuzz -DCMAKE_CXX_COMPILER=$(CLANG) --log-level=WARNING
+	@cmake --build --preset fuzz
+	@for name in decode_numbers trees_of nodes_of; do \
+	    mkdir -p build/fuzz/corpus/$$name && build/fuzz/engine/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 \
+	        -print_final_stats=1 -verbosity=0 build/fuzz/corpus/$$name engine/fuzz/corpus/$$name || exit 1; done
 
 # A process for each core: threads of OpenMP, in peers, must not spin while they wait for each other.
 test-python: $(INSTALLED) $(READY_TO_TEST)  ## Tests of the library and of every example in its documentation
@@ -60,6 +97,12 @@ lint: $(READY_TO_TEST)  ## Style and types: ruff, mypy, clang-format
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
 	@clang-format --dry-run -Werror $(CXX_FILES)
+
+tidy: $(READY)  ## What clang-tidy finds in the engine; CLANG_TIDY=clang-tidy-19 takes that one
+	$(call needs,$(CLANG),clang)
+	$(call needs,$(CLANG_TIDY),clang-tidy)
+	@cmake --preset clang -B build/$(notdir $(CLANG)) -DCMAKE_CXX_COMPILER=$(CLANG) --log-level=WARNING
+	@find engine/coterie -name '*.cpp' | xargs -n 1 -P $$(nproc) $(CLANG_TIDY) -p build/$(notdir $(CLANG)) --quiet
 
 format: $(READY_TO_TEST)  ## Put every file into our style
 	@$(RUN) -m ruff check --fix-only --quiet .

@@ -1,7 +1,7 @@
 // tests/check.hpp: how the engine's tests are written.
 //
-// A test is a story and a function. A check that fails ends its test and says where, what was received and
-// what was expected; the other tests still run.
+// A test is a name, which says what holds, and a function. A check that fails ends its test and says where, what was
+// received and what was expected; the other tests still run.
 #pragma once
 
 #include <cmath>
@@ -17,16 +17,16 @@
 
 namespace coterie::tests {
 
-/// One story. Making one at namespace scope is enough to have it run.
+/// Making one at namespace scope is enough to have it run.
 class Test {
 public:
-    Test(std::string_view story, void (*body)(), std::source_location where = std::source_location::current())
-        : story_(story), file_(where.file_name()), body_(body) {
+    Test(std::string_view name, void (*body)(), std::source_location where = std::source_location::current())
+        : name_(name), file_(path_of(where)), body_(body) {
         all().push_back(this);
     }
 
-    std::string_view story() const { return story_; }
-    std::string_view file() const { return file_; }
+    std::string_view name() const { return name_; }
+    std::string_view file() const { return file_; }  // its path, with slashes on every system
     void run() const { body_(); }
 
     static std::vector<const Test*>& all() {
@@ -35,7 +35,14 @@ public:
     }
 
 private:
-    std::string story_;
+    static std::string path_of(std::source_location where) {
+        std::string path = where.file_name();
+        for (char& letter : path)
+            if (letter == '\\') letter = '/';
+        return path;
+    }
+
+    std::string name_;
     std::string file_;
     void (*body_)();
 };

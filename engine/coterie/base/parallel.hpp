@@ -1,9 +1,10 @@
 // base/parallel.hpp: our own small pool of threads.
 //
 // Words
-//   chunk    a piece of work with a number; the grid of chunks never depends on the number of threads
+//   chunk    a piece of work with a number; callers whose results depend on the grid of chunks choose it without regard
+//            to the number of threads
 //   caller   the thread that asks; it works too, and returns when every chunk is done
-//   helper   a pooled thread; it spins for a few microseconds after its work, then sleeps
+//   helper   a pooled thread; it spins for a tenth of a millisecond after its work, then sleeps
 //   home     the chunks that a thread takes first, in order: neighbours, and the same ones each time there are as many.
 //            What it wrote last time is then still in its cache, and not in another core's. Who has done the chunks of
 //            its home takes what is left of others', from the end

@@ -1,8 +1,8 @@
 // binning/bin_edges.hpp: where to cut a numeric feature into bins.
 //
 // Words
-//   sample   the rows that decide: all of a small table, else those whose hashed number is small, so that
-//            the choice depends on neither order nor workers
+//   sample   the rows that decide: all of a small table, else those whose hashed number is small. The choice depends
+//            on the seed, on how many rows there are and on their order, not on threads
 //   heavy    a value with at least the mass of an average bin; it gets a bin of its own
 //   cut      a number between two neighbouring values; rows with value <= cut lie below it
 #pragma once

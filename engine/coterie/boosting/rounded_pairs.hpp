@@ -1,7 +1,7 @@
 // boosting/rounded_pairs.hpp: derivatives as small integers, so that sums are exact and their order is free.
 //
 // Scales are as fine as 16 bits per row and the fields of a cell allow. Rounding is random and right on average,
-// keyed by (seed, position), so neither threads nor workers change it.
+// keyed by (seed, position among the rows that the tree sees), so threads do not change it; another sample does.
 #pragma once
 
 #include <span>

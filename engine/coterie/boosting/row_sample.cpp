@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/logarithm.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
 #include "coterie/kernels/kernels.hpp"
@@ -19,6 +20,9 @@ constexpr int kThresholdSteps = 4;
 
 // Uniform in [0, 1), 24 bits.
 float unit_of(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1.0p-24f; }
+
+// Exponential with mean 1.
+float exponential_of(std::uint32_t bits) { return static_cast<float>(-logarithm(1.0 - double{unit_of(bits)})); }
 
 // The derivatives of one chunk of the rows that take part, in the table itself or copied next to one another.
 struct Chunk {
@@ -199,7 +203,7 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
             const std::size_t i = places[k];
             float times = 1.0f;
             if (bayesian)
-                times = -std::log1p(-unit_of(hash_of_row(chunk.row(i), draw.salt())));
+                times = exponential_of(hash_of_row(chunk.row(i), draw.salt()));
             else if (draws)
                 times = std::max(1.0f, limit / sizes[i]);
             sample.rows[to + k] = chunk.row(i);

@@ -3,7 +3,8 @@
 // Words
 //   share    how many of the rows a tree sees, about
 //   chance   the probability of a row to be drawn; a drawn row counts 1 / chance times, so sums are right on average
-// Draws depend on the seed and the row alone.
+// The random number of a row depends on the seed and its number alone; its chance, where it follows the size of the
+// derivatives, also on those of the rows in its chunk and on a few of all rows. Threads change neither.
 #pragma once
 
 #include <span>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "coterie/base/logarithm.hpp"
 #include "coterie/split/criterion_median.hpp"
 
 namespace coterie::criterion {
@@ -47,7 +48,7 @@ double total_loss(Criterion criterion, std::span<const double> target, std::span
         else if (criterion == Criterion::absolute_error)
             total += weight[i] * std::abs(distance);
         else if (target[i] > 0)
-            total += weight[i] * (target[i] * std::log(target[i] / value));
+            total += weight[i] * (target[i] * logarithm(target[i] / value));
     }
     return total;
 }

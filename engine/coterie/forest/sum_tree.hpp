@@ -1,5 +1,5 @@
-// forest/sum_tree.hpp: the fast way to grow a forest's tree, for targets that one sum sums up: two classes, or one
-// output of numbers with squared or Poisson error.
+// forest/sum_tree.hpp: the fast way to grow a forest's tree, for one output: two or more classes, or numbers with squared
+// or Poisson error, without a limit of leaves or monotone features.
 //
 // Words
 //   record   a row of the bag: what it adds to sums, and where its codes are

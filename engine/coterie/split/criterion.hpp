@@ -10,10 +10,12 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <span>
+
+#include "coterie/base/logarithm.hpp"
 
 namespace coterie {
 
@@ -30,7 +32,7 @@ struct Side {
     const double* sums;
 };
 
-inline double log_base_2(double x) { return std::log(x) / std::log(2.0); }
+inline double log_base_2(double x) { return logarithm(x) / std::numbers::ln2; }
 
 struct Gini {  // the chance that two draws from the node disagree
     static double impurity(Side side, std::uint32_t n_classes) {

@@ -8,32 +8,22 @@
 #include <string>
 
 #include "coterie/base/error.hpp"
+#include "coterie/storage/zigzag.hpp"
 
 namespace coterie {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "Files are little-endian, and read as they are.");
 
-enum class Form : std::uint8_t { few = 1, near = 2, steps = 3 };
+enum class Form : std::uint8_t { dictionary = 1, frame_of_reference = 2, delta = 3 };
 
 constexpr std::size_t kBlock = 128;
-constexpr std::size_t kMostFew = std::size_t{1} << 16;
+constexpr std::size_t kMaxDictionary = std::size_t{1} << 16;
 constexpr std::size_t kSlack = 16;  // bytes after the bits of a block that reading may touch
 
 std::size_t bytes_for(std::size_t n, std::size_t width) { return (n * width + 7) / 8; }
 
 std::size_t width_of(std::uint64_t most) { return static_cast<std::size_t>(std::bit_width(most)); }
-
-template <class T>
-T signs_last(T difference) {  // 0, -1, 1, -2, ... as 0, 1, 2, 3, ...
-    constexpr int kTop = 8 * sizeof(T) - 1;
-    return static_cast<T>(static_cast<T>(difference << 1) ^ static_cast<T>(T{0} - static_cast<T>(difference >> kTop)));
-}
-
-template <class T>
-T signs_first(T value) {
-    return static_cast<T>(static_cast<T>(value >> 1) ^ static_cast<T>(T{0} - static_cast<T>(value & 1)));
-}
 
 /// Appends numbers of some bits each.
 class BitWriter {
@@ -121,9 +111,9 @@ void append(std::vector<std::uint8_t>& out, const T& value) {
 
 /// The distinct items, ascending; nothing if there are too many to be worth a table.
 template <class T>
-std::optional<std::vector<T>> few_items(const T* items, std::size_t n) {
-    const std::size_t most = std::min(kMostFew, n / 2 + 1);
-    std::vector<T> known(items, items + std::min(n, 2 * kMostFew));
+std::optional<std::vector<T>> dictionary_of(const T* items, std::size_t n) {
+    const std::size_t most = std::min(kMaxDictionary, n / 2 + 1);
+    std::vector<T> known(items, items + std::min(n, 2 * kMaxDictionary));
     const auto thin_out = [&] {
         std::ranges::sort(known);
         known.erase(std::unique(known.begin(), known.end()), known.end());
@@ -132,18 +122,18 @@ std::optional<std::vector<T>> few_items(const T* items, std::size_t n) {
         thin_out();
         if (known.size() > most) return {};
         if (next == n) return known;
-        const std::size_t n_more = std::min(n - next, 2 * kMostFew);
+        const std::size_t n_more = std::min(n - next, 2 * kMaxDictionary);
         known.insert(known.end(), items + next, items + next + n_more);
         next += n_more;
     }
 }
 
 template <class T>
-std::vector<std::uint8_t> code_few(const T* items, std::size_t n, const std::vector<T>& known) {
+std::vector<std::uint8_t> code_dictionary(const T* items, std::size_t n, const std::vector<T>& known) {
     const std::size_t width = width_of(known.size() - 1);
     std::vector<std::uint8_t> out;
     out.reserve(5 + known.size() * sizeof(T) + bytes_for(n, width));
-    out.push_back(static_cast<std::uint8_t>(Form::few));
+    out.push_back(static_cast<std::uint8_t>(Form::dictionary));
     append(out, static_cast<std::uint32_t>(known.size()));
     for (const T item : known) append(out, item);
     BitWriter bits(out);
@@ -154,9 +144,9 @@ std::vector<std::uint8_t> code_few(const T* items, std::size_t n, const std::vec
 }
 
 template <class T>
-void decode_few(Bytes& bytes, T* items, std::size_t n) {
+void decode_dictionary(Bytes& bytes, T* items, std::size_t n) {
     const std::size_t n_known = bytes.number<std::uint32_t>();
-    require(n_known > 0 && n_known <= kMostFew, "Coded numbers have an impossible number of distinct items.");
+    require(n_known > 0 && n_known <= kMaxDictionary, "Coded numbers have an impossible number of distinct items.");
     std::vector<T> known(n_known);
     std::memcpy(known.data(), bytes.take(n_known * sizeof(T)).data(), n_known * sizeof(T));
     require(std::ranges::adjacent_find(known, [](T a, T b) { return a >= b; }) == known.end(),
@@ -182,22 +172,22 @@ void decode_few(Bytes& bytes, T* items, std::size_t n) {
     require(greatest < n_known, "Coded numbers name a distinct item that is not there.");
 }
 
-// Calls visit(item or step, its place) for each item.
+// Calls visit(item or difference from the last one, its place) for each item.
 template <class T, class Visit>
-void for_items(const T* items, std::size_t n, bool steps, Visit visit) {
+void for_items(const T* items, std::size_t n, bool delta, Visit visit) {
     T last = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        visit(steps ? signs_last(static_cast<T>(items[i] - last)) : items[i], i);
+        visit(delta ? zigzag(static_cast<T>(items[i] - last)) : items[i], i);
         last = items[i];
     }
 }
 
 template <class T>
-std::vector<std::uint8_t> code_blocks(const T* items, std::size_t n, bool steps) {
+std::vector<std::uint8_t> code_blocks(const T* items, std::size_t n, bool delta) {
     std::vector<std::uint8_t> out;
-    out.push_back(static_cast<std::uint8_t>(steps ? Form::steps : Form::near));
+    out.push_back(static_cast<std::uint8_t>(delta ? Form::delta : Form::frame_of_reference));
     std::vector<T> values(n);
-    for_items(items, n, steps, [&](T value, std::size_t i) { values[i] = value; });
+    for_items(items, n, delta, [&](T value, std::size_t i) { values[i] = value; });
     for (std::size_t first = 0; first < n; first += kBlock) {
         const std::size_t end = std::min(n, first + kBlock);
         const auto [least, most] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(first),
@@ -214,11 +204,11 @@ std::vector<std::uint8_t> code_blocks(const T* items, std::size_t n, bool steps)
 }
 
 template <class T>
-std::size_t size_of_blocks(const T* items, std::size_t n, bool steps) {
+std::size_t size_of_blocks(const T* items, std::size_t n, bool delta) {
     std::size_t size = 1;
     T least = 0;
     T most = 0;
-    for_items(items, n, steps, [&](T value, std::size_t i) {
+    for_items(items, n, delta, [&](T value, std::size_t i) {
         least = i % kBlock == 0 ? value : std::min(least, value);
         most = i % kBlock == 0 ? value : std::max(most, value);
         if (i % kBlock + 1 == kBlock || i + 1 == n)
@@ -228,7 +218,7 @@ std::size_t size_of_blocks(const T* items, std::size_t n, bool steps) {
 }
 
 template <class T>
-void decode_blocks(Bytes& bytes, T* items, std::size_t n, bool steps) {
+void decode_blocks(Bytes& bytes, T* items, std::size_t n, bool delta) {
     std::array<std::uint8_t, kBlock * 8 + kSlack> block{};
     T last = 0;
     for (std::size_t first = 0; first < n; first += kBlock) {
@@ -241,31 +231,32 @@ void decode_blocks(Bytes& bytes, T* items, std::size_t n, bool steps) {
         T* const out = items + first;
         for_numbers(block.data(), n_now, width,
                     [&](std::size_t i, std::uint64_t more) { out[i] = static_cast<T>(base + more); });
-        if (!steps) continue;
-        for (std::size_t i = 0; i < n_now; ++i) out[i] = last = static_cast<T>(last + signs_first(out[i]));
+        if (!delta) continue;
+        for (std::size_t i = 0; i < n_now; ++i) out[i] = last = static_cast<T>(last + unzigzag(out[i]));
     }
 }
 
 template <class T>
 std::vector<std::uint8_t> code(const T* items, std::size_t n) {
     const std::size_t plain = n * sizeof(T);
-    const std::size_t near = size_of_blocks(items, n, false);
-    const std::size_t steps = size_of_blocks(items, n, true);
-    const auto known = few_items(items, n);
-    const std::size_t few = known ? 5 + known->size() * sizeof(T) + bytes_for(n, width_of(known->size() - 1)) : plain;
-    const std::size_t best = std::min({near, steps, few});
+    const std::size_t frames = size_of_blocks(items, n, false);
+    const std::size_t deltas = size_of_blocks(items, n, true);
+    const auto known = dictionary_of(items, n);
+    const std::size_t dictionary =
+        known ? 5 + known->size() * sizeof(T) + bytes_for(n, width_of(known->size() - 1)) : plain;
+    const std::size_t best = std::min({dictionary, frames, deltas});
     if (best > plain - plain / 16) return {};
-    if (best == few) return code_few(items, n, *known);
-    return code_blocks(items, n, best == steps);
+    if (best == dictionary) return code_dictionary(items, n, *known);
+    return code_blocks(items, n, best == deltas);
 }
 
 template <class T>
 void decode(std::span<const std::uint8_t> coded, T* items, std::size_t n) {
     Bytes bytes(coded);
     switch (static_cast<Form>(bytes.number<std::uint8_t>())) {
-        case Form::few: decode_few(bytes, items, n); break;
-        case Form::near: decode_blocks(bytes, items, n, false); break;
-        case Form::steps: decode_blocks(bytes, items, n, true); break;
+        case Form::dictionary: decode_dictionary(bytes, items, n); break;
+        case Form::frame_of_reference: decode_blocks(bytes, items, n, false); break;
+        case Form::delta: decode_blocks(bytes, items, n, true); break;
         default: throw InvalidInput("Coded numbers are of an unknown form.");
     }
     require(bytes.is_empty(), "Something comes after the last of some coded numbers.");

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "coterie/storage/zigzag.hpp"
 #include "coterie/tree/tree.hpp"
 
 namespace coterie {
@@ -50,12 +51,11 @@ inline double double_at(std::uint64_t place) { return std::bit_cast<double>(plac
 
 /// How many doubles lie between two, small for either sign.
 inline std::uint64_t doubles_between(double expected, double found) {
-    const std::uint64_t difference = place_of(found) - place_of(expected);
-    return difference << 1 ^ (0 - (difference >> 63));
+    return zigzag(place_of(found) - place_of(expected));
 }
 
 inline double double_after(double expected, std::uint64_t between) {
-    return double_at(place_of(expected) + (between >> 1 ^ (0 - (between & 1))));
+    return double_at(place_of(expected) + unzigzag(between));
 }
 
 /// The rule that makes the numbers of a tree most expected. The tree is sound.

@@ -104,7 +104,7 @@ bool two_meet() {
     return met == 2;
 }
 
-// ThreadSanitizer does not follow threads that are started after a fork, so it does not see this story.
+// ThreadSanitizer does not follow threads that are started after a fork, so it does not see this test.
 const Test fork("the child of a fork starts its own helpers", [] {
     check(two_meet(), "the parent has a helper");
     const pid_t child = ::fork();

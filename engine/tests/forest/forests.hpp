@@ -12,7 +12,7 @@
 
 namespace coterie {
 
-/// Only stories compare arrays.
+/// Only tests compare arrays.
 template <class T, class Owner>
 bool operator==(const Array<T, Owner>& one, const Array<T, Owner>& other) {
     return std::ranges::equal(one, other);
