@@ -13,7 +13,7 @@ bool passes(const RouteStep& step, Bin bin) {
 }
 
 void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* codes) {
-    std::array<std::array<std::uint8_t, kRouteRows>, kMostPutAside> aside;
+    std::array<std::array<std::uint8_t, kRouteRows>, kMaxPutAside> aside;
     std::size_t n_aside = 0;
     std::fill_n(codes, kRouteRows, std::uint8_t{0});
     for (std::size_t s = 0; s < n_steps; ++s) {

@@ -6,12 +6,12 @@ namespace {
 
 // Codes are `stride` apart.
 template <class Word>
-FewCut cut(const std::uint16_t* codes, std::size_t stride, const FewPays<Word>& rows) {
-    FewCut best;
+SmallNodeCut cut(const std::uint16_t* codes, std::size_t stride, const SmallNode<Word>& rows) {
+    SmallNodeCut best;
     for (std::size_t i = 0; i < rows.n; ++i) {
         const std::uint16_t code = codes[i * stride];
         std::uint32_t left = 0;
-        for (std::size_t j = 0; j < rows.n; ++j) left += codes[j * stride] <= code ? rows.pay[j] : 0u;
+        for (std::size_t j = 0; j < rows.n; ++j) left += codes[j * stride] <= code ? rows.statistic[j] : 0u;
         const std::uint32_t weight = left & 0xff;
         if (weight == rows.weight) continue;
         const auto distance = static_cast<float>(static_cast<std::int32_t>((left >> 8) * rows.weight) -
@@ -29,29 +29,29 @@ std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::s
     std::uint32_t missing = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint16_t* const row = rows.codes + records[i].row * rows.stride;
-        for (std::size_t lane = 0; lane < n_columns; ++lane) {
-            const std::uint16_t code = row[columns[lane]];
-            out[i * kFewLanes + lane] = code;
-            missing |= std::uint32_t{code == 0} << lane;
+        for (std::size_t k = 0; k < n_columns; ++k) {
+            const std::uint16_t code = row[columns[k]];
+            out[i * kSmallNodeFeatures + k] = code;
+            missing |= std::uint32_t{code == 0} << k;
         }
     }
     return missing;
 }
 
-FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows) { return cut(codes, 1, rows); }
+SmallNodeCut cut_classes(std::uint16_t* codes, const SmallClassNode& rows) { return cut(codes, 1, rows); }
 
-void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts) {
-    for (std::size_t lane = 0; lane < codes.n_features; ++lane) {
-        const FewCut best = cut(codes.codes + lane, kFewLanes, rows);
-        cuts.gain[lane] = best.gain;
-        cuts.code[lane] = best.code;
+void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, SmallNodeCuts& cuts) {
+    for (std::size_t k = 0; k < codes.n_features; ++k) {
+        const SmallNodeCut best = cut(codes.codes + k, kSmallNodeFeatures, rows);
+        cuts.gain[k] = best.gain;
+        cuts.code[k] = best.code;
     }
 }
 
 }  // namespace
 
 SmallNodeKernels small_node_kernels() {
-    return {.pick_codes = pick_codes, .cut_classes = cut_few_classes, .cut_numbers = cut_few_numbers};
+    return {.pick_codes = pick_codes, .cut_classes = cut_classes, .cut_numbers = cut_numbers};
 }
 
 }  // namespace coterie::generic
