@@ -135,7 +135,7 @@ void bench_zero_inflated(Data data) {
     const HistogramLayout layout(matrix);
     HistogramBuilder builder(matrix, layout, 1);
     Buffer<Cell> cells(layout.n_cells() + 8);
-    const Buffer<Pair> pairs(data.n_rows, make_pair(-3, 7));
+    const Buffer<Pair> pairs(data.n_rows, make_gradient_pair(-3, 7));
     RowPartition partition(matrix, 1);
     const RowRange root = partition.start(pairs, {});
     report("histogram, root, nine in ten are zero",

@@ -52,7 +52,7 @@ void RowRouter::add(NodeIndex node, const Split& split, NodeIndex left) {
     stop.set = static_cast<std::int32_t>(sets_.size());
     LevelTable& set = sets_.emplace_back();
     rule_of(split, set.goes_left);
-    for (std::size_t byte = 0; byte < sizeof(LevelBits); ++byte) {
+    for (std::size_t byte = 0; byte < sizeof(CategoryBits); ++byte) {
         unsigned bits = 0;
         for (std::size_t bit = 0; bit < 8; ++bit) bits |= static_cast<unsigned>(set.goes_left[8 * byte + bit]) << bit;
         set.set.bits[byte] = static_cast<std::uint8_t>(bits);

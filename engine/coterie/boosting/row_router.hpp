@@ -45,7 +45,7 @@ private:
     };
     struct LevelTable {
         std::array<Bin, kMaxBins> goes_left;
-        LevelBits set;
+        CategoryBits set;
     };
 
     struct Splits;

@@ -47,7 +47,7 @@ public:
           below_(width_, 0),
           missing_(width_, 0),
           counts_(kRandom ? 0 : together_ * 256, 0),
-          lanes_(kRandom ? width_ * kCodeLanes : 0) {
+          lanes_(kRandom ? width_ * kCodeColumns : 0) {
         if constexpr (kRandom) {
             values_.emplace(rows);
         } else {
@@ -440,16 +440,16 @@ private:
 
     // The same for up to eight features in one pass.
     void draw_lanes(const FeatureIndex* features, std::size_t n_features) {
-        static_assert(kTogether == kCodeLanes);
+        static_assert(kTogether == kCodeColumns);
         if constexpr (Pay::kWhole) {
             const std::size_t n = n_rows();
-            if (drawn_.size() < n * kCodeLanes) drawn_.resize(n * kCodeLanes);
+            if (drawn_.size() < n * kCodeColumns) drawn_.resize(n * kCodeColumns);
             CodeRanges ranges;
             kernels().words.gather_codes(node_->codes, node_->stride, word_records(node_->records), n, features,
                                          n_features, drawn_.data(), ranges);
-            std::array<RandomCut, kCodeLanes> cuts{};
-            std::array<std::uint16_t, kCodeLanes> shift{};
-            std::array<std::uint16_t, kCodeLanes> reach{};
+            std::array<RandomCut, kCodeColumns> cuts{};
+            std::array<std::uint16_t, kCodeColumns> shift{};
+            std::array<std::uint16_t, kCodeColumns> reach{};
             for (std::size_t k = 0; k < n_features; ++k) {
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;
@@ -461,15 +461,16 @@ private:
             std::fill(lanes_.begin(), lanes_.end(), 0);
             for (std::size_t i = 0; i < n; ++i) {
                 const Pay pay = node_->records[i].pay;
-                std::int32_t* const sum = lanes_.data() + pay.label * kCodeLanes;
-                const Code* const code = drawn_.data() + i * kCodeLanes;
-                for (std::size_t k = 0; k < kCodeLanes; ++k)
+                std::int32_t* const sum = lanes_.data() + pay.label * kCodeColumns;
+                const Code* const code = drawn_.data() + i * kCodeColumns;
+                for (std::size_t k = 0; k < kCodeColumns; ++k)
                     sum[k] += static_cast<std::uint16_t>(code[k] - shift[k]) <= reach[k] ? pay.own : 0;
             }
             for (std::size_t k = 0; k < n_features; ++k) {
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;
-                for (std::size_t label = 0; label < n_classes_; ++label) below_[label] = lanes_[label * kCodeLanes + k];
+                for (std::size_t label = 0; label < n_classes_; ++label)
+                    below_[label] = lanes_[label * kCodeColumns + k];
                 start(below_);
                 judge_drawn(features[k], range, cuts[k]);
             }

@@ -45,8 +45,9 @@ public:
 
     /// `factor`: from a gain of the score to a share of the impurity. With `answers`, the tree is packed on the way.
     template <bool kPacked, class Search>
-    void grow(const FewNode& top, std::size_t n_rows, const TurnedCodes& codes, const SetPays& pays, Search& search,
-              AllowedFeatures& allowed, double factor, Sapling& tree, PackedAnswers* answers = nullptr) {
+    void grow(const FewNode& top, std::size_t n_rows, const TransposedCodes& codes, const SetWeights& pays,
+              Search& search, AllowedFeatures& allowed, double factor, Sapling& tree,
+              PackedAnswers* answers = nullptr) {
         answers_ = answers;
         // Nodes below the top are made in memory that is near, and then join the tree together.
         first_ = static_cast<NodeIndex>(tree.nodes.size());

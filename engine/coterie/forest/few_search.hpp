@@ -26,21 +26,21 @@ public:
         }
     }
 
-    /// Of a set with rows of both classes. All rows together weigh kMostFewRows at most.
-    const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
+    /// Of a set with rows of both classes. All rows together weigh kMaxClassRows at most.
+    const SetSplit& find(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
                          std::vector<FeatureIndex>& features) {
         split_.gain = criterion::kForbidden;
         best_ = {};
         varies_ = false;
         draws_.start_node();
         kernels().row_set.codes_of(pay_.data(), *node.set, own_pay_.data());
-        few_ = {.pay = own_pay_.data(),
+        few_ = {.statistic = own_pay_.data(),
                 .n = node.n_rows,
                 .sum = static_cast<std::uint32_t>(node.total.word >> 32),
                 .weight = static_cast<std::uint32_t>(node.total.word),
                 .salt = static_cast<std::uint16_t>(draws_.bits(0) & 0xffff)};
         // Any feature that varies parts two rows: the first will do.
-        draws_.draw_features(features, node.n_rows == 2 ? 1 : kCodeLanes, varies_,
+        draws_.draw_features(features, node.n_rows == 2 ? 1 : kCodeColumns, varies_,
                              [&](const FeatureIndex* first, std::size_t n) {
                                  bool done = false;
                                  for (std::size_t k = 0; k < n && !done; ++k) done = search(node, codes, first[k]);
@@ -52,7 +52,7 @@ public:
 
 private:
     // Returns whether nothing can be better.
-    bool search(const SetNode& node, const TurnedCodes& codes, FeatureIndex feature) {
+    bool search(const SetNode& node, const TransposedCodes& codes, FeatureIndex feature) {
         const std::size_t n = node.n_rows;
         kernels().row_set.codes_of(codes.column[feature], *node.set, codes_.data());
         bool has_missing = false;
@@ -60,14 +60,14 @@ private:
         if (!has_missing) return judge(kernels().small_node.cut_classes(codes_.data(), few_), feature, false, false);
         // Less one, what is missing is the greatest.
         for (std::size_t i = 0; i < n; ++i) --codes_[i];
-        FewCut cut = kernels().small_node.cut_classes(codes_.data(), few_);
+        SmallNodeCut cut = kernels().small_node.cut_classes(codes_.data(), few_);
         ++cut.code;
         if (judge(cut, feature, false, true)) return true;
         for (std::size_t i = 0; i < n; ++i) ++codes_[i];
         return judge(kernels().small_node.cut_classes(codes_.data(), few_), feature, true, true);
     }
 
-    bool judge(FewCut cut, FeatureIndex feature, bool missing_left, bool has_missing) {
+    bool judge(SmallNodeCut cut, FeatureIndex feature, bool missing_left, bool has_missing) {
         if (cut.gain < 0.0f) return false;
         varies_ = true;
         if (!(cut.gain > best_.gain)) return false;
@@ -80,7 +80,7 @@ private:
     }
 
     // Who goes left, what they pay, and a threshold in the middle.
-    void finish(const SetNode& node, const TurnedCodes& codes, const SetPays& pays) {
+    void finish(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays) {
         const FeatureIndex feature = split_.feature;
         const auto greatest = static_cast<std::uint16_t>(rows_.table.features[feature].n_codes - 1);
         auto last = static_cast<std::uint16_t>(best_.code);
@@ -101,7 +101,7 @@ private:
         split_.cut.shift = cut.shift[0];
         split_.cut.last = only_missing ? greatest : static_cast<std::uint16_t>((last + next) / 2);
         split_.n_left = sums.n_rows[0];
-        split_.left = {sums.pay[0]};
+        split_.left = {sums.statistic[0]};
         const Sums left = split_.left.sums();
         const Sums all = node.total.sums();
         if (!has_missing_) split_.missing_left = left.weight * 2 > all.weight;
@@ -110,15 +110,15 @@ private:
 
     const ForestRows& rows_;
     NodeDraws& draws_;
-    alignas(kCacheLine) std::array<std::uint16_t, kMostFewRows> pay_;  // a column like those of codes
+    alignas(kCacheLine) std::array<std::uint16_t, kMaxClassRows> pay_;  // a column like those of codes
 
     SetSplit split_;
-    FewCut best_;
+    SmallNodeCut best_;
     bool has_missing_ = false;  // in the feature of the best cut
     bool varies_ = false;       // some feature that was tried does
-    FewClasses few_;            // the rows of the node
-    std::array<std::uint16_t, kMostFewRows> own_pay_;
-    std::array<Code, kMostFewRows> codes_;
+    SmallClassNode few_;        // the rows of the node
+    std::array<std::uint16_t, kMaxClassRows> own_pay_;
+    std::array<Code, kMaxClassRows> codes_;
 };
 
 }  // namespace coterie::sums

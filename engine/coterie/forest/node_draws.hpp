@@ -35,18 +35,18 @@ public:
                        Try&& try_features) {
         const std::size_t n = features.size();
         const std::size_t wanted = max_features_ == 0 ? n : std::min(max_features_, n);
-        if (drawn_.size() < n + kMostDraws) {
-            drawn_.resize(n + kMostDraws);
-            shares_.resize(n + kMostDraws);
+        if (drawn_.size() < n + kMaxDraws) {
+            drawn_.resize(n + kMaxDraws);
+            shares_.resize(n + kMaxDraws);
             swapped_.resize(n);
         }
         FeatureChoice choice{.seed = seed_, .features = features.data(), .n = n};
-        if (n <= kMostChoices) choice.left = ~std::uint64_t{0} >> (kMostChoices - n);
+        if (n <= kMaxChoices) choice.left = ~std::uint64_t{0} >> (kMaxChoices - n);
         for (std::size_t tried = 0; tried < n && (tried < wanted || !varies);) {
             const std::size_t n_now = std::min(together, tried < wanted ? wanted - tried : 1);
-            if (n <= kMostChoices)
-                for (std::size_t i = 0; i < n_now; i += kMostDraws)
-                    kernels().feature_draws.draw(choice, std::min(n_now - i, kMostDraws), drawn_.data() + tried + i,
+            if (n <= kMaxChoices)
+                for (std::size_t i = 0; i < n_now; i += kMaxDraws)
+                    kernels().feature_draws.draw(choice, std::min(n_now - i, kMaxDraws), drawn_.data() + tried + i,
                                                  shares_.data() + tried + i);
             else
                 for (std::size_t i = tried; i < tried + n_now; ++i) swap_in(features, i);

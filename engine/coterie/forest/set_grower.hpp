@@ -85,8 +85,8 @@ private:
 
     /// Rows by column, and the sets of the nodes that wait.
     struct Level {
-        TurnedCodes codes;
-        SetPays pays;
+        TransposedCodes codes;
+        SetWeights pays;
         const RowIndex* rows = nullptr;
         std::size_t n_words = 0;
         std::size_t narrow = 0;  // rows up to which a node is turned again
@@ -163,7 +163,7 @@ private:
     }
 
     template <class RowOf>
-    SetPays weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
+    SetWeights weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
         if (all_once_) return {nullptr, 0, second};
         return level.weights.weigh(n, second, [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
     }
@@ -200,7 +200,7 @@ private:
         level.pays = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
                            [&](std::size_t i) { return rows[i]; });
         if (rows.size() <= kSetRows) {
-            const TurnedCodes codes = level.turned.codes();
+            const TransposedCodes codes = level.turned.codes();
             if (packs_)
                 few_.template grow<true>(node, rows.size(), codes, level.pays, search_, allowed_, factor_, tree_,
                                          &answers_);

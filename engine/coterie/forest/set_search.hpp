@@ -41,7 +41,7 @@ public:
                           options.min_weight_leaf <= 0.0) {}
 
     /// Of a set with rows of both classes.
-    const SetSplit& find(const SetNode& node, const TurnedCodes& codes, const SetPays& pays,
+    const SetSplit& find(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
                          std::vector<FeatureIndex>& features) {
         total_ = node.total.sums();
         split_.gain = criterion::kForbidden;
@@ -51,7 +51,7 @@ public:
         const bool together = codes.n_words == 1 && draws_together_;
         const bool two = node.n_rows == 2 && together;
         // A long column is read twice before the next one takes its place in the cache.
-        const std::size_t at_once = codes.n_words < kLongColumn ? kCodeLanes : 1;
+        const std::size_t at_once = codes.n_words < kLongColumn ? kCodeColumns : 1;
         draws_.draw_features(features, at_once, varies_, [&](const FeatureIndex* first, std::size_t n) {
             if (two && part_two(node, codes, first, n)) return true;
             if (!together || !draw_together(node, codes, pays, first, n)) draw_cuts(node, codes, pays, first, n);
@@ -64,15 +64,15 @@ private:
     static constexpr std::size_t kLongColumn = 64;  // words: eight columns of codes do not fit into the nearest cache
 
     // In one kernel. Returns false where something is missing.
-    bool draw_together(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
-                       std::size_t n) {
+    bool draw_together(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
+                       const FeatureIndex* features, std::size_t n) {
         if (!kernels().row_set.draw_cuts(codes, *node.set, features, n, draws_.shares(), pays, node.total.word, best_))
             return false;
         varies_ = varies_ || best_.varies;
         if (!best_.found) return true;
-        const ClassPay pay{best_.pay};
+        const ClassPay pay{best_.statistic};
         split_.gain = Score::gain(best_.gain, total_);
-        split_.feature = features[best_.lane];
+        split_.feature = features[best_.column];
         split_.cut.shift = 1;
         split_.cut.last = best_.last;
         split_.missing_left = pay.weight() * 2 > total_.weight;
@@ -84,7 +84,7 @@ private:
 
     // Two rows of different classes: the first feature that varies parts them, wherever the threshold lies. Returns
     // false if there is none, or something is missing.
-    bool part_two(const SetNode& node, const TurnedCodes& codes, const FeatureIndex* features, std::size_t n) {
+    bool part_two(const SetNode& node, const TransposedCodes& codes, const FeatureIndex* features, std::size_t n) {
         const std::size_t first = static_cast<std::size_t>(std::countr_zero(*node.set));
         const std::size_t second = static_cast<std::size_t>(std::countr_zero(*node.set & (*node.set - 1)));
         for (std::size_t k = 0; k < n; ++k) {
@@ -108,8 +108,8 @@ private:
         return false;
     }
 
-    void draw_cuts(const SetNode& node, const TurnedCodes& codes, const SetPays& pays, const FeatureIndex* features,
-                   std::size_t n) {
+    void draw_cuts(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
+                   const FeatureIndex* features, std::size_t n) {
         CodeRanges ranges;
         kernels().row_set.code_ranges(codes, node.set, features, n, ranges);
         SetCuts cuts;
@@ -120,12 +120,12 @@ private:
             cuts.last[k] = cut.last;
         }
         SetSums sums;
-        RowSet left[kCodeLanes];
+        RowSet left[kCodeColumns];
         kernels().row_set.sum_left(codes, node.set, features, n, cuts, pays, sums, codes.n_words == 1 ? left : nullptr);
         std::int64_t best = order_of(best_.gain);
         std::size_t at = n;
         for (std::size_t k = 0; k < n; ++k) {
-            const Sums own = ClassPay{sums.pay[k]}.sums();
+            const Sums own = ClassPay{sums.statistic[k]}.sums();
             const std::int64_t score = order_of(Score::merit(own, total_));
             if (!CodeRange::of_lane(ranges, k).varies()) continue;
             varies_ = true;
@@ -134,7 +134,7 @@ private:
             best = score > best ? score : best;
         }
         if (at == n) return;
-        const ClassPay pay{sums.pay[at]};
+        const ClassPay pay{sums.statistic[at]};
         const Sums own = pay.sums();
         const bool has_missing = CodeRange::of_lane(ranges, at).has_missing();
         best_.gain = Score::merit(own, total_);

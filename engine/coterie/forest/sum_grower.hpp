@@ -31,7 +31,7 @@ std::unique_ptr<SumTreeGrower> make_for_classes(const Task& task);
 std::unique_ptr<SumTreeGrower> make_for_numbers(const Task& task);
 
 inline constexpr std::size_t kBlockBytes = std::size_t{384} << 10;
-inline constexpr std::size_t kMostBlockRows = 4096;  // and at least kMostFewNumbers, whose search wants levels as ranks
+inline constexpr std::size_t kMaxBlockRows = 4096;  // and at least kMaxNumberRows, whose search wants levels as ranks
 
 /// What the whole numbers of a node stand for: a target is number * unit + centre.
 struct Scale {
@@ -77,7 +77,7 @@ public:
           left_(rows),
           right_(rows),
           stride_(rows.table.row_stride),
-          block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMostFewNumbers, kMostBlockRows)),
+          block_rows_(std::clamp(kBlockBytes / (stride_ * sizeof(Code)), kMaxNumberRows, kMaxBlockRows)),
           block_(block_rows_ * stride_ + kCacheLine),
           block_place_(block_rows_) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
@@ -232,7 +232,7 @@ private:
                                  .ranked = job.local,
                                  .weight = job.total.weight()};
         if constexpr (Kind::kGrowsFew)
-            if (extent_of(job) <= kMostFewRows) return grow_few(job, view);
+            if (extent_of(job) <= kMaxClassRows) return grow_few(job, view);
         const Split split = Kind::find(finder_, view, all_, allowed_.features(job.state));
         if (!split.found()) return finish_leaf(job);
         const double gain = (split.score - all_.score()) * factor(job.scale) / total_weight_;
@@ -242,14 +242,14 @@ private:
 
     // Rows of a block are in the order of places, those of the second class last.
     void grow_few(const Job& job, const NodeView<Pay>& view) {
-        std::array<RowIndex, kMostFewRows> rows;
+        std::array<RowIndex, kMaxClassRows> rows;
         std::size_t second = job.size();
         for (std::size_t i = job.size(); i-- > 0;) {
             rows[i] = view.records[i].row;
             if (view.records[i].pay.word >> 32 != 0) second = i;
         }
         turned_.turn(view.codes, stride_, {rows.data(), job.size()});
-        const SetPays pays = weights_.weigh(
+        const SetWeights pays = weights_.weigh(
             job.size(), second, [&](std::size_t i) { return static_cast<std::uint32_t>(view.records[i].pay.word); });
         few_search_.start(view.records);
         few_.template grow<false>({job.node, job.depth, job.state, job.total}, job.size(), turned_.codes(), pays,

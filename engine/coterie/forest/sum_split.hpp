@@ -38,13 +38,13 @@ public:
     static constexpr std::size_t kLarge = kScanWords ? kDenseNode : kDensePairs;
     static constexpr bool kClasses = std::is_same_v<Pay, ClassPay>;
     static constexpr std::size_t kFew = kScanWords && !kRandom && !kClasses ? kFewNumbers : 0;
-    static_assert(kFew <= kMostFewNumbers);
+    static_assert(kFew <= kMaxNumberRows);
     static constexpr bool kSeesLanes = kScanWords && !kRandom;
     static constexpr std::size_t kMostLanes = 16;     // features that share a pass, if codes are kept
     static constexpr std::size_t kMostFetched = 256;  // codes of a row that are fetched before they are read
 
     SumSplitFinder(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
-        : Base(rows, options, forest), cells_(kMostLanes * kLaneCells + 8), counts_(kTogether * kLaneCells, 0) {
+        : Base(rows, options, forest), cells_(kMostLanes * kColumnCells + 8), counts_(kTogether * kColumnCells, 0) {
         std::fill(cells_.begin(), cells_.end(), Pay{});
         if constexpr (kRandom) values_.emplace(rows);
     }
@@ -194,7 +194,7 @@ private:
             Base::draw_features(features, 1, [&](const FeatureIndex* first, std::size_t) { part_two(*first); });
         } else {
             begin_few();
-            Base::draw_features(features, kFewLanes,
+            Base::draw_features(features, kSmallNodeFeatures,
                                 [&](const FeatureIndex* first, std::size_t n) { search_few(first, n); });
         }
         if (few_cut_.gain >= 0.0f) finish_few();
@@ -219,7 +219,7 @@ private:
 
     void begin_few() {
         const std::size_t n = n_rows();
-        few_ = {.pay = few_pay_.data(),
+        few_ = {.statistic = few_pay_.data(),
                 .n = n,
                 .sum = 0,
                 .weight = static_cast<std::uint32_t>(extent_),
@@ -243,13 +243,13 @@ private:
     }
 
     void search_few(const FeatureIndex* features, std::size_t n_features) {
-        const FewCodes codes{few_codes_.data(), n_features};
+        const SmallNodeCodes codes{few_codes_.data(), n_features};
         const std::uint32_t missing =
             kernels().small_node.pick_codes({node_->codes, node_->stride, 0, 0}, word_records(node_->records), n_rows(),
                                             features, n_features, few_codes_.data());
         // Less one, what is missing is the greatest.
-        FewCuts cuts;
-        FewCuts missing_left;
+        SmallNodeCuts cuts;
+        SmallNodeCuts missing_left;
         if (missing != 0) shift_few(missing, -1);
         kernels().small_node.cut_numbers(codes, few_, cuts);
         if (missing != 0) {
@@ -264,21 +264,22 @@ private:
     }
 
     void shift_few(std::uint32_t lanes, int step) {
-        for (std::size_t lane = 0; lane < kFewLanes; ++lane) {
+        for (std::size_t lane = 0; lane < kSmallNodeFeatures; ++lane) {
             if (!(lanes >> lane & 1)) continue;
             for (std::size_t i = 0; i < n_rows(); ++i)
-                few_codes_[i * kFewLanes + lane] = static_cast<Code>(few_codes_[i * kFewLanes + lane] + step);
+                few_codes_[i * kSmallNodeFeatures + lane] =
+                    static_cast<Code>(few_codes_[i * kSmallNodeFeatures + lane] + step);
         }
     }
 
-    void judge_few(FeatureIndex feature, std::size_t lane, FewCut cut, bool missing_left) {
+    void judge_few(FeatureIndex feature, std::size_t lane, SmallNodeCut cut, bool missing_left) {
         if (cut.gain < 0.0f) return;
         varies_ = true;
         if (!(cut.gain > few_cut_.gain)) return;
         few_cut_ = cut;
         best_.feature = feature;
         best_.missing_left = missing_left;
-        for (std::size_t i = 0; i < n_rows(); ++i) few_seen_[i] = few_codes_[i * kFewLanes + lane];
+        for (std::size_t i = 0; i < n_rows(); ++i) few_seen_[i] = few_codes_[i * kSmallNodeFeatures + lane];
     }
 
     // The exact sums of the best cut, and its threshold in the middle.
@@ -421,9 +422,9 @@ private:
         }
         for (std::size_t k = 0; k < n; ++k) {
             if constexpr (kScanWords)
-                scan_cells(features[k], kLaneCells * k);
+                scan_cells(features[k], kColumnCells * k);
             else
-                judge_dense(features[k], kLaneCells * k);
+                judge_dense(features[k], kColumnCells * k);
         }
     }
 
@@ -431,11 +432,11 @@ private:
     void search_lanes(const FeatureIndex* features, std::size_t n_features) {
         constexpr std::size_t kChunk = 512;  // rows that stay in a cache until all features have seen them
         const std::size_t n = n_rows();
-        const std::size_t n_groups = (n_features + kCodeLanes - 1) / kCodeLanes;
-        Code* const seen = room_to_see(n_groups * kCodeLanes);
-        std::array<CellColumns, kMostLanes / kCodeLanes> columns{};
+        const std::size_t n_groups = (n_features + kCodeColumns - 1) / kCodeColumns;
+        Code* const seen = room_to_see(n_groups * kCodeColumns);
+        std::array<CellColumns, kMostLanes / kCodeColumns> columns{};
         for (std::size_t k = 0; k < n_features; ++k) {
-            CellColumns& own = columns[k / kCodeLanes];
+            CellColumns& own = columns[k / kCodeColumns];
             const Coarse coarse = coarse_[features[k]];
             own.column[own.n] = features[k];
             own.add[own.n] = static_cast<std::uint16_t>(coarse.add);
@@ -450,14 +451,15 @@ private:
                 rows.fetched = group == 0 && !node_->ranked ? std::min(node_->stride, kMostFetched) : 0;
                 rows.n_fetched = n - first;
                 kernels().words.fill_cells(rows, records + first, n_now, columns[group],
-                                           cells + group * kCodeLanes * kLaneCells,
-                                           seen + (group * n + first) * kCodeLanes);
+                                           cells + group * kCodeColumns * kColumnCells,
+                                           seen + (group * n + first) * kCodeColumns);
             }
         }
         for (std::size_t k = 0; k < n_features; ++k) {
             const double before = best_.score;
-            scan_cells(features[k], kLaneCells * k);
-            if (best_.score > before) keep_seen({seen + k / kCodeLanes * n * kCodeLanes + k % kCodeLanes, kCodeLanes});
+            scan_cells(features[k], kColumnCells * k);
+            if (best_.score > before)
+                keep_seen({seen + k / kCodeColumns * n * kCodeColumns + k % kCodeColumns, kCodeColumns});
         }
     }
 
@@ -634,16 +636,16 @@ private:
 
     // The same for up to eight features in one pass.
     void draw_lanes(const FeatureIndex* features, std::size_t n_features) {
-        static_assert(kTogether == kCodeLanes);
+        static_assert(kTogether == kCodeColumns);
         if constexpr (Pay::kWhole) {
             const std::size_t n = n_rows();
-            Code* const seen = room_to_see(kCodeLanes);
+            Code* const seen = room_to_see(kCodeColumns);
             const WordRecord* const records = word_records(node_->records);
             CodeRanges ranges;
             kernels().words.gather_codes(node_->codes, node_->stride, records, n, features, n_features, seen, ranges);
-            std::array<RandomCut, kCodeLanes> cuts{};
-            std::array<std::uint16_t, kCodeLanes> shift{};
-            std::array<std::uint16_t, kCodeLanes> last{};
+            std::array<RandomCut, kCodeColumns> cuts{};
+            std::array<std::uint16_t, kCodeColumns> shift{};
+            std::array<std::uint16_t, kCodeColumns> last{};
             for (std::size_t k = 0; k < n_features; ++k) {
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;
@@ -652,23 +654,23 @@ private:
                 shift[k] = cuts[k].shift;
                 last[k] = cuts[k].last;
             }
-            std::array<std::uint64_t, kCodeLanes> left;
+            std::array<std::uint64_t, kCodeColumns> left;
             kernels().words.sum_left(seen, records, n, shift.data(), last.data(), left.data());
             for (std::size_t k = 0; k < n_features; ++k) {
                 const CodeRange range = CodeRange::of_lane(ranges, k);
                 if (!range.varies()) continue;
                 const double before = best_.score;
                 judge_drawn(features[k], range, cuts[k], Pay{left[k]}.sums());
-                if (best_.score > before) keep_seen({seen + k, kCodeLanes});
+                if (best_.score > before) keep_seen({seen + k, kCodeColumns});
             }
         }
     }
 
     // Of few rows: what they add, codes of some features, and those of the best.
-    FewNumbers few_;
-    FewCut few_cut_;
+    SmallNumberNode few_;
+    SmallNodeCut few_cut_;
     std::array<std::uint32_t, kFewNumbers> few_pay_;
-    alignas(kCacheLine) std::array<Code, kFewNumbers * kFewLanes> few_codes_;
+    alignas(kCacheLine) std::array<Code, kFewNumbers * kSmallNodeFeatures> few_codes_;
     std::array<Code, kFewNumbers> few_seen_;
 
     Pay pay_;     // of the node

@@ -28,7 +28,7 @@ class WeightSets {
 public:
     /// weight_of(i) is the weight of row i; rows from `second` on are of the second class.
     template <class WeightOf>
-    SetPays weigh(std::size_t n, std::size_t second, WeightOf weight_of) {
+    SetWeights weigh(std::size_t n, std::size_t second, WeightOf weight_of) {
         std::uint32_t all = 0;
         for (std::size_t i = 0; i < n; ++i) all |= weight_of(i);
         const auto n_bits = static_cast<std::size_t>(std::bit_width(all));
@@ -55,7 +55,7 @@ class TurnedRows {
 public:
     explicit TurnedRows(std::size_t n_features) : columns_(n_features) {}
 
-    TurnedCodes codes() const { return {columns_.data(), n_words_}; }
+    TransposedCodes codes() const { return {columns_.data(), n_words_}; }
 
     void turn(const Code* codes, std::size_t stride, std::span<const RowIndex> rows) {
         n_words_ = words_of(rows.size());

@@ -35,8 +35,8 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
         FetchAhead ahead{.rows = bins,
                          .row_stride = panel.row_stride,
                          .last_byte = 64 % panel.row_stride == 0 ? std::size_t{0} : panel.width - std::size_t{1}};
-        for (std::size_t b = begin; b < end; b += kMostBlockRows) {
-            const std::size_t n = std::min(kMostBlockRows, end - b);
+        for (std::size_t b = begin; b < end; b += kMaxBlockRows) {
+            const std::size_t n = std::min(kMaxBlockRows, end - b);
             if (rows.records == nullptr) {
                 widen_pairs(rows.pairs + b, n, rows.counted, block.amounts);
                 if constexpr (kTake) negate(block.amounts, n);
@@ -48,7 +48,7 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
             gather(bins, panel.row_stride, rows.records + b, n, rows.counted, b == begin, pieces, block);
             if constexpr (kTake) negate(block.amounts, n);
             // Each tile fetches its share of the next block.
-            const std::size_t n_next = std::min(kMostBlockRows, end - b - n);
+            const std::size_t n_next = std::min(kMaxBlockRows, end - b - n);
             for (std::size_t t = 0; t < pieces.n_tiles; ++t) {
                 const std::size_t from = n_next * t / pieces.n_tiles;
                 ahead.records = rows.records + b + n + from;
@@ -102,7 +102,7 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     const std::size_t n_parts = std::min(n_threads, 1 + updates / kUpdatesPerThread);
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
     // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
-    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMostBlockRows, kMostRowsAtOnce);
+    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMaxBlockRows, kMostRowsAtOnce);
     Homes left((rows.n + n_at_once - 1) / n_at_once, n_parts);
     const auto fill = [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();

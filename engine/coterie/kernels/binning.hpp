@@ -17,12 +17,12 @@ struct alignas(64) CutTable {
 };
 
 inline constexpr std::size_t kStripFeatures = 16;
-inline constexpr std::size_t kMostStripCuts = 8;  // of a feature
+inline constexpr std::size_t kMaxStripCuts = 8;  // of a feature
 
 /// Cuts of the features of a strip: the first of each, the second of each and so on, ascending, then infinity.
 template <class Float>
 struct alignas(64) StripCuts {
-    Float cuts[kMostStripCuts][kStripFeatures];
+    Float cuts[kMaxStripCuts][kStripFeatures];
     std::size_t n_cuts = 0;  // of the feature with the most
 };
 

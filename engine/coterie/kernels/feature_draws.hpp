@@ -6,15 +6,15 @@
 
 namespace coterie {
 
-inline constexpr std::size_t kMostChoices = 64;  // features among which the kernel draws
-inline constexpr std::size_t kMostDraws = 8;     // at once
+inline constexpr std::size_t kMaxChoices = 64;  // features among which the kernel draws
+inline constexpr std::size_t kMaxDraws = 8;     // at once
 
 /// What is left to be drawn by a node. Draw i is a hash of the node's seed and of i: half of its bits say which of the
 /// features that are left, the other half are the share of a random threshold.
 struct FeatureChoice {
     std::uint64_t seed = 0;
     const std::uint32_t* features = nullptr;  // n of them
-    std::size_t n = 0;                        // kMostChoices at most
+    std::size_t n = 0;                        // kMaxChoices at most
     std::size_t n_drawn = 0;
     std::uint64_t left = 0;  // places in `features`, one bit each
 };
@@ -25,7 +25,7 @@ constexpr std::uint64_t draw_position(std::uint64_t seed, std::uint64_t draw) {
 }
 
 struct FeatureDrawKernels {
-    // n_draws more, kMostDraws at most; both outputs have room for kMostDraws.
+    // n_draws more, kMaxDraws at most; both outputs have room for kMaxDraws.
     void (*draw)(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares);
 };
 

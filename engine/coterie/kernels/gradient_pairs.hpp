@@ -21,7 +21,7 @@ using Cell = std::uint64_t;
 constexpr RowIndex row_of(Record record) { return static_cast<RowIndex>(record); }
 constexpr Pair pair_of(Record record) { return static_cast<Pair>(record >> 32); }
 constexpr Record make_record(RowIndex row, Pair pair) { return static_cast<Record>(pair) << 32 | row; }
-constexpr Pair make_pair(std::int32_t gradient, std::uint32_t hessian) {
+constexpr Pair make_gradient_pair(std::int32_t gradient, std::uint32_t hessian) {
     return static_cast<Pair>(gradient) << 16 | (hessian & 0xffffu);
 }
 

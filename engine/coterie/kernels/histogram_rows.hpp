@@ -16,7 +16,7 @@ namespace coterie {
 
 inline constexpr int kMaxTileWidth = 14;
 inline constexpr std::size_t kMaxTilesOfPanel = 5;
-inline constexpr std::size_t kMostBlockRows = 512;
+inline constexpr std::size_t kMaxBlockRows = 512;
 inline constexpr std::size_t kGatherSlack = 16;  // gathering copies 16 bytes, whatever the width
 
 /// Rows to fetch into the second-level cache meanwhile: those of n records, of a panel that starts at `rows`.
@@ -50,11 +50,11 @@ struct TilePieces {
 
 /// One block of records: amounts, and the bins of tile t at bins[t], width[t] bytes a row.
 struct GatheredBlock {
-    alignas(64) Cell amounts[kMostBlockRows];
-    alignas(64) Bin bins[kMaxTilesOfPanel][kMostBlockRows * kMaxTileWidth + kGatherSlack];
+    alignas(64) Cell amounts[kMaxBlockRows];
+    alignas(64) Bin bins[kMaxTilesOfPanel][kMaxBlockRows * kMaxTileWidth + kGatherSlack];
 };
 
-/// Gathers n <= kMostBlockRows records. Rows of the panel start at `rows`, and 16 bytes behind its end can be read.
+/// Gathers n <= kMaxBlockRows records. Rows of the panel start at `rows`, and 16 bytes behind its end can be read.
 /// `cold`: nobody fetched them ahead.
 void gather(const Bin* rows, std::size_t row_stride, const Record* records, std::size_t n, bool counted, bool cold,
             const TilePieces& tiles, GatheredBlock& out);

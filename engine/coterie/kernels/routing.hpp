@@ -9,7 +9,7 @@
 namespace coterie {
 
 /// Of a nominal split: bit b says that bin b goes left.
-struct alignas(32) LevelBits {
+struct alignas(32) CategoryBits {
     std::uint8_t bits[32] = {};
 };
 
@@ -22,7 +22,7 @@ struct RouteStep {
     enum class Way : std::uint8_t { start, attach, join };
 
     std::size_t column = 0;             // where the bins of its feature begin
-    const std::uint8_t* set = nullptr;  // of nominal splits: LevelBits
+    const std::uint8_t* set = nullptr;  // of nominal splits: CategoryBits
     bool out_of_set = false;            // who is not in the set passes
     Bin shift = 0;                      // of numeric splits: bins pass when (bin - shift) <= span in uint8 arithmetic
     Bin span = 0;
@@ -31,7 +31,7 @@ struct RouteStep {
     std::uint8_t other = 0;
 
     /// Who passed does not, and the other way round. Not all bins may pass.
-    constexpr RouteStep turned_round() const {
+    constexpr RouteStep inverted() const {
         RouteStep turned = *this;
         turned.out_of_set = !out_of_set;
         turned.shift = static_cast<Bin>(shift + span + 1);
@@ -39,7 +39,7 @@ struct RouteStep {
         return turned;
     }
 };
-inline constexpr std::size_t kMostPutAside = 10;  // of a tree that a byte can tell the leaves of (tree/route_plan.hpp)
+inline constexpr std::size_t kMaxPutAside = 10;  // of a tree that a byte can tell the leaves of (tree/route_plan.hpp)
 inline constexpr std::size_t kRouteRows = 128;
 
 struct RoutingKernels {

@@ -9,7 +9,7 @@ namespace coterie {
 /// A row of a forest's node: what it adds to a cell, and where its codes are. Growers know the word by other types, so
 /// this one may alias them (MSVC knows neither the attribute nor the assumption).
 struct [[gnu::may_alias]] WordRecord {
-    std::uint64_t pay;
+    std::uint64_t statistic;
     std::uint32_t row;
 };
 
@@ -25,24 +25,24 @@ struct RecordCodes {
     }
 };
 
-inline constexpr std::size_t kCodeLanes = 8;
-inline constexpr std::size_t kLaneCells = 256;  // of each lane
+inline constexpr std::size_t kCodeColumns = 8;
+inline constexpr std::size_t kColumnCells = 256;  // of each column
 
-/// Per lane, of the codes that were seen: the least code, the greatest, and the least but one for missing (0), which
+/// Per column, of the codes that were seen: the least code, the greatest, and the least but one for missing (0), which
 /// becomes the highest number there is.
 struct CodeRanges {
-    std::uint16_t least[kCodeLanes];
-    std::uint16_t greatest[kCodeLanes];
-    std::uint16_t least_known_less_one[kCodeLanes];
+    std::uint16_t least[kCodeColumns];
+    std::uint16_t greatest[kCodeColumns];
+    std::uint16_t least_known_less_one[kCodeColumns];
 };
 
 /// Up to eight columns of a node, and how their codes become cells: (code + add) times `factor`, without the last 16
-/// bits. A factor of 0 leaves the code as it is. Lanes that are not used have zeros.
+/// bits. A factor of 0 leaves the code as it is. Columns that are not used have zeros.
 struct CellColumns {
     std::size_t n = 0;
-    std::uint32_t column[kCodeLanes] = {};
-    std::uint16_t add[kCodeLanes] = {};
-    std::uint16_t factor[kCodeLanes] = {};
+    std::uint32_t column[kCodeColumns] = {};
+    std::uint16_t add[kCodeColumns] = {};
+    std::uint16_t factor[kCodeColumns] = {};
 };
 
 /// Rows of codes, as records name them.

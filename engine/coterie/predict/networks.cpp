@@ -108,7 +108,7 @@ private:
     bool is_strip(std::size_t first) const {
         if (first + kStripFeatures > of_feature_.size()) return false;
         const std::span<const Own> all(of_feature_.data() + first, kStripFeatures);
-        const auto fits = [](const Own& own) { return !own.nominal && own.cuts.size() <= kMostStripCuts; };
+        const auto fits = [](const Own& own) { return !own.nominal && own.cuts.size() <= kMaxStripCuts; };
         const auto asked = [](const Own& own) { return !own.cuts.empty(); };
         return std::ranges::all_of(all, fits) &&
                static_cast<std::size_t>(std::ranges::count_if(all, asked)) * 2 >= kStripFeatures;
@@ -158,7 +158,7 @@ std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tre
         for (std::size_t k = 0; k < kStripFeatures; ++k) {
             const std::vector<double>& cuts = planes.cuts(first + k);
             strip.doubles.n_cuts = strip.floats.n_cuts = std::max(strip.doubles.n_cuts, cuts.size());
-            for (std::size_t j = 0; j < kMostStripCuts; ++j) {
+            for (std::size_t j = 0; j < kMaxStripCuts; ++j) {
                 const double cut = j < cuts.size() ? cuts[j] : std::numeric_limits<double>::infinity();
                 strip.doubles.cuts[j][k] = cut;
                 strip.floats.cuts[j][k] = float_below(cut);
@@ -207,7 +207,7 @@ RouteStep Networks::step_of(const Tree& tree, const Planes& planes, NodeIndex no
         return step;
     }
     step.column = planes.of_levels(feature) * kPlaneStride;
-    LevelBits& set = *sets_.emplace_back(std::make_unique<LevelBits>());
+    CategoryBits& set = *sets_.emplace_back(std::make_unique<CategoryBits>());
     if (missing_left) set.bits[0] |= 1;
     for (std::uint32_t level = 0; level + 1 < kMaxBins; ++level)
         if (tree.level_goes_left(tree.levels[node], level))
@@ -253,7 +253,7 @@ void Networks::map_strip(const Strip& strip, const TableView& table, std::size_t
 
 std::size_t Networks::n_bytes() const {
     return steps_.capacity() * sizeof(RouteStep) + leaves_.capacity() * sizeof(NodeIndex) +
-           sets_.size() * sizeof(LevelBits) + n_single_ * (sizeof(CutTable<float>) + sizeof(CutTable<double>)) +
+           sets_.size() * sizeof(CategoryBits) + n_single_ * (sizeof(CutTable<float>) + sizeof(CutTable<double>)) +
            strips_.capacity() * sizeof(Strip) + n_trees() * 2 * sizeof(std::size_t);
 }
 

@@ -84,7 +84,7 @@ private:
     std::vector<bool> is_levelled_;
     std::vector<NodeIndex> leaves_;  // by code, tree after tree
     std::vector<std::size_t> first_leaf_ = {0};
-    std::vector<std::unique_ptr<LevelBits>> sets_;
+    std::vector<std::unique_ptr<CategoryBits>> sets_;
 };
 
 }  // namespace coterie

@@ -42,14 +42,14 @@ private:
             step.way = RouteStep::Way::start;
             step.code = splits_.code(first);
             step.other = splits_.code(second);
-            steps_.push_back(turned ? step.turned_round() : step);
+            steps_.push_back(turned ? step.inverted() : step);
         } else if (splits_.is_leaf(second)) {
             step.way = RouteStep::Way::attach;
             step.code = splits_.code(second);
-            steps_.push_back(turned ? step : step.turned_round());
+            steps_.push_back(turned ? step : step.inverted());
         } else {
             step.way = RouteStep::Way::join;
-            steps_.push_back(turned ? step.turned_round() : step);
+            steps_.push_back(turned ? step.inverted() : step);
         }
     }
 

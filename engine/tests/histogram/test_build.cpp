@@ -20,8 +20,8 @@ std::shared_ptr<const BinnedMatrix> binned(const Columns& table) {
 Buffer<Pair> random_pairs(std::size_t n) {
     Buffer<Pair> pairs(n);
     for (std::size_t i = 0; i < n; ++i)
-        pairs[i] = make_pair(static_cast<std::int32_t>(bits_at(1, i) % 601) - 300,
-                             static_cast<std::uint32_t>(bits_at(2, i) % 60));
+        pairs[i] = make_gradient_pair(static_cast<std::int32_t>(bits_at(1, i) % 601) - 300,
+                                      static_cast<std::uint32_t>(bits_at(2, i) % 60));
     return pairs;
 }
 

@@ -18,12 +18,12 @@ Drawn draw_all(const Kernels& table, std::uint64_t seed, const std::vector<std::
     FeatureChoice choice{.seed = seed,
                          .features = features.data(),
                          .n = features.size(),
-                         .left = ~std::uint64_t{0} >> (kMostChoices - features.size())};
+                         .left = ~std::uint64_t{0} >> (kMaxChoices - features.size())};
     Drawn drawn;
     while (choice.n_drawn < features.size()) {
         const std::size_t n = std::min(step, features.size() - choice.n_drawn);
-        std::uint32_t own[kMostDraws];
-        std::uint32_t share[kMostDraws];
+        std::uint32_t own[kMaxDraws];
+        std::uint32_t share[kMaxDraws];
         table.feature_draws.draw(choice, n, own, share);
         drawn.features.insert(drawn.features.end(), own, own + n);
         drawn.shares.insert(drawn.shares.end(), share, share + n);

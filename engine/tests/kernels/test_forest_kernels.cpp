@@ -169,7 +169,7 @@ Rows random_rows(std::uint64_t seed, std::size_t n, std::size_t stride) {
     }
     for (std::size_t i = 0; i < n; ++i)
         rows.records.push_back(
-            {.pay = bits_at(seed + 1, i) >> 10, .row = static_cast<std::uint32_t>(bits_at(seed + 2, i) % n)});
+            {.statistic = bits_at(seed + 1, i) >> 10, .row = static_cast<std::uint32_t>(bits_at(seed + 2, i) % n)});
     return rows;
 }
 
@@ -177,11 +177,11 @@ constexpr std::array<std::uint32_t, 8> kColumns{3, 0, 10, 7, 7, 1, 9, 4};
 
 const Test gathered("gathered codes and their ranges are those of the rows, in every table", [] {
     for (std::size_t n = 0; n <= 300; n += n < 40 ? 1 : 13)
-        for (std::size_t n_columns = 1; n_columns <= kCodeLanes; ++n_columns)
+        for (std::size_t n_columns = 1; n_columns <= kCodeColumns; ++n_columns)
             for (const std::size_t n_seen : {n, n / 3}) {
                 const Rows rows = random_rows(n, n, 12);
                 for (const Kernels* table : kernel_tables()) {
-                    std::vector<std::uint16_t> out(n_seen * kCodeLanes, 0xabcd);
+                    std::vector<std::uint16_t> out(n_seen * kCodeColumns, 0xabcd);
                     CodeRanges ranges;
                     table->words.gather_codes(rows.codes.data(), rows.stride, rows.records.data(), n_seen,
                                               kColumns.data(), n_columns, out.data(), ranges);
@@ -191,7 +191,7 @@ const Test gathered("gathered codes and their ranges are those of the rows, in e
                         std::uint32_t known = 0x10000;
                         for (std::size_t i = 0; i < n_seen; ++i) {
                             const std::uint16_t code = rows.codes[rows.records[i].row * rows.stride + kColumns[lane]];
-                            check_equal(out[i * kCodeLanes + lane], code);
+                            check_equal(out[i * kCodeColumns + lane], code);
                             least = std::min<std::uint32_t>(least, code);
                             greatest = std::max<std::uint32_t>(greatest, code);
                             if (code > 0) known = std::min<std::uint32_t>(known, code);
@@ -207,23 +207,23 @@ const Test gathered("gathered codes and their ranges are those of the rows, in e
 const Test summed("the sum of the left is that of the rows that go left, missing ones by the shift", [] {
     for (std::size_t n = 0; n <= 300; n += n < 40 ? 1 : 13)
         for (const std::size_t n_seen : {n, n / 3}) {
-            const Rows rows = random_rows(n + 7, n, kCodeLanes);
-            std::array<std::uint16_t, kCodeLanes> shift{};
-            std::array<std::uint16_t, kCodeLanes> last{};
-            for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
+            const Rows rows = random_rows(n + 7, n, kCodeColumns);
+            std::array<std::uint16_t, kCodeColumns> shift{};
+            std::array<std::uint16_t, kCodeColumns> last{};
+            for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
                 shift[lane] = static_cast<std::uint16_t>(lane % 2);
                 last[lane] = static_cast<std::uint16_t>(1 + bits_at(n, lane) % 0xfffe);
             }
             last[6] = last[7] = 0xffff;
-            std::array<std::uint64_t, kCodeLanes> expected{};
+            std::array<std::uint64_t, kCodeColumns> expected{};
             for (std::size_t i = 0; i < n_seen; ++i)
-                for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
-                    const std::uint16_t code = rows.codes[i * kCodeLanes + lane];
+                for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
+                    const std::uint16_t code = rows.codes[i * kCodeColumns + lane];
                     const bool goes = code == 0 ? shift[lane] == 0 : code <= last[lane];
-                    if (goes) expected[lane] += rows.records[i].pay;
+                    if (goes) expected[lane] += rows.records[i].statistic;
                 }
             for (const Kernels* table : kernel_tables()) {
-                std::array<std::uint64_t, kCodeLanes> sums;
+                std::array<std::uint64_t, kCodeColumns> sums;
                 table->words.sum_left(rows.codes.data(), rows.records.data(), n_seen, shift.data(), last.data(),
                                       sums.data());
                 check_equal(sums, expected);

@@ -36,7 +36,7 @@ Node random_node(int n_bins, bool zero_inflated) {
     }
     for (std::size_t i = 0; i < kRows; ++i) {
         const auto draw = static_cast<Pair>(bits_at(2, i));
-        node.pairs.push_back(make_pair(static_cast<std::int16_t>(draw >> 16), draw % 13'000));
+        node.pairs.push_back(make_gradient_pair(static_cast<std::int16_t>(draw >> 16), draw % 13'000));
     }
     for (std::size_t row = kRows; row-- > 0;)
         if (row % 2 == 0) node.records.push_back(make_record(static_cast<RowIndex>(row), node.pairs[row]));
@@ -98,7 +98,7 @@ void check_gathered(const Node& node, std::span<const std::uint32_t> widths, boo
 }
 
 const Test pairs_and_cells("a widened pair adds its gradient, its hessian and one row to a cell", [] {
-    const Pair pairs[] = {make_pair(-3, 5), make_pair(-4, 60'000), make_pair(5, 1)};
+    const Pair pairs[] = {make_gradient_pair(-3, 5), make_gradient_pair(-4, 60'000), make_gradient_pair(5, 1)};
     Cell plain = 0, counted = 0;
     for (const Pair pair : pairs) plain += widen<false>(pair), counted += widen<true>(pair);
     for (const Sums& sums : {sums_of(plain, false), sums_of(counted, true)}) {

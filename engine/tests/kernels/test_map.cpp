@@ -112,9 +112,9 @@ void check_strip(std::size_t n, std::size_t gap) {
     StripCuts<Float> cuts;
     std::vector<std::vector<Float>> of_feature;
     for (std::size_t k = 0; k < kStripFeatures; ++k) {
-        of_feature.push_back(random_cuts<Float>(31 * n + k, k % (kMostStripCuts + 1)));
+        of_feature.push_back(random_cuts<Float>(31 * n + k, k % (kMaxStripCuts + 1)));
         cuts.n_cuts = std::max(cuts.n_cuts, of_feature[k].size());
-        for (std::size_t j = 0; j < kMostStripCuts; ++j)
+        for (std::size_t j = 0; j < kMaxStripCuts; ++j)
             cuts.cuts[j][k] = j < of_feature[k].size() ? of_feature[k][j] : kNever;
     }
     const std::size_t stride = kStripFeatures + gap;

@@ -48,8 +48,8 @@ struct Turned {
 
     std::uint16_t code(std::size_t i, std::size_t k) const { return codes[rows[i] * kStride + k]; }
     bool has(std::size_t i) const { return set[i / kSetRows] >> (i % kSetRows) & 1; }
-    TurnedCodes view() const { return {column.data(), n_words}; }
-    SetPays pays(std::size_t second) const {
+    TransposedCodes view() const { return {column.data(), n_words}; }
+    SetWeights pays(std::size_t second) const {
         return {weight.data(), n_words == 0 ? 0 : weight.size() / n_words, second};
     }
     std::uint64_t pay(std::size_t i, std::size_t second) const {
@@ -60,7 +60,7 @@ struct Turned {
     }
 };
 
-constexpr std::array<std::uint32_t, kCodeLanes> kLanes{3, 0, 10, 7, 7, 1, 9, 4};
+constexpr std::array<std::uint32_t, kCodeColumns> kLanes{3, 0, 10, 7, 7, 1, 9, 4};
 
 template <class Body>
 void for_turned(Body body) {
@@ -86,8 +86,8 @@ const Test ranges_of_sets("the ranges of a set are those of its rows, missing or
     for_turned([](const Turned& rows) {
         for (const Kernels* table : kernel_tables()) {
             CodeRanges ranges;
-            table->row_set.code_ranges(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, ranges);
-            for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
+            table->row_set.code_ranges(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, ranges);
+            for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
                 std::uint16_t least = 0xffff;
                 std::uint16_t known = 0xffff;
                 std::uint16_t greatest = 0;
@@ -110,19 +110,19 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
     for_turned([](const Turned& rows) {
         for (const std::size_t second : {std::size_t{0}, rows.n / 3, rows.n}) {
             SetCuts cuts;
-            for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
+            for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
                 cuts.shift[lane] = static_cast<std::uint16_t>(lane % 2);
                 cuts.last[lane] = static_cast<std::uint16_t>(bits_at(second, lane) % 65'000);
             }
             for (const Kernels* table : kernel_tables()) {
                 SetSums sums;
-                std::vector<RowSet> left(kCodeLanes * rows.n_words, 0xabcd);
-                table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, cuts,
+                std::vector<RowSet> left(kCodeColumns * rows.n_words, 0xabcd);
+                table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, cuts,
                                         rows.pays(second), sums, left.data());
                 SetSums again;
-                table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeLanes, cuts,
+                table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, cuts,
                                         rows.pays(second), again, nullptr);
-                for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
+                for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
                     std::uint64_t pay = 0;
                     std::uint32_t n_left = 0;
                     std::vector<RowSet> expected(rows.n_words, 0);
@@ -134,9 +134,9 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
                         pay += rows.pay(i, second);
                         ++n_left;
                     }
-                    check_equal(sums.pay[lane], pay);
+                    check_equal(sums.statistic[lane], pay);
                     check_equal(sums.n_rows[lane], n_left);
-                    check_equal(again.pay[lane], pay);
+                    check_equal(again.statistic[lane], pay);
                     check_equal(again.n_rows[lane], n_left);
                     std::vector<RowSet> right = rows.set;
                     std::vector<RowSet> parted(rows.n_words);
@@ -154,12 +154,12 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
 });
 
 const Test drawn("the best random cut of a word is found, the first of equals, in every table", [] {
-    constexpr std::array<std::uint32_t, kCodeLanes> shares{0u,       1u << 31, ~0u,      3u << 28,
-                                                           7u << 27, 1u,       5u << 29, 9u << 26};
+    constexpr std::array<std::uint32_t, kCodeColumns> shares{0u,       1u << 31, ~0u,      3u << 28,
+                                                             7u << 27, 1u,       5u << 29, 9u << 26};
     for_turned([&](const Turned& rows) {
         if (rows.n > kSetRows) return;
         for (const std::size_t second : {std::size_t{0}, rows.n / 3, rows.n})
-            for (std::size_t n_lanes = 1; n_lanes <= kCodeLanes; ++n_lanes)
+            for (std::size_t n_lanes = 1; n_lanes <= kCodeColumns; ++n_lanes)
                 for (const double known : {-1.0, 0.0, 1e3}) {
                     std::uint64_t total = 0;
                     for (std::size_t i = 0; i < rows.n; ++i) total += rows.has(i) ? rows.pay(i, second) : 0;
@@ -202,9 +202,9 @@ const Test drawn("the best random cut of a word is found, the first of equals, i
                         check_equal(own.found, best.found);
                         check_equal(own.gain, best.gain);
                         if (!best.found) continue;
-                        check_equal(own.lane, best.lane);
+                        check_equal(own.column, best.column);
                         check_equal(own.last, best.last);
-                        check_equal(own.pay, best.pay);
+                        check_equal(own.statistic, best.statistic);
                         check_equal(own.left, best.left);
                     }
                 }

@@ -64,13 +64,13 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
     // Node 0 splits into 1 and 2, node 1 into 3 and 4, node 2 into 5 and 6; node 1 by a set of levels.
     constexpr std::size_t kSecond = 256 + kRouteRows;  // where the second column begins
     const Buffer<Bin> columns = random_bins(5, 2 * kSecond);
-    LevelBits set;
-    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(7, i));
+    CategoryBits set;
+    for (std::size_t i = 0; i < sizeof(CategoryBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(7, i));
     using Way = RouteStep::Way;
     const RouteStep start{.column = 0, .shift = 1, .span = 199, .way = Way::start, .code = 5, .other = 6};
     const RouteStep by_set{.column = kSecond, .set = set.bits, .way = Way::start, .code = 4, .other = 3};
     const RouteStep join{.column = 0, .shift = 0, .span = 100, .way = Way::join};
-    const RouteStep ways[][3] = {{by_set, start, join}, {start, by_set, join.turned_round()}};
+    const RouteStep ways[][3] = {{by_set, start, join}, {start, by_set, join.inverted()}};
     for (const Kernels* table : kernel_tables())
         for (const auto& steps : ways)
             for (const std::size_t begin : {0u, 1u, 77u, 256u}) {
@@ -87,8 +87,8 @@ const Test routes("rows are routed to the code that a walk finds, by bins and by
 
 const Test attached("who passes takes the code of a leaf, and a rule turned round lets the others pass", [] {
     const Buffer<Bin> columns = random_bins(9, kRouteRows);
-    LevelBits set;
-    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(10, i));
+    CategoryBits set;
+    for (std::size_t i = 0; i < sizeof(CategoryBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(10, i));
     using Way = RouteStep::Way;
     for (const Kernels* table : kernel_tables()) {
         Buffer<std::uint8_t> codes(kRouteRows);
@@ -104,7 +104,7 @@ const Test attached("who passes takes the code of a leaf, and a rule turned roun
                                            .way = Way::attach,
                                            .code = 9};
                     for (const bool turned : {false, true}) {
-                        const RouteStep steps[] = {start, turned ? attach.turned_round() : attach};
+                        const RouteStep steps[] = {start, turned ? attach.inverted() : attach};
                         table->routing.route(columns.data(), steps, 2, 0, codes.data());
                         for (std::size_t k = 0; k < kRouteRows; ++k) {
                             const int bin = columns[k];
@@ -120,8 +120,8 @@ const Test attached("who passes takes the code of a leaf, and a rule turned roun
 const Test levels("rows of a symmetric tree get their answers as bits, for any number of levels", [] {
     constexpr std::size_t kSecond = 256 + kRouteRows;
     const Buffer<Bin> columns = random_bins(6, 2 * kSecond);
-    LevelBits set;
-    for (std::size_t i = 0; i < sizeof(LevelBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(8, i));
+    CategoryBits set;
+    for (std::size_t i = 0; i < sizeof(CategoryBits); ++i) set.bits[i] = static_cast<std::uint8_t>(bits_at(8, i));
     std::vector<RouteStep> steps;
     for (std::size_t s = 0; s < 8; ++s)
         steps.push_back({.column = s % 2 * kSecond,

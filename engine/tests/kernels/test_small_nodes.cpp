@@ -9,15 +9,15 @@ namespace {
 /// A node of n rows whose weights are 1 to 4, as far as there is room.
 template <class Word>
 struct Few {
-    static constexpr std::size_t kMost = sizeof(Word) == 2 ? kMostFewRows : kMostFewNumbers;
+    static constexpr std::size_t kMost = sizeof(Word) == 2 ? kMaxClassRows : kMaxNumberRows;
 
     std::vector<std::uint16_t> codes;
     std::vector<Word> pay;
-    FewPays<Word> rows;
+    SmallNode<Word> rows;
     std::size_t lane;
 
     Few(std::uint64_t seed, std::size_t n, std::uint32_t n_codes, std::uint32_t most)
-        : codes(kMost), pay(n), lane((seed + n) % kFewLanes) {
+        : codes(kMost), pay(n), lane((seed + n) % kSmallNodeFeatures) {
         const std::uint32_t heaviest = n <= kMost / 4 ? 4 : 1;
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint64_t draw = bits_at(seed, i);
@@ -28,7 +28,7 @@ struct Few {
             rows.sum += target * weight;
             rows.weight += weight;
         }
-        rows.pay = pay.data();
+        rows.statistic = pay.data();
         rows.n = n;
     }
 
@@ -47,15 +47,15 @@ struct Few {
     }
 
     /// Of numbers, in one lane of several, which must not mind what the others hold.
-    FewCut cut(const Kernels& table) const {
+    SmallNodeCut cut(const Kernels& table) const {
         if constexpr (sizeof(Word) == 2) {
             std::vector<std::uint16_t> own = codes;
             return table.small_node.cut_classes(own.data(), rows);
         } else {
-            std::vector<std::uint16_t> lanes(rows.n * kFewLanes);
+            std::vector<std::uint16_t> lanes(rows.n * kSmallNodeFeatures);
             for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = static_cast<std::uint16_t>(bits_at(lane, i));
-            for (std::size_t i = 0; i < rows.n; ++i) lanes[i * kFewLanes + lane] = codes[i];
-            FewCuts cuts;
+            for (std::size_t i = 0; i < rows.n; ++i) lanes[i * kSmallNodeFeatures + lane] = codes[i];
+            SmallNodeCuts cuts;
             table.small_node.cut_numbers({lanes.data(), lane + 1}, rows, cuts);
             return cuts[lane];
         }
@@ -71,11 +71,11 @@ void check_best(std::uint32_t most) {
                 few.rows.salt = static_cast<std::uint16_t>(bits_at(seed, n));
                 double best = -1.0;
                 for (std::size_t i = 0; i < n; ++i) best = std::max(best, few.gain_after(few.codes[i]));
-                const FewCut slow = few.cut(generic_kernels());
+                const SmallNodeCut slow = few.cut(generic_kernels());
                 check_near(slow.gain, best, 1e-6 * std::abs(best));
                 if (best >= 0.0) check_near(few.gain_after(slow.code), best, 1e-6 * best);
                 for (const Kernels* table : kernel_tables()) {
-                    const FewCut fast = few.cut(*table);
+                    const SmallNodeCut fast = few.cut(*table);
                     check_equal(std::bit_cast<std::uint32_t>(fast.gain), std::bit_cast<std::uint32_t>(slow.gain));
                     if (best >= 0.0) check_equal(fast.code, slow.code);
                 }
@@ -86,14 +86,14 @@ const Test few_classes("the cut of few rows of two classes is the best one, with
                        [] { check_best<std::uint16_t>(1); });
 
 const Test few_numbers("the cut of few rows of numbers is the best one, with the same bits in every table",
-                       [] { check_best<std::uint32_t>((1u << 24) / (kMostFewNumbers + 1) - 1); });
+                       [] { check_best<std::uint32_t>((1u << 24) / (kMaxNumberRows + 1) - 1); });
 
 const Test no_favourite("which of two equal cuts is taken depends on the salt", [] {
     // One row of class 1 on either side of two of class 0: to cut it off is as good at both ends.
     Few<std::uint16_t> few(0, 4, 1, 0);
     few.codes[0] = 10, few.codes[1] = 20, few.codes[2] = 30, few.codes[3] = 40;
     few.pay = {0x101, 0x001, 0x001, 0x101};
-    few.rows.pay = few.pay.data();
+    few.rows.statistic = few.pay.data();
     few.rows.sum = 2;
     few.rows.weight = 4;
     for (const Kernels* table : kernel_tables()) {
@@ -109,7 +109,7 @@ const Test no_favourite("which of two equal cuts is taken depends on the salt", 
 
 const Test picked("codes of some columns are picked, and the lanes named where one is missing, in every table", [] {
     for (const std::size_t stride : {20u, 32u, 52u, 64u, 100u})
-        for (std::size_t n_columns = 1; n_columns <= kFewLanes; ++n_columns) {
+        for (std::size_t n_columns = 1; n_columns <= kSmallNodeFeatures; ++n_columns) {
             constexpr std::size_t kRows = 40;
             std::vector<std::uint16_t> codes(kRows * stride);
             for (std::size_t i = 0; i < codes.size(); ++i)
@@ -119,9 +119,9 @@ const Test picked("codes of some columns are picked, and the lanes named where o
                 columns[lane] = static_cast<std::uint32_t>(bits_at(n_columns, lane) % stride);
             std::vector<WordRecord> records(n_columns * 2);
             for (std::size_t i = 0; i < records.size(); ++i)
-                records[i] = {.pay = 0, .row = static_cast<std::uint32_t>(bits_at(3, i) % kRows)};
+                records[i] = {.statistic = 0, .row = static_cast<std::uint32_t>(bits_at(3, i) % kRows)};
             for (const Kernels* table : kernel_tables()) {
-                std::vector<std::uint16_t> out(records.size() * kFewLanes);
+                std::vector<std::uint16_t> out(records.size() * kSmallNodeFeatures);
                 const std::uint32_t missing =
                     table->small_node.pick_codes({codes.data(), stride, 0, 0}, records.data(), records.size(),
                                                  columns.data(), n_columns, out.data());
@@ -129,7 +129,7 @@ const Test picked("codes of some columns are picked, and the lanes named where o
                 for (std::size_t i = 0; i < records.size(); ++i)
                     for (std::size_t lane = 0; lane < n_columns; ++lane) {
                         const std::uint16_t code = codes[records[i].row * stride + columns[lane]];
-                        check_equal(out[i * kFewLanes + lane], code);
+                        check_equal(out[i * kSmallNodeFeatures + lane], code);
                         expected |= std::uint32_t{code == 0} << lane;
                     }
                 check_equal(missing, expected);

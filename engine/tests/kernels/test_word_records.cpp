@@ -17,15 +17,15 @@ struct Node {
         }
         for (std::size_t i = 0; i < n; ++i)
             records.push_back(
-                {.pay = bits_at(seed + 1, i) >> 20, .row = static_cast<std::uint32_t>(bits_at(seed + 2, i) % n)});
+                {.statistic = bits_at(seed + 1, i) >> 20, .row = static_cast<std::uint32_t>(bits_at(seed + 2, i) % n)});
     }
 };
 
-constexpr std::array<std::uint32_t, kCodeLanes> kColumns{3, 0, 10, 7, 7, 1, 9, 4};
+constexpr std::array<std::uint32_t, kCodeColumns> kColumns{3, 0, 10, 7, 7, 1, 9, 4};
 
 const Test cells("cells hold what their records pay, and the codes are kept, in every table", [] {
     for (std::size_t n = 0; n <= 300; n += n < 40 ? 1 : 13)
-        for (std::size_t n_columns = 1; n_columns <= kCodeLanes; ++n_columns)
+        for (std::size_t n_columns = 1; n_columns <= kCodeColumns; ++n_columns)
             for (const std::uint32_t shift : {0u, 1u, 8u}) {
                 const Node node(n, n, 255u << shift);
                 CellColumns columns{.n = n_columns};
@@ -34,33 +34,33 @@ const Test cells("cells hold what their records pay, and the codes are kept, in 
                     columns.add[lane] = static_cast<std::uint16_t>((1u << shift) - 1);
                     columns.factor[lane] = static_cast<std::uint16_t>(0x10000u >> shift);
                 }
-                std::vector<std::uint64_t> expected(kCodeLanes * kLaneCells, 5);
+                std::vector<std::uint64_t> expected(kCodeColumns * kColumnCells, 5);
                 for (const WordRecord& record : node.records)
                     for (std::size_t lane = 0; lane < n_columns; ++lane) {
                         const std::uint32_t code = node.codes[record.row * node.stride + kColumns[lane]];
                         const std::uint32_t cell = (code + (1u << shift) - 1) >> shift;
-                        check(cell < kLaneCells, "a code has a cell");
-                        expected[lane * kLaneCells + cell] += record.pay;
+                        check(cell < kColumnCells, "a code has a cell");
+                        expected[lane * kColumnCells + cell] += record.statistic;
                     }
                 for (const std::size_t fetched : {std::size_t{0}, node.stride})
                     for (const Kernels* table : kernel_tables()) {
-                        std::vector<std::uint64_t> cells(kCodeLanes * kLaneCells, 5);
-                        std::vector<std::uint16_t> seen(n * kCodeLanes + 1, 0xabcd);
+                        std::vector<std::uint64_t> cells(kCodeColumns * kColumnCells, 5);
+                        std::vector<std::uint16_t> seen(n * kCodeColumns + 1, 0xabcd);
                         table->words.fill_cells({node.codes.data(), node.stride, fetched, n}, node.records.data(), n,
                                                 columns, cells.data(), seen.data());
                         check_equal(cells, expected);
                         for (std::size_t i = 0; i < n; ++i)
                             for (std::size_t lane = 0; lane < n_columns; ++lane)
-                                check_equal(seen[i * kCodeLanes + lane],
+                                check_equal(seen[i * kCodeColumns + lane],
                                             node.codes[node.records[i].row * node.stride + kColumns[lane]]);
-                        check_equal(seen[n * kCodeLanes], std::uint16_t{0xabcd});
+                        check_equal(seen[n * kCodeColumns], std::uint16_t{0xabcd});
                     }
             }
 });
 
 const Test parting("records keep their order on both sides, missing codes go where the shift says", [] {
     for (std::size_t n = 0; n <= 200; ++n)
-        for (const std::size_t stride : {std::size_t{1}, kCodeLanes})
+        for (const std::size_t stride : {std::size_t{1}, kCodeColumns})
             for (const std::uint16_t shift : {std::uint16_t{0}, std::uint16_t{1}})
                 for (const std::uint32_t share : {0u, 1u, 128u, 65535u}) {
                     const Node node(n, n, 65'280);

@@ -121,7 +121,7 @@ __m128i row_of_bins(const double* values, const StripCuts<double>& cuts) {
 }
 
 // Rows become columns: each of four rounds is a perfect shuffle of the bytes.
-void turn(__m128i (&square)[16]) {
+void transpose(__m128i (&square)[16]) {
     for (int round = 0; round < 4; ++round) {
         __m128i next[16];
         for (int i = 0; i < 8; ++i) {
@@ -144,7 +144,7 @@ void map_strip(const std::byte* rows, std::ptrdiff_t stride, std::size_t n, cons
             square[i] =
                 row_of_bins(reinterpret_cast<const Float*>(rows + static_cast<std::ptrdiff_t>(row) * stride), cuts);
         }
-        turn(square);
+        transpose(square);
         for (std::size_t k = 0; k < kStripFeatures; ++k)
             _mm_storeu_si128(reinterpret_cast<__m128i*>(out + k * out_stride + first), square[k]);
     }

@@ -64,7 +64,7 @@ inline void for_passed(const Bin* columns, const RouteStep& step, Take take) {
 
 // The codes at hand stay in registers.
 void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* codes) {
-    __m256i aside[kMostPutAside][kParts];
+    __m256i aside[kMaxPutAside][kParts];
     std::size_t n_aside = 0;
     __m256i at_hand[kParts];
     for (__m256i& part : at_hand) part = _mm256_setzero_si256();

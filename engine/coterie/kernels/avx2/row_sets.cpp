@@ -1,4 +1,4 @@
-// kernels/avx2/row_sets.cpp: codes are turned eight by eight, and compared sixteen at once.
+// kernels/avx2/row_sets.cpp: codes are transposed eight by eight, and compared sixteen at once.
 #include "coterie/kernels/row_sets.hpp"
 
 #if defined(COTERIE_HAS_AVX2)
@@ -17,10 +17,11 @@ __m256i load(const std::uint16_t* codes) { return _mm256_load_si256(reinterpret_
 std::uint64_t count(RowSet word) { return static_cast<std::uint64_t>(_mm_popcnt_u64(word)); }
 std::size_t first_of(RowSet word) { return static_cast<std::size_t>(_tzcnt_u64(word)); }
 
-constexpr std::size_t kTurned = 16;  // rows
+constexpr std::size_t kTransposed = 16;  // rows
 
 // Sixteen rows of eight codes become eight columns of sixteen: eight rows in either half of a vector.
-void turn_sixteen(const std::uint16_t* const* rows, std::size_t column, std::uint16_t* out, std::size_t out_stride) {
+void transpose_sixteen(const std::uint16_t* const* rows, std::size_t column, std::uint16_t* out,
+                       std::size_t out_stride) {
     __m256i a[8];
     __m256i b[8];
     const auto eight = [&](std::size_t i) {
@@ -81,28 +82,28 @@ private:
 
 #include "coterie/kernels/shared/set_sides.inl"
 
-void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
-                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride) {
+void transpose_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                     std::size_t n_columns, std::uint16_t* out, std::size_t out_stride) {
     const auto fetch = [=](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t column = 0; column < n_columns; column += 32)
                 __builtin_prefetch(codes + rows[i] * stride + column, 0, 2);
     };
     fetch(0, std::min(kAhead, n));
-    for (std::size_t first = 0; first < n; first += kTurned) {
-        const std::uint16_t* row[kTurned];
-        for (std::size_t i = 0; i < kTurned; ++i) row[i] = codes + rows[std::min(first + i, n - 1)] * stride;
-        fetch(std::min(first + kAhead, n), std::min(first + kAhead + kTurned, n));
+    for (std::size_t first = 0; first < n; first += kTransposed) {
+        const std::uint16_t* row[kTransposed];
+        for (std::size_t i = 0; i < kTransposed; ++i) row[i] = codes + rows[std::min(first + i, n - 1)] * stride;
+        fetch(std::min(first + kAhead, n), std::min(first + kAhead + kTransposed, n));
         for (std::size_t column = 0; column < n_columns; column += 8)
-            turn_sixteen(row, column, out + first, out_stride);
+            transpose_sixteen(row, column, out + first, out_stride);
     }
 }
 
-void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-                CodeRanges& ranges) {
+void code_ranges(const TransposedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                 CodeRanges& ranges) {
     const __m256i ones = _mm256_set1_epi16(-1);
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const std::uint16_t* const column = codes.column[columns[lane]];
+    for (std::size_t k = 0; k < n_columns; ++k) {
+        const std::uint16_t* const column = codes.column[columns[k]];
         __m256i known = ones;
         __m256i least = ones;
         __m256i greatest = ones;  // what it lacks to the highest
@@ -114,32 +115,32 @@ void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t
                 known = _mm256_min_epu16(known, _mm256_or_si256(_mm256_add_epi16(own, ones), others));
                 greatest = _mm256_min_epu16(greatest, _mm256_or_si256(_mm256_xor_si256(own, ones), others));
             }
-        ranges.least[lane] = least_of(least);
-        ranges.greatest[lane] = static_cast<std::uint16_t>(~least_of(greatest));
-        ranges.least_known_less_one[lane] = least_of(known);
+        ranges.least[k] = least_of(least);
+        ranges.greatest[k] = static_cast<std::uint16_t>(~least_of(greatest));
+        ranges.least_known_less_one[k] = least_of(known);
     }
 }
 
-std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
+std::size_t rows_of(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
     std::size_t n = 0;
     for (std::size_t word = 0; word < n_words; ++word, rows += kSetRows)
         for (RowSet left = set[word]; left != 0; left &= left - 1) out[n++] = rows[first_of(left)];
     return n;
 }
 
-void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
+void codes_of(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
     for (; set != 0; set &= set - 1) *out++ = column[first_of(set)];
 }
 
 }  // namespace
 
 RowSetKernels row_set_kernels() {
-    return {.transpose_codes = turn_codes,
-            .code_ranges = set_ranges,
-            .sum_left = sum_set,
-            .partition = part_set,
-            .rows_of = set_rows,
-            .codes_of = set_codes,
+    return {.transpose_codes = transpose_codes,
+            .code_ranges = code_ranges,
+            .sum_left = sum_left,
+            .partition = partition,
+            .rows_of = rows_of,
+            .codes_of = codes_of,
             .draw_cuts = generic::row_set_kernels().draw_cuts};
 }
 

@@ -14,7 +14,7 @@ namespace {
 class BestCut {
 public:
     template <class Word>
-    explicit BestCut(const FewPays<Word>& rows)
+    explicit BestCut(const SmallNode<Word>& rows)
         : sum_(_mm256_set1_epi32(static_cast<int>(rows.sum))),
           weight_(_mm256_set1_epi32(static_cast<int>(rows.weight))),
           salt_(_mm256_set1_epi32(rows.salt)) {}
@@ -45,12 +45,12 @@ public:
     }
 
     /// Of all lanes.
-    FewCut best() const {
+    SmallNodeCut best() const {
         alignas(32) float gains[8];
         alignas(32) std::uint32_t keys[8];
         _mm256_store_ps(gains, gain_);
         _mm256_store_si256(reinterpret_cast<__m256i*>(keys), key_);
-        FewCut cut;
+        SmallNodeCut cut;
         for (int lane = 0; lane < 8; ++lane)
             if (gains[lane] > cut.gain || (gains[lane] == cut.gain && keys[lane] < cut.code))
                 cut = {gains[lane], keys[lane]};
@@ -68,7 +68,7 @@ private:
 
 // Cuts of 16 * kVectors rows from `first` on.
 template <std::size_t kVectors>
-void judge_classes(const std::uint16_t* codes, std::size_t first, const FewClasses& rows, BestCut& best) {
+void judge_classes(const std::uint16_t* codes, std::size_t first, const SmallClassNode& rows, BestCut& best) {
     __m256i code[kVectors];
     __m256i left[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
@@ -77,10 +77,10 @@ void judge_classes(const std::uint16_t* codes, std::size_t first, const FewClass
     }
     for (std::size_t j = 0; j < rows.n; ++j) {
         const __m256i other = _mm256_set1_epi16(static_cast<short>(codes[j]));
-        const __m256i pay = _mm256_set1_epi16(static_cast<short>(rows.pay[j]));
+        const __m256i statistic = _mm256_set1_epi16(static_cast<short>(rows.statistic[j]));
         for (std::size_t v = 0; v < kVectors; ++v) {
             const __m256i is_left = _mm256_cmpeq_epi16(_mm256_max_epu16(code[v], other), code[v]);
-            left[v] = _mm256_add_epi16(left[v], _mm256_and_si256(pay, is_left));
+            left[v] = _mm256_add_epi16(left[v], _mm256_and_si256(statistic, is_left));
         }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
@@ -97,24 +97,24 @@ __m256i eight_codes(const std::uint16_t* codes) {
 
 // The cuts of kCuts rows from `first` on, in eight features.
 template <std::size_t kCuts>
-void judge_numbers(const std::uint16_t* codes, std::size_t first, const FewNumbers& rows, BestCut& best) {
+void judge_numbers(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCut& best) {
     __m256i code[kCuts];
     __m256i left[kCuts];
     for (std::size_t v = 0; v < kCuts; ++v) {
-        code[v] = eight_codes(codes + (first + v) * kFewLanes);
+        code[v] = eight_codes(codes + (first + v) * kSmallNodeFeatures);
         left[v] = _mm256_setzero_si256();
     }
     for (std::size_t j = 0; j < rows.n; ++j) {
-        const __m256i other = eight_codes(codes + j * kFewLanes);
-        const __m256i pay = _mm256_set1_epi32(static_cast<int>(rows.pay[j]));
+        const __m256i other = eight_codes(codes + j * kSmallNodeFeatures);
+        const __m256i statistic = _mm256_set1_epi32(static_cast<int>(rows.statistic[j]));
         for (std::size_t v = 0; v < kCuts; ++v)
-            left[v] = _mm256_add_epi32(left[v], _mm256_andnot_si256(_mm256_cmpgt_epi32(other, code[v]), pay));
+            left[v] = _mm256_add_epi32(left[v], _mm256_andnot_si256(_mm256_cmpgt_epi32(other, code[v]), statistic));
     }
     for (std::size_t v = 0; v < kCuts; ++v) best.judge(code[v], left[v]);
 }
 
 // Of four rows, or of those that are left.
-void judge_four(const std::uint16_t* codes, std::size_t first, const FewNumbers& rows, BestCut& best) {
+void judge_four(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCut& best) {
     switch (rows.n - first) {
         case 1: return judge_numbers<1>(codes, first, rows, best);
         case 2: return judge_numbers<2>(codes, first, rows, best);
@@ -128,7 +128,7 @@ void fill_up(std::uint16_t* codes, std::size_t n, std::size_t n_lanes) {
     std::fill(codes + n, codes + (n + n_lanes - 1) / n_lanes * n_lanes, std::uint16_t{0xffff});
 }
 
-FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows) {
+SmallNodeCut cut_classes(std::uint16_t* codes, const SmallClassNode& rows) {
     fill_up(codes, rows.n, 16);
     BestCut best(rows);
     if (rows.n <= 16)
@@ -142,7 +142,7 @@ FewCut cut_few_classes(std::uint16_t* codes, const FewClasses& rows) {
     return best.best();
 }
 
-void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts) {
+void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, SmallNodeCuts& cuts) {
     for (std::size_t lane = 0; lane < codes.n_features; lane += 8) {
         BestCut best(rows);
         for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes + lane, first, rows, best);
@@ -153,9 +153,8 @@ void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cut
 }  // namespace
 
 SmallNodeKernels small_node_kernels() {
-    return {.pick_codes = generic::small_node_kernels().pick_codes,
-            .cut_classes = cut_few_classes,
-            .cut_numbers = cut_few_numbers};
+    return {
+        .pick_codes = generic::small_node_kernels().pick_codes, .cut_classes = cut_classes, .cut_numbers = cut_numbers};
 }
 
 }  // namespace coterie::avx2

@@ -81,7 +81,7 @@ EightLefts next_lefts(const Cell* cells, __m256i& carry) {
     return {_mm256_add_epi64(first, before), _mm256_add_epi64(second, before)};
 }
 
-// The gain of eight splits is above / below, where it is lawful.
+// The gain of eight splits is above / below, where it is valid.
 struct EightGains {
     __m256 above;
     __m256 below;
@@ -111,7 +111,7 @@ public:
     }
 
     /// Which of the splits whose gains were asked for last leave enough on both sides.
-    __m256 lawful() const {
+    __m256 valid() const {
         const __m256 heavy = _mm256_and_ps(_mm256_cmp_ps(left_hessian_, least_, _CMP_GE_OQ),
                                            _mm256_cmp_ps(right_hessian_, least_, _CMP_GE_OQ));
         if constexpr (!Counted) return heavy;
@@ -152,7 +152,7 @@ void scan_from(Cell start, const Cell* cells, int n_bins, const ScanTask& task, 
         const auto [above, below] = splits.gains(lefts);
         const __m256 looked_at = _mm256_cmp_ps(above, _mm256_mul_ps(interesting, below), _CMP_GT_OQ);
         if (_mm256_movemask_ps(looked_at) == 0) continue;
-        const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), splits.lawful());
+        const __m256 gain = _mm256_blendv_ps(_mm256_set1_ps(-1.0f), _mm256_div_ps(above, below), splits.valid());
         if (_mm256_movemask_ps(_mm256_cmp_ps(gain, _mm256_set1_ps(best.gain), _CMP_GT_OQ)) == 0) continue;
         take_best(best, gain, bins_from(bin), missing_left);
         interesting = worth_a_look(best.gain);
@@ -185,7 +185,7 @@ void add_gains_from(Cell start, const Cell* cells, int n_bins, const ScanTask& t
         if (too_light<Counted>(left_before, task)) continue;
         const EightGains gains = splits.gains(lefts);
         const __m256 gain = _mm256_sub_ps(_mm256_div_ps(gains.above, gains.below), above_parent);
-        const __m256 added = _mm256_and_ps(gain, splits.lawful());
+        const __m256 added = _mm256_and_ps(gain, splits.valid());
         _mm256_storeu_ps(sums + bin, _mm256_add_ps(_mm256_loadu_ps(sums + bin), added));
     }
 }

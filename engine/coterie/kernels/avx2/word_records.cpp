@@ -35,11 +35,11 @@ void fill(const CodeRows& rows, const WordRecord* records, std::size_t n, const 
     const __m128i add = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.add));
     const __m128i factor = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.factor));
     const __m128i as_it_is = _mm_cmpeq_epi16(factor, _mm_setzero_si128());
-    const __m128i first = _mm_setr_epi16(0, kLaneCells, 2 * kLaneCells, 3 * kLaneCells, 4 * kLaneCells, 5 * kLaneCells,
-                                         6 * kLaneCells, 7 * kLaneCells);
+    const __m128i first = _mm_setr_epi16(0, kColumnCells, 2 * kColumnCells, 3 * kColumnCells, 4 * kColumnCells,
+                                         5 * kColumnCells, 6 * kColumnCells, 7 * kColumnCells);
     std::uint32_t column[kColumns];
     for (std::size_t k = 0; k < kColumns; ++k) column[k] = columns.column[k];
-    alignas(16) std::uint16_t cell[kRows * kCodeLanes];
+    alignas(16) std::uint16_t cell[kRows * kCodeColumns];
     for (std::size_t begin = 0; begin < n; begin += kRows) {
         const std::size_t n_now = std::min(kRows, n - begin);
         for (std::size_t i = 0; i < n_now; ++i) {
@@ -48,14 +48,14 @@ void fill(const CodeRows& rows, const WordRecord* records, std::size_t n, const 
                 for (std::size_t code = 0; code < rows.fetched; code += kLine) __builtin_prefetch(ahead + code, 0, 2);
             }
             const __m128i codes = gather<kColumns>(rows.codes + records[begin + i].row * rows.stride, column);
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(seen + (begin + i) * kCodeLanes), codes);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(seen + (begin + i) * kCodeColumns), codes);
             const __m128i sum = _mm_add_epi16(codes, add);
             const __m128i within = _mm_blendv_epi8(_mm_mulhi_epu16(sum, factor), sum, as_it_is);
-            _mm_store_si128(reinterpret_cast<__m128i*>(cell + i * kCodeLanes), _mm_add_epi16(within, first));
+            _mm_store_si128(reinterpret_cast<__m128i*>(cell + i * kCodeColumns), _mm_add_epi16(within, first));
         }
         for (std::size_t i = 0; i < n_now; ++i) {
-            const std::uint64_t pay = records[begin + i].pay;
-            for (std::size_t k = 0; k < kColumns; ++k) cells[cell[i * kCodeLanes + k]] += pay;
+            const std::uint64_t statistic = records[begin + i].statistic;
+            for (std::size_t k = 0; k < kColumns; ++k) cells[cell[i * kCodeColumns + k]] += statistic;
         }
     }
 }
@@ -121,7 +121,7 @@ void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, 
     }
 }
 
-std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
+std::size_t partition(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
     return codes.stride == 1 ? part<true>(records, n, codes, right) : part<false>(records, n, codes, right);
 }
 
@@ -129,7 +129,7 @@ template <int kColumns>
 void gather_columns(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
                     const std::uint32_t* columns, std::uint16_t* out, CodeRanges& ranges) {
     constexpr std::size_t kAhead = 12;
-    const auto column = [&](int lane) { return lane < kColumns ? columns[lane] : 0u; };
+    const auto column = [&](int k) { return k < kColumns ? columns[k] : 0u; };
     const std::uint32_t c0 = column(0), c1 = column(1), c2 = column(2), c3 = column(3);
     const std::uint32_t c4 = column(4), c5 = column(5), c6 = column(6), c7 = column(7);
     const __m128i one = _mm_set1_epi16(1);
@@ -147,7 +147,7 @@ void gather_columns(const std::uint16_t* codes, std::size_t stride, const WordRe
         if constexpr (kColumns > 5) v = _mm_insert_epi16(v, row[c5], 5);
         if constexpr (kColumns > 6) v = _mm_insert_epi16(v, row[c6], 6);
         if constexpr (kColumns > 7) v = _mm_insert_epi16(v, row[c7], 7);
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeLanes), v);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeColumns), v);
         least = _mm_min_epu16(least, v);
         greatest = _mm_max_epu16(greatest, v);
         known = _mm_min_epu16(known, _mm_sub_epi16(v, one));
@@ -179,11 +179,11 @@ void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t
     __m256i high = _mm256_setzero_si256();
     for (std::size_t i = 0; i < n; ++i) {
         const __m128i code =
-            _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeLanes)), shifts);
+            _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeColumns)), shifts);
         const __m128i goes = _mm_cmpeq_epi16(_mm_min_epu16(code, lasts), code);
-        const __m256i pay = _mm256_set1_epi64x(static_cast<long long>(records[i].pay));
-        low = _mm256_add_epi64(low, _mm256_and_si256(pay, _mm256_cvtepi16_epi64(goes)));
-        high = _mm256_add_epi64(high, _mm256_and_si256(pay, _mm256_cvtepi16_epi64(_mm_srli_si128(goes, 8))));
+        const __m256i statistic = _mm256_set1_epi64x(static_cast<long long>(records[i].statistic));
+        low = _mm256_add_epi64(low, _mm256_and_si256(statistic, _mm256_cvtepi16_epi64(goes)));
+        high = _mm256_add_epi64(high, _mm256_and_si256(statistic, _mm256_cvtepi16_epi64(_mm_srli_si128(goes, 8))));
     }
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), low);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 4), high);
@@ -279,7 +279,7 @@ WordKernels word_kernels() {
             .sum_left = sum_left,
             .fill_cells = fill_cells,
             .scan = scan_words,
-            .partition = part_words,
+            .partition = partition,
             .square_scores = square_scores};
 }
 

@@ -9,7 +9,7 @@
 
 namespace coterie::avx512 {
 
-void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares) {
+void draw(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares) {
     const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     const auto set = [](std::uint64_t value) { return _mm512_set1_epi64(static_cast<long long>(value)); };
     __m512i bits = _mm512_add_epi64(set(draw_position(choice.seed, choice.n_drawn)),
@@ -22,7 +22,7 @@ void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* dr
     bits = _mm512_xor_si512(bits, _mm512_srli_epi64(bits, 31));
     const __m512i n_left = _mm512_sub_epi64(set(choice.n - choice.n_drawn), lanes);
     const __m512i rank = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(bits, 32), n_left), 32);
-    alignas(64) std::uint64_t ranks[kMostDraws];
+    alignas(64) std::uint64_t ranks[kMaxDraws];
     _mm512_store_si512(ranks, rank);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(shares), _mm512_cvtepi64_epi32(bits));
     std::uint64_t left = choice.left;
@@ -37,7 +37,7 @@ void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* dr
 
 namespace {}  // namespace
 
-FeatureDrawKernels feature_draw_kernels() { return {.draw = draw_features}; }
+FeatureDrawKernels feature_draw_kernels() { return {.draw = draw}; }
 
 }  // namespace coterie::avx512
 

@@ -34,7 +34,7 @@ __mmask64 passed_by(const RouteStep& step, const Bin* columns, std::size_t part)
 
 // The codes at hand stay in registers.
 void route(const Bin* columns, const RouteStep* steps, std::size_t n_steps, std::size_t begin, std::uint8_t* codes) {
-    __m512i aside[kMostPutAside][kParts];
+    __m512i aside[kMaxPutAside][kParts];
     std::size_t n_aside = 0;
     __m512i at_hand[kParts];
     for (__m512i& part : at_hand) part = _mm512_setzero_si512();

@@ -57,11 +57,11 @@ private:
 
 #include "coterie/kernels/shared/set_sides.inl"
 
-void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-                CodeRanges& ranges) {
+void code_ranges(const TransposedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                 CodeRanges& ranges) {
     const __m512i ones = _mm512_set1_epi16(-1);
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const std::uint16_t* const column = codes.column[columns[lane]];
+    for (std::size_t k = 0; k < n_columns; ++k) {
+        const std::uint16_t* const column = codes.column[columns[k]];
         __m512i least = ones;
         __m512i greatest = _mm512_setzero_si512();
         for (std::size_t word = 0; word < codes.n_words; ++word) {
@@ -72,14 +72,14 @@ void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t
             greatest = _mm512_mask_max_epu16(greatest, low_half(set[word]), greatest, first);
             greatest = _mm512_mask_max_epu16(greatest, high_half(set[word]), greatest, second);
         }
-        ranges.least[lane] = least_of(least);
-        ranges.greatest[lane] = static_cast<std::uint16_t>(~least_of(_mm512_xor_si512(greatest, ones)));
-        ranges.least_known_less_one[lane] = ranges.least[lane] != 0 ? static_cast<std::uint16_t>(ranges.least[lane] - 1)
-                                                                    : least_less_one(column, set, codes.n_words);
+        ranges.least[k] = least_of(least);
+        ranges.greatest[k] = static_cast<std::uint16_t>(~least_of(_mm512_xor_si512(greatest, ones)));
+        ranges.least_known_less_one[k] = ranges.least[k] != 0 ? static_cast<std::uint16_t>(ranges.least[k] - 1)
+                                                              : least_less_one(column, set, codes.n_words);
     }
 }
 
-std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
+std::size_t rows_of(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
     std::size_t n = 0;
     for (std::size_t word = 0; word < n_words; ++word, rows += kSetRows) {
         if (set[word] == 0) continue;
@@ -125,17 +125,15 @@ __m256i high_products(__m256i a, __m256i b) {
     return _mm256_blend_epi32(even, odd, 0xaa);
 }
 
-bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
-               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best) {
+bool draw_cuts(const TransposedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+               const std::uint32_t* shares, const SetWeights& weights, std::uint64_t total, DrawnCut& best) {
     // Columns that are not there are the first one again.
-    const std::uint16_t* column[kCodeLanes];
-    for (std::size_t lane = 0; lane < kCodeLanes; ++lane)
-        column[lane] = codes.column[columns[lane < n_columns ? lane : 0]];
-    __m256i parts[kCodeLanes];
-    for (std::size_t lane = 0; lane < 4; ++lane) parts[lane] = parts_of(column[lane], set);
+    const std::uint16_t* column[kCodeColumns];
+    for (std::size_t k = 0; k < kCodeColumns; ++k) column[k] = codes.column[columns[k < n_columns ? k : 0]];
+    __m256i parts[kCodeColumns];
+    for (std::size_t k = 0; k < 4; ++k) parts[k] = parts_of(column[k], set);
     parts[4] = n_columns > 4 ? parts_of(column[4], set) : parts[0];
-    for (std::size_t lane = 5; lane < kCodeLanes; ++lane)
-        parts[lane] = n_columns > 5 ? parts_of(column[lane], set) : parts[0];
+    for (std::size_t k = 5; k < kCodeColumns; ++k) parts[k] = n_columns > 5 ? parts_of(column[k], set) : parts[0];
     const __m256i ranges = join_fours(join_pairs(join_words(parts[0], parts[1]), join_words(parts[2], parts[3])),
                                       join_pairs(join_words(parts[4], parts[5]), join_words(parts[6], parts[7])));
     const __m128i least = _mm256_castsi256_si128(ranges);
@@ -144,43 +142,44 @@ bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* column
     const __m256i lack = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(ranges, 1));
     const __m256i span = _mm256_sub_epi32(_mm256_sub_epi32(_mm256_set1_epi32(0xffff), lack), low);
     const __m256i share = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(shares));
-    alignas(16) std::uint16_t last[kCodeLanes];
+    alignas(16) std::uint16_t last[kCodeColumns];
     _mm_store_si128(reinterpret_cast<__m128i*>(last),
                     _mm256_cvtepi32_epi16(_mm256_add_epi32(low, high_products(span, share))));
-    const RowSet second_rows = second_of(pays, 0);
+    const RowSet second_rows = second_of(weights, 0);
     const auto all = static_cast<std::int64_t>(total & 0xffffffffu);
     const auto second = static_cast<std::int64_t>(total >> 32);
     // Gains are not negative, so their bits are in their order. Where nothing is on the right the gain is 0 / 0, whose
     // bits are those of a whole number far below -1.
     std::int64_t greatest = std::max<std::int64_t>(std::bit_cast<std::int64_t>(best.gain), -1);
     std::size_t at = n_columns;
-    RowSet left[kCodeLanes];
-    std::uint64_t pay[kCodeLanes];
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const Cut cut(0, last[lane]);
-        left[lane] = cut.left_of(column[lane]) & set;
-        pay[lane] = pay_of_word(pays, second_rows, left[lane]);
-        const auto weight = static_cast<std::int64_t>(pay[lane] & 0xffffffffu);
-        const auto distance = static_cast<double>(static_cast<std::int64_t>(pay[lane] >> 32) * all - weight * second);
+    RowSet left[kCodeColumns];
+    std::uint64_t statistic[kCodeColumns];
+    for (std::size_t k = 0; k < n_columns; ++k) {
+        const Cut cut(0, last[k]);
+        left[k] = cut.left_of(column[k]) & set;
+        statistic[k] = statistic_of_word(weights, second_rows, left[k]);
+        const auto weight = static_cast<std::int64_t>(statistic[k] & 0xffffffffu);
+        const auto distance =
+            static_cast<double>(static_cast<std::int64_t>(statistic[k] >> 32) * all - weight * second);
         const double gain = distance * distance / static_cast<double>(weight * (all - weight));
         const auto bits = std::bit_cast<std::int64_t>(gain);
-        at = bits > greatest ? lane : at;
+        at = bits > greatest ? k : at;
         greatest = bits > greatest ? bits : greatest;
     }
     best.varies = best.varies || _mm256_test_epi32_mask(span, span) != 0;
     best.found = at < n_columns;
     if (!best.found) return true;
     best.gain = std::bit_cast<double>(greatest);
-    best.lane = static_cast<std::uint32_t>(at);
+    best.column = static_cast<std::uint32_t>(at);
     best.last = last[at];
-    best.pay = pay[at];
+    best.statistic = statistic[at];
     best.left = left[at];
     return true;
 }
 
 bool packs_codes() { return __builtin_cpu_supports("avx512vbmi2"); }
 
-__attribute__((target("avx512vbmi2"))) void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
+__attribute__((target("avx512vbmi2"))) void codes_of(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
     const __mmask32 high = high_half(set);
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(low_half(set), _mm512_load_si512(column)));
     const auto room = static_cast<__mmask32>((std::uint64_t{1} << count(high)) - 1);
@@ -192,12 +191,12 @@ __attribute__((target("avx512vbmi2"))) void set_codes(const std::uint16_t* colum
 
 RowSetKernels row_set_kernels() {
     RowSetKernels all = avx2::row_set_kernels();
-    all.code_ranges = set_ranges;
-    all.sum_left = sum_set;
-    all.partition = part_set;
-    all.rows_of = set_rows;
+    all.code_ranges = code_ranges;
+    all.sum_left = sum_left;
+    all.partition = partition;
+    all.rows_of = rows_of;
     all.draw_cuts = draw_cuts;
-    if (packs_codes()) all.codes_of = set_codes;
+    if (packs_codes()) all.codes_of = codes_of;
     return all;
 }
 

@@ -21,7 +21,7 @@ std::uint32_t pick(const CodeRows& rows, const WordRecord* records, std::size_t 
     __m256i least = _mm256_set1_epi16(-1);
     for (std::size_t i = 0; i < n; ++i) {
         const __m256i codes = picker(rows.codes + records[i].row * rows.stride);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i * kFewLanes), codes);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i * kSmallNodeFeatures), codes);
         least = _mm256_min_epu16(least, codes);
     }
     return _mm256_cmpeq_epi16_mask(least, _mm256_setzero_si256());
@@ -30,7 +30,7 @@ std::uint32_t pick(const CodeRows& rows, const WordRecord* records, std::size_t 
 /// The best of the cuts that were judged so far, lane by lane.
 class BestCuts {
 public:
-    explicit BestCuts(const FewNumbers& rows)
+    explicit BestCuts(const SmallNumberNode& rows)
         : sum_(_mm512_set1_epi32(static_cast<int>(rows.sum))),
           weight_(_mm512_set1_epi32(static_cast<int>(rows.weight))),
           salt_(_mm512_set1_epi32(rows.salt)) {}
@@ -52,7 +52,7 @@ public:
         key_ = _mm512_mask_mov_epi32(key_, better, key);
     }
 
-    void store(FewCuts& cuts) const {
+    void store(SmallNodeCuts& cuts) const {
         _mm512_storeu_ps(cuts.gain, gain_);
         _mm512_storeu_si512(cuts.code, _mm512_xor_si512(key_, salt_));
     }
@@ -67,24 +67,24 @@ private:
 
 // The cuts of kCuts rows from `first` on.
 template <std::size_t kCuts>
-void judge(const std::uint16_t* codes, std::size_t first, const FewNumbers& rows, BestCuts& best) {
+void judge(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCuts& best) {
     __m256i code[kCuts];
     __m512i left[kCuts];
     for (std::size_t v = 0; v < kCuts; ++v) {
-        code[v] = sixteen_codes(codes + (first + v) * kFewLanes);
+        code[v] = sixteen_codes(codes + (first + v) * kSmallNodeFeatures);
         left[v] = _mm512_setzero_si512();
     }
     for (std::size_t j = 0; j < rows.n; ++j) {
-        const __m256i other = sixteen_codes(codes + j * kFewLanes);
-        const __m512i pay = _mm512_set1_epi32(static_cast<int>(rows.pay[j]));
+        const __m256i other = sixteen_codes(codes + j * kSmallNodeFeatures);
+        const __m512i statistic = _mm512_set1_epi32(static_cast<int>(rows.statistic[j]));
         for (std::size_t v = 0; v < kCuts; ++v)
-            left[v] = _mm512_mask_add_epi32(left[v], _mm256_cmple_epu16_mask(other, code[v]), left[v], pay);
+            left[v] = _mm512_mask_add_epi32(left[v], _mm256_cmple_epu16_mask(other, code[v]), left[v], statistic);
     }
     for (std::size_t v = 0; v < kCuts; ++v) best.judge(code[v], left[v]);
 }
 
 // Of four rows, or of those that are left.
-void judge_four(const std::uint16_t* codes, std::size_t first, const FewNumbers& rows, BestCuts& best) {
+void judge_four(const std::uint16_t* codes, std::size_t first, const SmallNumberNode& rows, BestCuts& best) {
     switch (rows.n - first) {
         case 1: return judge<1>(codes, first, rows, best);
         case 2: return judge<2>(codes, first, rows, best);
@@ -103,8 +103,8 @@ std::uint32_t pick_codes(const CodeRows& rows, const WordRecord* records, std::s
     return generic_kernels().small_node.pick_codes(rows, records, n, columns, n_columns, out);
 }
 
-void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cuts) {
-    if (codes.n_features <= kFewLanes / 2) return avx2_kernels().small_node.cut_numbers(codes, rows, cuts);
+void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, SmallNodeCuts& cuts) {
+    if (codes.n_features <= kSmallNodeFeatures / 2) return avx2_kernels().small_node.cut_numbers(codes, rows, cuts);
     BestCuts best(rows);
     for (std::size_t first = 0; first < rows.n; first += 4) judge_four(codes.codes, first, rows, best);
     best.store(cuts);
@@ -115,7 +115,7 @@ void cut_few_numbers(const FewCodes& codes, const FewNumbers& rows, FewCuts& cut
 SmallNodeKernels small_node_kernels() {
     SmallNodeKernels all = avx2::small_node_kernels();
     all.pick_codes = pick_codes;
-    all.cut_numbers = cut_few_numbers;
+    all.cut_numbers = cut_numbers;
     return all;
 }
 

@@ -29,7 +29,7 @@ void gather(const std::uint16_t* codes, std::size_t stride, const WordRecord* re
             if constexpr (kTwo) __builtin_prefetch(ahead + kVectorCodes);
         }
         const __m128i picked = _mm256_castsi256_si128(pick(codes + records[i].row * stride));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeLanes), picked);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i * kCodeColumns), picked);
         least = _mm_min_epu16(least, picked);
         greatest = _mm_max_epu16(greatest, picked);
         known = _mm_min_epu16(known, _mm_sub_epi16(picked, one));
@@ -57,22 +57,22 @@ void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t
     __m512i all = _mm512_setzero_si512();
     for (std::size_t i = 0; i < n; ++i) {
         const __m128i code =
-            _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeLanes)), shifts);
+            _mm_sub_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i * kCodeColumns)), shifts);
         const __mmask8 goes = _mm_cmple_epu16_mask(code, spans);
-        all = _mm512_mask_add_epi64(all, goes, all, _mm512_set1_epi64(static_cast<long long>(records[i].pay)));
+        all = _mm512_mask_add_epi64(all, goes, all, _mm512_set1_epi64(static_cast<long long>(records[i].statistic)));
     }
     _mm512_storeu_si512(sums, all);
 }
 
-std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
-    if (codes.stride != kCodeLanes) return avx2_kernels().words.partition(records, n, codes, right);
+std::size_t partition(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
+    if (codes.stride != kCodeColumns) return avx2_kernels().words.partition(records, n, codes, right);
     const __m512i shift = _mm512_set1_epi16(static_cast<short>(codes.shift));
     const __m512i span = _mm512_set1_epi16(static_cast<short>(codes.last - codes.shift));
     WordRecord* left = records;
     std::size_t i = 0;
-    // One more record than a step, because codes are read from a lane on.
+    // One more record than a step, because codes are read from a column on.
     for (; i + kStep < n; i += kStep) {
-        const __m512i code = _mm512_sub_epi16(_mm512_loadu_si512(codes.codes + i * kCodeLanes), shift);
+        const __m512i code = _mm512_sub_epi16(_mm512_loadu_si512(codes.codes + i * kCodeColumns), shift);
         const unsigned goes = _pext_u32(_mm512_cmple_epu16_mask(code, span), 0x01010101u);
         const auto lanes = static_cast<__mmask8>(_pdep_u32(goes, 0x55u) * 3u);  // two to a record
         const __m512i four = _mm512_loadu_si512(records + i);
@@ -99,7 +99,7 @@ WordKernels word_kernels() {
     WordKernels all = avx2::word_kernels();
     all.gather_codes = gather_codes;
     all.sum_left = sum_left;
-    all.partition = part_words;
+    all.partition = partition;
     return all;
 }
 

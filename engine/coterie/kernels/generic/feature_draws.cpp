@@ -21,7 +21,7 @@ std::size_t place_of(std::uint64_t bits, std::uint32_t rank) {
     return place;
 }
 
-void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares) {
+void draw(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* drawn, std::uint32_t* shares) {
     for (std::size_t i = 0; i < n_draws; ++i) {
         const std::uint64_t bits = mix(draw_position(choice.seed, choice.n_drawn));
         const std::uint64_t n_left = choice.n - choice.n_drawn++;
@@ -34,6 +34,6 @@ void draw_features(FeatureChoice& choice, std::size_t n_draws, std::uint32_t* dr
 
 }  // namespace
 
-FeatureDrawKernels feature_draw_kernels() { return {.draw = draw_features}; }
+FeatureDrawKernels feature_draw_kernels() { return {.draw = draw}; }
 
 }  // namespace coterie::generic

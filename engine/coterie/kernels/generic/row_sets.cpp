@@ -1,11 +1,17 @@
-// kernels/generic/row_sets.cpp: what the kernels of row sets mean.
+// kernels/generic/row_sets.cpp: what the kernels of row sets mean. Codes are compared and transposed in loops of constant
+// length, which compilers turn into vectors.
 #include "coterie/kernels/row_sets.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+
+#include "coterie/base/prefetch.hpp"
 
 namespace coterie::generic {
 namespace {
+
+#include "coterie/kernels/shared/bytes_to_bits.inl"
 
 // Calls visit(row) for the rows of a word, which begin at `first`.
 template <class Visit>
@@ -13,112 +19,150 @@ void for_rows(RowSet word, std::size_t first, Visit visit) {
     for (; word != 0; word &= word - 1) visit(first + static_cast<std::size_t>(std::countr_zero(word)));
 }
 
-RowSet left_of(const std::uint16_t* codes, RowSet word, std::uint16_t shift, std::uint16_t last) {
-    RowSet left = 0;
-    const auto span = static_cast<std::uint16_t>(last - shift);
-    for_rows(word, 0,
-             [&](std::size_t row) { left |= RowSet{static_cast<std::uint16_t>(codes[row] - shift) <= span} << row; });
-    return left;
+// Rows of a word. By sums of bits: the oldest processors of x86-64 have no instruction for it, and std::popcount would call
+// a function.
+std::uint64_t count(RowSet word) {
+    word -= word >> 1 & 0x5555555555555555ull;
+    word = (word & 0x3333333333333333ull) + (word >> 2 & 0x3333333333333333ull);
+    return ((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56;
 }
 
-std::uint64_t count(RowSet word) { return static_cast<std::uint64_t>(std::popcount(word)); }
+class Cut {
+public:
+    Cut(std::uint16_t shift, std::uint16_t last) : shift_(shift), span_(static_cast<std::uint16_t>(last - shift)) {}
 
-// What rows of a word pay.
-std::uint64_t pay_of(const SetPays& pays, std::size_t n_words, std::size_t word, RowSet rows) {
-    std::uint64_t sum = 0;
-    for_rows(rows, 0, [&](std::size_t row) {
-        std::uint64_t weight = pays.n_bits == 0;
-        for (std::size_t bit = 0; bit < pays.n_bits; ++bit)
-            weight |= (pays.weight[bit * n_words + word] >> row & 1) << bit;
-        sum += kSetRows * word + row >= pays.second ? weight << 32 | weight : weight;
-    });
-    return sum;
-}
+    // Of the 64 codes of a word.
+    RowSet left_of(const std::uint16_t* codes) const {
+        std::uint8_t flags[kSetRows];
+        for (std::size_t i = 0; i < kSetRows; ++i)
+            flags[i] = static_cast<std::uint16_t>(codes[i] - shift_) <= span_ ? 1 : 0;
+        RowSet left = 0;
+        for (std::size_t i = 0; i < kSetRows; i += 8) left |= RowSet{bits_of_flags(load_flags(flags + i))} << i;
+        return left;
+    }
 
-void turn_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
-                std::size_t n_columns, std::uint16_t* out, std::size_t out_stride) {
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t column = 0; column < n_columns; ++column)
-            out[column * out_stride + i] = codes[rows[i] * stride + column];
-}
+private:
+    std::uint16_t shift_;
+    std::uint16_t span_;
+};
 
-void set_ranges(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-                CodeRanges& ranges) {
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const std::uint16_t* const column = codes.column[columns[lane]];
-        std::uint16_t least = 0xffff;
-        std::uint16_t greatest = 0;
-        std::uint16_t known = 0xffff;
-        for (std::size_t word = 0; word < codes.n_words; ++word)
-            for_rows(set[word], kSetRows * word, [&](std::size_t row) {
-                least = std::min(least, column[row]);
-                greatest = std::max(greatest, column[row]);
-                known = std::min(known, static_cast<std::uint16_t>(column[row] - 1));
-            });
-        ranges.least[lane] = least;
-        ranges.greatest[lane] = greatest;
-        ranges.least_known_less_one[lane] = known;
+#include "coterie/kernels/shared/set_sides.inl"
+
+constexpr std::size_t kSide = 8;  // rows and columns of a square of codes
+
+// Rows become columns: each of three rounds is a perfect shuffle of the codes.
+void transpose(std::uint16_t (&square)[kSide * kSide]) {
+    for (int round = 0; round < 3; ++round) {
+        std::uint16_t next[kSide * kSide];
+        for (std::size_t i = 0; i < kSide * kSide / 2; ++i) {
+            next[2 * i] = square[i];
+            next[2 * i + 1] = square[i + kSide * kSide / 2];
+        }
+        std::memcpy(square, next, sizeof(square));
     }
 }
 
-void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left) {
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const std::uint16_t* const column = codes.column[columns[lane]];
-        sums.pay[lane] = 0;
-        sums.n_rows[lane] = 0;
-        for (std::size_t word = 0; word < codes.n_words; ++word) {
-            const RowSet own = left_of(column + kSetRows * word, set[word], cuts.shift[lane], cuts.last[lane]);
-            sums.pay[lane] += pay_of(pays, codes.n_words, word, own);
-            sums.n_rows[lane] += static_cast<std::uint32_t>(count(own));
-            if (left != nullptr) left[lane * codes.n_words + word] = own;
+void transpose_codes(const std::uint16_t* codes, std::size_t stride, const std::uint32_t* rows, std::size_t n,
+                     std::size_t n_columns, std::uint16_t* out, std::size_t out_stride) {
+    constexpr std::size_t kAhead = 64;  // rows between a fetch and its use
+    const auto fetch = [=](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t column = 0; column < n_columns; column += 32)
+                prefetch_to_second_cache(codes + rows[i] * stride + column);
+    };
+    fetch(0, std::min(kAhead, n));
+    for (std::size_t first = 0; first < n; first += kSide) {
+        const std::uint16_t* row[kSide];
+        for (std::size_t i = 0; i < kSide; ++i) row[i] = codes + rows[std::min(first + i, n - 1)] * stride;
+        fetch(std::min(first + kAhead, n), std::min(first + kAhead + kSide, n));
+        const std::size_t n_now = std::min(kSide, n - first);
+        for (std::size_t column = 0; column < n_columns; column += kSide) {
+            std::uint16_t square[kSide * kSide];
+            for (std::size_t i = 0; i < kSide; ++i)
+                std::memcpy(square + i * kSide, row[i] + column, kSide * sizeof(std::uint16_t));
+            transpose(square);
+            for (std::size_t k = 0; k < kSide; ++k)
+                std::memcpy(out + (column + k) * out_stride + first, square + k * kSide,
+                            n_now * sizeof(std::uint16_t));
         }
     }
 }
 
-void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
-              RowSet* left) {
-    for (std::size_t word = 0; word < n_words; ++word) {
-        left[word] = left_of(column + kSetRows * word, set[word], shift, last);
-        set[word] &= ~left[word];
+// All bits for the rows of a word that are in the set, none for others.
+void find_members(RowSet word, std::uint16_t (&members)[kSetRows]) {
+    for (std::size_t part = 0; part < kSetRows; part += 16) {
+        const auto own = static_cast<std::uint16_t>(word >> part);
+        for (unsigned i = 0; i < 16; ++i) {
+            const auto bit = static_cast<std::uint16_t>(1u << i);
+            members[part + i] = static_cast<std::uint16_t>((own & bit) == bit ? 0xffff : 0);
+        }
     }
 }
 
-std::size_t set_rows(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
+void code_ranges(const TransposedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+                 CodeRanges& ranges) {
+    for (std::size_t k = 0; k < n_columns; ++k) {
+        ranges.least[k] = ranges.least_known_less_one[k] = 0xffff;
+        ranges.greatest[k] = 0;
+    }
+    for (std::size_t word = 0; word < codes.n_words; ++word) {
+        if (set[word] == 0) continue;
+        std::uint16_t members[kSetRows];
+        find_members(set[word], members);
+        for (std::size_t k = 0; k < n_columns; ++k) {
+            const std::uint16_t* const own = codes.column[columns[k]] + kSetRows * word;
+            std::uint16_t least = ranges.least[k];
+            std::uint16_t greatest = ranges.greatest[k];
+            std::uint16_t known = ranges.least_known_less_one[k];
+            for (std::size_t i = 0; i < kSetRows; ++i) {
+                const auto other = static_cast<std::uint16_t>(~members[i]);
+                least = std::min(least, static_cast<std::uint16_t>(own[i] | other));
+                greatest = std::max(greatest, static_cast<std::uint16_t>(own[i] & members[i]));
+                known = std::min(known, static_cast<std::uint16_t>(static_cast<std::uint16_t>(own[i] - 1) | other));
+            }
+            ranges.least[k] = least;
+            ranges.greatest[k] = greatest;
+            ranges.least_known_less_one[k] = known;
+        }
+    }
+}
+
+std::size_t rows_of(const RowSet* set, std::size_t n_words, const std::uint32_t* rows, std::uint32_t* out) {
     std::size_t n = 0;
     for (std::size_t word = 0; word < n_words; ++word)
         for_rows(set[word], kSetRows * word, [&](std::size_t row) { out[n++] = rows[row]; });
     return n;
 }
 
-void set_codes(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
+void codes_of(const std::uint16_t* column, RowSet set, std::uint16_t* out) {
     for_rows(set, 0, [&](std::size_t row) { *out++ = column[row]; });
 }
 
-bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
-               const std::uint32_t* shares, const SetPays& pays, std::uint64_t total, DrawnCut& best) {
+bool draw_cuts(const TransposedCodes& codes, RowSet set, const std::uint32_t* columns, std::size_t n_columns,
+               const std::uint32_t* shares, const SetWeights& weights, std::uint64_t total, DrawnCut& best) {
     CodeRanges ranges;
-    set_ranges(codes, &set, columns, n_columns, ranges);
-    for (std::size_t lane = 0; lane < n_columns; ++lane)
-        if (ranges.least[lane] == 0) return false;
+    code_ranges(codes, &set, columns, n_columns, ranges);
+    for (std::size_t k = 0; k < n_columns; ++k)
+        if (ranges.least[k] == 0) return false;
     best.found = false;
+    const RowSet second_rows = second_of(weights, 0);
     const auto all = static_cast<std::int64_t>(total & 0xffffffffu);
     const auto second = static_cast<std::int64_t>(total >> 32);
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const std::uint64_t span = ranges.greatest[lane] - std::uint64_t{ranges.least[lane]};
+    for (std::size_t k = 0; k < n_columns; ++k) {
+        const std::uint64_t span = ranges.greatest[k] - std::uint64_t{ranges.least[k]};
         if (span == 0) continue;
         best.varies = true;
-        const auto last = static_cast<std::uint16_t>(ranges.least[lane] + (shares[lane] * span >> 32));
-        const RowSet left = left_of(codes.column[columns[lane]], set, 1, last);
-        const std::uint64_t pay = pay_of(pays, 1, 0, left);
-        const auto weight = static_cast<std::int64_t>(pay & 0xffffffffu);
-        const auto distance = static_cast<double>(static_cast<std::int64_t>(pay >> 32) * all - weight * second);
+        const auto last = static_cast<std::uint16_t>(ranges.least[k] + (shares[k] * span >> 32));
+        const RowSet left = Cut(1, last).left_of(codes.column[columns[k]]) & set;
+        const std::uint64_t statistic = statistic_of_word(weights, second_rows, left);
+        const auto weight = static_cast<std::int64_t>(statistic & 0xffffffffu);
+        const auto distance = static_cast<double>(static_cast<std::int64_t>(statistic >> 32) * all - weight * second);
         const double gain = distance * distance / static_cast<double>(weight * (all - weight));
         if (!(gain > best.gain)) continue;
         best.gain = gain;
-        best.lane = static_cast<std::uint32_t>(lane);
+        best.column = static_cast<std::uint32_t>(k);
         best.last = last;
-        best.pay = pay;
+        best.statistic = statistic;
         best.left = left;
         best.found = true;
     }
@@ -128,12 +172,12 @@ bool draw_cuts(const TurnedCodes& codes, RowSet set, const std::uint32_t* column
 }  // namespace
 
 RowSetKernels row_set_kernels() {
-    return {.transpose_codes = turn_codes,
-            .code_ranges = set_ranges,
-            .sum_left = sum_set,
-            .partition = part_set,
-            .rows_of = set_rows,
-            .codes_of = set_codes,
+    return {.transpose_codes = transpose_codes,
+            .code_ranges = code_ranges,
+            .sum_left = sum_left,
+            .partition = partition,
+            .rows_of = rows_of,
+            .codes_of = codes_of,
             .draw_cuts = draw_cuts};
 }
 

@@ -10,6 +10,6 @@ namespace {
 
 }  // namespace
 
-ShapKernels shap_kernels() { return {.tables = shap_tables, .row = shap_row, .interactions = shap_pairs}; }
+ShapKernels shap_kernels() { return {.tables = shap_tables, .row = shap_row, .interactions = shap_interactions}; }
 
 }  // namespace coterie::generic

@@ -32,47 +32,47 @@ WordCut scan_words(const std::uint64_t* cells, std::uint32_t last, const WordSca
 
 void gather_codes(const std::uint16_t* codes, std::size_t stride, const WordRecord* records, std::size_t n,
                   const std::uint32_t* columns, std::size_t n_columns, std::uint16_t* out, CodeRanges& ranges) {
-    std::fill_n(ranges.least, kCodeLanes, std::uint16_t{0xffff});
-    std::fill_n(ranges.greatest, kCodeLanes, std::uint16_t{0});
-    std::fill_n(ranges.least_known_less_one, kCodeLanes, std::uint16_t{0xffff});
+    std::fill_n(ranges.least, kCodeColumns, std::uint16_t{0xffff});
+    std::fill_n(ranges.greatest, kCodeColumns, std::uint16_t{0});
+    std::fill_n(ranges.least_known_less_one, kCodeColumns, std::uint16_t{0xffff});
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint16_t* const row = codes + records[i].row * stride;
-        for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
-            const std::uint16_t code = lane < n_columns ? row[columns[lane]] : std::uint16_t{0};
-            out[i * kCodeLanes + lane] = code;
-            ranges.least[lane] = std::min(ranges.least[lane], code);
-            ranges.greatest[lane] = std::max(ranges.greatest[lane], code);
-            ranges.least_known_less_one[lane] =
-                std::min(ranges.least_known_less_one[lane], static_cast<std::uint16_t>(code - 1));
+        for (std::size_t k = 0; k < kCodeColumns; ++k) {
+            const std::uint16_t code = k < n_columns ? row[columns[k]] : std::uint16_t{0};
+            out[i * kCodeColumns + k] = code;
+            ranges.least[k] = std::min(ranges.least[k], code);
+            ranges.greatest[k] = std::max(ranges.greatest[k], code);
+            ranges.least_known_less_one[k] =
+                std::min(ranges.least_known_less_one[k], static_cast<std::uint16_t>(code - 1));
         }
     }
 }
 
 void sum_left(const std::uint16_t* codes, const WordRecord* records, std::size_t n, const std::uint16_t* shift,
               const std::uint16_t* last, std::uint64_t* sums) {
-    std::fill_n(sums, kCodeLanes, std::uint64_t{0});
+    std::fill_n(sums, kCodeColumns, std::uint64_t{0});
     for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
-            const auto code = static_cast<std::uint16_t>(codes[i * kCodeLanes + lane] - shift[lane]);
-            sums[lane] += code <= static_cast<std::uint16_t>(last[lane] - shift[lane]) ? records[i].pay : 0;
+        for (std::size_t k = 0; k < kCodeColumns; ++k) {
+            const auto code = static_cast<std::uint16_t>(codes[i * kCodeColumns + k] - shift[k]);
+            sums[k] += code <= static_cast<std::uint16_t>(last[k] - shift[k]) ? records[i].statistic : 0;
         }
 }
 
 void fill_cells(const CodeRows& rows, const WordRecord* records, std::size_t n, const CellColumns& columns,
                 std::uint64_t* cells, std::uint16_t* seen) {
     for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t lane = 0; lane < kCodeLanes; ++lane) {
+        for (std::size_t k = 0; k < kCodeColumns; ++k) {
             const std::uint16_t code =
-                lane < columns.n ? rows.codes[records[i].row * rows.stride + columns.column[lane]] : std::uint16_t{0};
-            seen[i * kCodeLanes + lane] = code;
-            if (lane >= columns.n) continue;
-            const std::uint32_t sum = code + std::uint32_t{columns.add[lane]};
-            const std::uint32_t cell = columns.factor[lane] == 0 ? sum : sum * columns.factor[lane] >> 16;
-            cells[lane * kLaneCells + cell] += records[i].pay;
+                k < columns.n ? rows.codes[records[i].row * rows.stride + columns.column[k]] : std::uint16_t{0};
+            seen[i * kCodeColumns + k] = code;
+            if (k >= columns.n) continue;
+            const std::uint32_t sum = code + std::uint32_t{columns.add[k]};
+            const std::uint32_t cell = columns.factor[k] == 0 ? sum : sum * columns.factor[k] >> 16;
+            cells[k * kColumnCells + cell] += records[i].statistic;
         }
 }
 
-std::size_t part_words(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
+std::size_t partition(WordRecord* records, std::size_t n, const RecordCodes& codes, WordRecord* right) {
     WordRecord* left = records;
     for (std::size_t i = 0; i < n; ++i) {
         const bool goes_left = codes.goes_left(i);
@@ -91,7 +91,7 @@ WordKernels word_kernels() {
             .sum_left = sum_left,
             .fill_cells = fill_cells,
             .scan = scan_words,
-            .partition = part_words,
+            .partition = partition,
             .square_scores = square_scores};
 }
 

@@ -216,7 +216,7 @@ void round_pairs(const float* gradient, const float* hessian, std::size_t n, Row
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint32_t bits = hash_of_row(first_row + static_cast<std::uint32_t>(i), salt);
             const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
-            out[i] = make_pair(floor_of(gradient[i] * gradient_scale + up), 1);
+            out[i] = make_gradient_pair(floor_of(gradient[i] * gradient_scale + up), 1);
         }
         return;
     }
@@ -226,6 +226,6 @@ void round_pairs(const float* gradient, const float* hessian, std::size_t n, Row
         const float up_too = static_cast<float>(static_cast<std::int32_t>(bits & 0xffffu)) * 0x1.0p-16f;
         const std::int32_t g = floor_of(gradient[i] * gradient_scale + up);
         const std::int32_t h = floor_of(hessian[i] * hessian_scale + up_too);
-        out[i] = make_pair(g, static_cast<std::uint32_t>(h));
+        out[i] = make_gradient_pair(g, static_cast<std::uint32_t>(h));
     }
 }

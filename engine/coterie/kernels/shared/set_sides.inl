@@ -4,10 +4,10 @@
 // Included inside a namespace of the table, behind these.
 
 // The rows of a word that are of the second class.
-RowSet second_of(const SetPays& pays, std::size_t word) {
+RowSet second_of(const SetWeights& weights, std::size_t word) {
     const std::size_t first = kSetRows * word;
-    if (pays.second <= first) return ~RowSet{0};
-    return pays.second - first < kSetRows ? ~RowSet{0} << (pays.second - first) : 0;
+    if (weights.second <= first) return ~RowSet{0};
+    return weights.second - first < kSetRows ? ~RowSet{0} << (weights.second - first) : 0;
 }
 
 // Calls visit(word, rows that go left), and returns how many there are.
@@ -23,62 +23,62 @@ std::uint64_t for_left(const Cut& cut, const std::uint16_t* column, const RowSet
     return n;
 }
 
-std::uint64_t weight_of_rows(const SetPays& pays, std::size_t n_words, std::size_t word, RowSet rows) {
+std::uint64_t weight_of_rows(const SetWeights& weights, std::size_t n_words, std::size_t word, RowSet rows) {
     std::uint64_t weight = 0;
-    for (std::size_t bit = 0, at = word; bit < pays.n_bits; ++bit, at += n_words)
-        weight += count(rows & pays.weight[at]) << bit;
+    for (std::size_t bit = 0, at = word; bit < weights.n_bits; ++bit, at += n_words)
+        weight += count(rows & weights.weight[at]) << bit;
     return weight;
 }
 
-std::uint64_t pay_of_word(const SetPays& pays, RowSet second, RowSet rows) {
-    if (pays.n_bits == 0) return count(rows & second) << 32 | count(rows);
-    return weight_of_rows(pays, 1, 0, rows & second) << 32 | weight_of_rows(pays, 1, 0, rows);
+std::uint64_t statistic_of_word(const SetWeights& weights, RowSet second, RowSet rows) {
+    if (weights.n_bits == 0) return count(rows & second) << 32 | count(rows);
+    return weight_of_rows(weights, 1, 0, rows & second) << 32 | weight_of_rows(weights, 1, 0, rows);
 }
 
-void sum_set(const TurnedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-             const SetCuts& cuts, const SetPays& pays, SetSums& sums, RowSet* left) {
+void sum_left(const TransposedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
+             const SetCuts& cuts, const SetWeights& weights, SetSums& sums, RowSet* left) {
     const std::size_t n_words = codes.n_words;
     if (n_words == 1) {
-        const RowSet second = second_of(pays, 0);
-        for (std::size_t lane = 0; lane < n_columns; ++lane) {
-            const Cut cut(cuts.shift[lane], cuts.last[lane]);
-            const RowSet own = cut.left_of(codes.column[columns[lane]]) & set[0];
-            sums.n_rows[lane] = static_cast<std::uint32_t>(count(own));
-            sums.pay[lane] = pay_of_word(pays, second, own);
-            if (left != nullptr) left[lane] = own;
+        const RowSet second = second_of(weights, 0);
+        for (std::size_t k = 0; k < n_columns; ++k) {
+            const Cut cut(cuts.shift[k], cuts.last[k]);
+            const RowSet own = cut.left_of(codes.column[columns[k]]) & set[0];
+            sums.n_rows[k] = static_cast<std::uint32_t>(count(own));
+            sums.statistic[k] = statistic_of_word(weights, second, own);
+            if (left != nullptr) left[k] = own;
         }
         return;
     }
-    const std::size_t middle = std::min(pays.second / kSetRows, n_words - 1);  // the word with rows of both classes
-    for (std::size_t lane = 0; lane < n_columns; ++lane) {
-        const std::uint16_t* const column = codes.column[columns[lane]];
-        const Cut cut(cuts.shift[lane], cuts.last[lane]);
+    const std::size_t middle = std::min(weights.second / kSetRows, n_words - 1);  // the word with rows of both classes
+    for (std::size_t k = 0; k < n_columns; ++k) {
+        const std::uint16_t* const column = codes.column[columns[k]];
+        const Cut cut(cuts.shift[k], cuts.last[k]);
         std::uint64_t all = 0;
         std::uint64_t second = 0;
         std::uint64_t n = 0;
         const auto keep = [&](std::size_t word, RowSet own) {
-            if (left != nullptr) left[lane * n_words + word] = own;
+            if (left != nullptr) left[k * n_words + word] = own;
         };
-        if (pays.n_bits == 0) {
+        if (weights.n_bits == 0) {
             const std::uint64_t before = for_left(cut, column, set, 0, middle, keep);
             n = before + for_left(cut, column, set, middle, n_words, [&](std::size_t word, RowSet own) {
                     keep(word, own);
-                    second += count(own & (word == middle ? second_of(pays, word) : ~RowSet{0}));
+                    second += count(own & (word == middle ? second_of(weights, word) : ~RowSet{0}));
                 });
             all = n;
         } else {
             n = for_left(cut, column, set, 0, n_words, [&](std::size_t word, RowSet own) {
                 keep(word, own);
-                all += weight_of_rows(pays, n_words, word, own);
-                second += weight_of_rows(pays, n_words, word, own & second_of(pays, word));
+                all += weight_of_rows(weights, n_words, word, own);
+                second += weight_of_rows(weights, n_words, word, own & second_of(weights, word));
             });
         }
-        sums.pay[lane] = second << 32 | all;
-        sums.n_rows[lane] = static_cast<std::uint32_t>(n);
+        sums.statistic[k] = second << 32 | all;
+        sums.n_rows[k] = static_cast<std::uint32_t>(n);
     }
 }
 
-void part_set(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
+void partition(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
               RowSet* left) {
     const Cut cut(shift, last);
     for (std::size_t word = 0; word < n_words; ++word) {

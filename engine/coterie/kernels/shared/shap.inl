@@ -169,7 +169,7 @@ void shap_row(const ShapTree& tree, const std::uint8_t* ways, double* scratch, d
 
 // Leaf by leaf: of each feature on its path, what it does to the product of the others; then all pairs.
 template <std::size_t kPoints>
-void add_shap_pairs(const ShapTree& tree, const std::uint8_t* ways, double* scratch, double* sums) {
+void add_shap_interactions(const ShapTree& tree, const std::uint8_t* ways, double* scratch, double* sums) {
     double* const product = scratch;
     double* const parts = scratch + tree.n_nodes * kPoints;
     if (tree.ratio != nullptr)
@@ -210,11 +210,11 @@ void add_shap_pairs(const ShapTree& tree, const std::uint8_t* ways, double* scra
     }
 }
 
-void shap_pairs(const ShapTree& tree, const std::uint8_t* ways, double* scratch, double* sums) {
+void shap_interactions(const ShapTree& tree, const std::uint8_t* ways, double* scratch, double* sums) {
     switch (tree.points.n) {
-        case 4: return add_shap_pairs<4>(tree, ways, scratch, sums);
-        case 8: return add_shap_pairs<8>(tree, ways, scratch, sums);
-        case 16: return add_shap_pairs<16>(tree, ways, scratch, sums);
-        default: return add_shap_pairs<32>(tree, ways, scratch, sums);
+        case 4: return add_shap_interactions<4>(tree, ways, scratch, sums);
+        case 8: return add_shap_interactions<8>(tree, ways, scratch, sums);
+        case 16: return add_shap_interactions<16>(tree, ways, scratch, sums);
+        default: return add_shap_interactions<32>(tree, ways, scratch, sums);
     }
 }
