@@ -91,6 +91,8 @@ void bind_growth(nb::module_& m) {
         .def_rw("linear_l2", &GrowOptions::linear_l2, "Makes slopes less steep; unit: the variance of a feature.")
         .def_rw("learning_rate", &GrowOptions::learning_rate)
         .def_rw("value_unit", &GrowOptions::value_unit, "The tree's values are its steps times this.")
+        .def_rw("histogram_bytes", &GrowOptions::histogram_bytes,
+                "Memory for the histograms of open leaves; 0: COTERIE_HISTOGRAM_MEMORY, or an eighth of the machine's.")
         .def_rw("monotone", &GrowOptions::monotone, "1, -1 or 0 per feature; empty: all free.")
         .def_rw("interaction_sets", &GrowOptions::interaction_sets);
 

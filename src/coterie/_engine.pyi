@@ -330,6 +330,15 @@ class GrowOptions:
     def value_unit(self, arg: float, /) -> None: ...
 
     @property
+    def histogram_bytes(self) -> int:
+        """
+        Memory for the histograms of open leaves; 0: COTERIE_HISTOGRAM_MEMORY, or an eighth of the machine's.
+        """
+
+    @histogram_bytes.setter
+    def histogram_bytes(self, arg: int, /) -> None: ...
+
+    @property
     def monotone(self) -> list[int]:
         """1, -1 or 0 per feature; empty: all free."""
 

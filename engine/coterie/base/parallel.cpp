@@ -1,5 +1,6 @@
 #include "coterie/base/parallel.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -175,27 +176,46 @@ private:
     int n_helpers_ = 0;
 };
 
-std::atomic<Pool*> the_pool{nullptr};
-std::mutex making_the_pool;
+// A pool serves one caller at a time; callers at the same time have one each.
+constexpr std::size_t kMostPools = 4;
+std::array<std::atomic<Pool*>, kMostPools> the_pools{};
+std::mutex making_a_pool;
+std::atomic<int> n_callers{0};  // inside run_chunks
 
-// The child of a fork has one thread and a copy of locks in an unknown state: it forgets the parent's pool,
-// whose memory is left alone on purpose, and starts anew.
-void forget_the_pool() {
-    the_pool.store(nullptr);
-    new (&making_the_pool) std::mutex;
+class Caller {
+public:
+    Caller() : n_(n_callers.fetch_add(1, std::memory_order_relaxed) + 1) {}
+    ~Caller() { n_callers.fetch_sub(1, std::memory_order_relaxed); }
+    Caller(const Caller&) = delete;
+    Caller& operator=(const Caller&) = delete;
+
+    /// This caller's share of so many threads.
+    int share_of(int n_threads) const { return std::max(1, n_threads / n_); }
+
+private:
+    int n_;
+};
+
+// The child of a fork has one thread and a copy of locks in an unknown state: it forgets the parent's
+// pools, whose memory is left alone on purpose, and starts anew.
+void forget_the_pools() {
+    for (std::atomic<Pool*>& pool : the_pools) pool.store(nullptr);
+    new (&making_a_pool) std::mutex;
+    n_callers.store(0);
     inside_a_chunk = false;
 }
 
-Pool& pool() {
-    if (Pool* existing = the_pool.load(std::memory_order_acquire)) return *existing;
-    const std::lock_guard hold(making_the_pool);
-    if (Pool* existing = the_pool.load(std::memory_order_acquire)) return *existing;
+Pool& pool(std::size_t which) {
+    std::atomic<Pool*>& place = the_pools[which];
+    if (Pool* existing = place.load(std::memory_order_acquire)) return *existing;
+    const std::lock_guard hold(making_a_pool);
+    if (Pool* existing = place.load(std::memory_order_acquire)) return *existing;
 #if defined(__linux__) || defined(__APPLE__)
-    static const int registered = pthread_atfork(nullptr, nullptr, forget_the_pool);
+    static const int registered = pthread_atfork(nullptr, nullptr, forget_the_pools);
     static_cast<void>(registered);
 #endif
     auto* fresh = std::make_unique<Pool>().release();  // lives as long as the process: helpers never end
-    the_pool.store(fresh, std::memory_order_release);
+    place.store(fresh, std::memory_order_release);
     return *fresh;
 }
 
@@ -239,15 +259,17 @@ int usable_threads(int requested) {
 
 void run_chunks(std::size_t n_chunks, int n_threads, Sharing sharing, ChunkTask task) {
     if (!inside_a_chunk && n_threads > 1 && n_chunks > 1) {
-        const std::size_t n_working = std::min(n_chunks, static_cast<std::size_t>(n_threads));
+        const Caller caller;
+        const std::size_t n_working = std::min(n_chunks, static_cast<std::size_t>(caller.share_of(n_threads)));
         Job job{.task = task,
                 .left = Homes(n_chunks, sharing == Sharing::by_homes ? n_working : 1),
                 .failure_lock = {},
                 .failure = {}};
-        if (pool().run(job, static_cast<int>(n_working) - 1)) {
-            if (job.failure) std::rethrow_exception(job.failure);
-            return;
-        }
+        for (std::size_t which = 0; which < kMostPools && n_working > 1; ++which)
+            if (pool(which).run(job, static_cast<int>(n_working) - 1)) {
+                if (job.failure) std::rethrow_exception(job.failure);
+                return;
+            }
     }
     for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) task(chunk);
 }

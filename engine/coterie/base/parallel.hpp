@@ -10,7 +10,8 @@
 //            its home takes what is left of others', from the end
 // Promises
 //   - A fork leaves the child without helpers, and the child makes its own when it needs them.
-//   - Calls from inside a chunk, and calls while another thread has the pool, run on the calling thread alone.
+//   - Calls from inside a chunk run on the calling thread alone.
+//   - Callers at the same time share the threads: each of two has half of those that it asks for.
 //   - The first exception thrown by a chunk reaches the caller.
 #pragma once
 

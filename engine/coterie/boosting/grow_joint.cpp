@@ -44,7 +44,7 @@ JointGrower::JointGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions
       partition_(*matrix_, n_threads_),
       rules_(*matrix_, layout_, options_),
       search_(*matrix_, layout_, rules_, partition_),
-      pool_(layout_.n_cells(), units_.size()),
+      pool_(layout_.n_cells(), units_.size(), options_.histogram_bytes),
       router_(*matrix_) {
     check_options(options_, matrix_->n_features());
     require(!units_.empty() && units_.size() < 65'536, "A joint tree has at least one output, and fewer than 65536.");
@@ -75,15 +75,16 @@ Tree JointGrower::grow_splits(StopRequest& stop) {
     TreeBuilder builder;
     LeafQueue queue(options_);
     const auto offer = [&](OpenLeaf leaf) {
-        if (leaf.slot < 0) return;
         if (leaf.split.gain > options_.min_gain) return queue.push(std::move(leaf));
-        pool_.release(leaf.slot);
+        if (leaf.slot >= 0) pool_.release(leaf.slot);
     };
     offer(make_root(builder));
     while (queue.may_split()) {
         stop.check();
         const bool last = queue.last_split();
         OpenLeaf leaf = queue.pop();
+        const std::size_t n_needed = last ? 0 : leaf.slot >= 0 ? 1 : 2;
+        while (pool_.n_spare() < n_needed) pool_.release(queue.drop_last_histogram(leaf));
         for (OpenLeaf& child : split(leaf, builder, last)) offer(std::move(child));
     }
     Tree tree = builder.finish();
@@ -212,6 +213,14 @@ NodeRows JointGrower::rows_of(const RowRange& range, std::size_t output) {
     return {.records = records_.data(), .pairs = nullptr, .n = range.n, .counted = facts_.counted};
 }
 
+Cell JointGrower::total_of(const RowRange& range, std::size_t output) {
+    const NodeRows rows = rows_of(range, output);
+    Cell total = 0;
+    for (const Record record : std::span(rows.records, rows.n))
+        total += facts_.counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
+    return total;
+}
+
 void JointGrower::build(const RowRange& range, int slot) {
     for (std::size_t k = 0; k < n_outputs(); ++k) histograms_.build(rows_of(range, k), pool_.cells(slot, k));
 }
@@ -238,7 +247,8 @@ std::array<OpenLeaf, 2> JointGrower::split(OpenLeaf& leaf, TreeBuilder& builder,
     for (std::uint32_t side = 0; side < 2; ++side) children[side].node = first + side;
     set_totals(leaf, children);
     if (!last) find_child_splits(leaf, children);
-    if (std::ranges::none_of(children, [&](const OpenLeaf& child) { return child.slot == leaf.slot; }))
+    if (leaf.slot >= 0 &&
+        std::ranges::none_of(children, [&](const OpenLeaf& child) { return child.slot == leaf.slot; }))
         pool_.release(leaf.slot);
     return children;
 }
@@ -246,9 +256,8 @@ std::array<OpenLeaf, 2> JointGrower::split(OpenLeaf& leaf, TreeBuilder& builder,
 void JointGrower::set_totals(const OpenLeaf& parent, std::array<OpenLeaf, 2>& children) {
     for (std::size_t k = 0; k < n_outputs(); ++k) {
         OpenLeaf view;
-        view.total = parent.output_totals[k];
-        view.bounds = parent.bounds;
-        const Cell left = search_.own_part(parent.split, {&view, pool_.cells(parent.slot, k)}).left_total;
+        const Cell left = parent.slot >= 0 ? search_.left_total(parent.split, {&view, pool_.cells(parent.slot, k)})
+                                           : total_of(children[0].rows, k);
         children[0].output_totals.push_back(left);
         children[1].output_totals.push_back(parent.output_totals[k] - left);
     }
@@ -263,9 +272,14 @@ void JointGrower::find_child_splits(OpenLeaf& parent, std::array<OpenLeaf, 2>& c
     OpenLeaf& small = children[children[0].rows.n <= children[1].rows.n ? 0 : 1];
     OpenLeaf& large = &small == &children[0] ? children[1] : children[0];
     if (!small.splittable && !large.splittable) return;
+    const bool subtract = parent.slot >= 0 && large.splittable;
     const int slot = pool_.acquire();
-    build(small.rows, slot);
-    if (large.splittable) {
+    if (small.splittable || subtract) build(small.rows, slot);
+    if (large.splittable && !subtract) {
+        large.slot = pool_.acquire();
+        build(large.rows, large.slot);
+        find_split(large);
+    } else if (subtract) {
         large.slot = parent.slot;
         for (std::size_t k = 0; k < n_outputs(); ++k)
             kernels().split.subtract(pool_.cells(large.slot, k), pool_.cells(slot, k), layout_.n_cells());

@@ -51,6 +51,9 @@ public:
 
     std::size_t n_outputs() const { return units_.size(); }
 
+    /// Memory that histograms have now; it is kept for the next tree.
+    std::size_t histogram_bytes() const { return pool_.n_bytes(); }
+
 private:
     void choose_rows(const JointDerivatives& derivatives, std::uint64_t seed, const RowSampling& sampling);
     void draw(const JointDerivatives& derivatives, std::uint64_t seed, const RowSampling& sampling);
@@ -62,6 +65,7 @@ private:
     void find_child_splits(OpenLeaf& parent, std::array<OpenLeaf, 2>& children);
     void find_split(OpenLeaf& leaf);
     NodeRows rows_of(const RowRange& range, std::size_t output);
+    Cell total_of(const RowRange& range, std::size_t output);
     void build(const RowRange& range, int slot);
     void sum_leaves(const JointDerivatives& derivatives, Tree& tree);
     std::vector<Tree> with_values(const Tree& tree);

@@ -19,30 +19,36 @@ std::vector<OpenLeaf*> leaves_to_prepare(LeafQueue& queue, const LeafSplitter& s
     const std::size_t most = kLeavesPerThread * static_cast<std::size_t>(splitter.n_threads());
     std::vector<OpenLeaf*> leaves =
         queue.next(most, [&](const OpenLeaf& leaf) { return !leaf.children && is_small(leaf); });
-    std::size_t work = splitter.work_of(*front);
-    for (const OpenLeaf* leaf : leaves) work += splitter.work_of(*leaf);
-    if (work < kBatchWork) return {front};
+    std::size_t work = splitter.work_of(*front), n_slots = 0;
+    for (const OpenLeaf* leaf : leaves) {
+        work += splitter.work_of(*leaf);
+        n_slots += LeafSplitter::slots_for(*leaf);
+    }
+    if (work < kBatchWork || n_slots > splitter.pool().n_spare()) return {front};
     return leaves;
 }
 
 // One leaf with all threads. The last split of a tree needs no histograms.
-void prepare_one(OpenLeaf& leaf, bool last, double least_gain, LeafSplitter& splitter) {
+void prepare_one(OpenLeaf& leaf, LeafQueue& queue, double least_gain, LeafSplitter& splitter) {
     const int n_threads = splitter.threads_for(leaf);
     Scratch& scratch = splitter.scratches(1)[0];
-    splitter.partition(leaf, scratch, n_threads);
-    const int slot = splitter.pool().acquire();
-    if (!last) splitter.find_child_splits(leaf, slot, least_gain, scratch, n_threads);
-    splitter.release_unused(leaf, slot);
+    splitter.partition(leaf, true, scratch, n_threads);
+    if (queue.last_split()) return splitter.release_unused(leaf, {});
+    while (splitter.pool().n_spare() < LeafSplitter::slots_for(leaf))
+        splitter.pool().release(queue.drop_last_histogram(leaf));
+    const FreeSlots slots = splitter.acquire_slots(leaf);
+    splitter.find_child_splits(leaf, slots, least_gain, scratch, n_threads);
+    splitter.release_unused(leaf, slots);
 }
 
 // Several leaves with one thread each, the largest first.
 void prepare_several(std::vector<OpenLeaf*> leaves, double least_gain, LeafSplitter& splitter) {
     std::ranges::sort(leaves, [](const OpenLeaf* a, const OpenLeaf* b) { return a->rows.n > b->rows.n; });
     const std::span<Scratch> scratches = splitter.scratches(leaves.size());
-    std::vector<int> slots;
-    for (std::size_t i = 0; i < leaves.size(); ++i) slots.push_back(splitter.pool().acquire());
+    std::vector<FreeSlots> slots;
+    for (const OpenLeaf* leaf : leaves) slots.push_back(splitter.acquire_slots(*leaf));
     parallel_for(leaves.size(), splitter.n_threads(), [&](std::size_t i) {
-        splitter.partition(*leaves[i], scratches[i], 1);
+        splitter.partition(*leaves[i], true, scratches[i], 1);
         splitter.find_child_splits(*leaves[i], slots[i], least_gain, scratches[i], 1);
     });
     for (std::size_t i = 0; i < leaves.size(); ++i) splitter.release_unused(*leaves[i], slots[i]);
@@ -52,7 +58,7 @@ void prepare_next(LeafQueue& queue, LeafSplitter& splitter) {
     const double least_gain = queue.least_useful_gain();
     std::vector<OpenLeaf*> leaves = leaves_to_prepare(queue, splitter);
     if (leaves.size() == 1)
-        prepare_one(*leaves[0], queue.last_split(), least_gain, splitter);
+        prepare_one(*leaves[0], queue, least_gain, splitter);
     else
         prepare_several(std::move(leaves), least_gain, splitter);
 }
@@ -64,7 +70,7 @@ void grow_leafwise(OpenLeaf root, LeafSplitter& splitter, GrowingTree& tree, Sto
     splitter.find_split(root);
     LeafQueue queue(splitter.options());
     const auto offer = [&](OpenLeaf leaf) {
-        if (leaf.splittable && leaf.slot >= 0 && leaf.split.gain > min_gain) return queue.push(std::move(leaf));
+        if (leaf.split.gain > min_gain) return queue.push(std::move(leaf));
         if (leaf.slot >= 0) splitter.pool().release(leaf.slot);
         tree.finish(leaf);
     };

@@ -7,23 +7,64 @@
 namespace coterie {
 namespace {
 
+constexpr std::size_t kKeptSpare = 1;  // slots that no leaf keeps, for histograms that are built again and again
+
+// The histograms of a level's leaves that can be split. One that there is no slot for is built when it is looked at,
+// and forgotten.
+class LevelCells {
+public:
+    LevelCells(std::span<OpenLeaf> level, LeafSplitter& splitter) : splitter_(splitter) {
+        HistogramPool& pool = splitter.pool();
+        for (OpenLeaf& leaf : level) {
+            if (!leaf.splittable) continue;
+            if (leaf.slot < 0 && pool.n_spare() > kKeptSpare) {
+                leaf.slot = pool.acquire();
+                splitter.build(leaf, pool.cells(leaf.slot));
+            }
+            leaves_.push_back({&leaf, leaf.slot >= 0 ? pool.cells(leaf.slot) : nullptr});
+        }
+        if (std::ranges::any_of(leaves_, [](const LeafCells& leaf) { return leaf.cells == nullptr; }))
+            slot_ = pool.acquire();
+    }
+    ~LevelCells() {
+        if (slot_ >= 0) splitter_.pool().release(slot_);
+    }
+    LevelCells(const LevelCells&) = delete;
+    LevelCells& operator=(const LevelCells&) = delete;
+
+    std::span<const LeafCells> leaves() const { return leaves_; }
+    const Cell* build(std::size_t k) {
+        splitter_.build(*leaves_[k].leaf, splitter_.pool().cells(slot_));
+        return splitter_.pool().cells(slot_);
+    }
+
+private:
+    LeafSplitter& splitter_;
+    std::vector<LeafCells> leaves_;
+    int slot_ = -1;
+};
+
 void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, LeafSplitter& splitter, Scratch& scratch,
                 int n_threads) {
+    const SharedSplitSearch& search = splitter.shared_search();
+    const bool has_cells = leaf.slot >= 0;
     leaf.split = shared;
     leaf.split.gain = 0;
-    if (leaf.slot >= 0)
-        leaf.split = splitter.shared_search().own_part(shared, {&leaf, splitter.pool().cells(leaf.slot)});
-    splitter.partition(leaf, scratch, n_threads);
+    if (has_cells) leaf.split.left_total = search.left_total(shared, {&leaf, splitter.pool().cells(leaf.slot)});
+    splitter.partition(leaf, has_cells, scratch, n_threads);
     const std::array<OpenLeaf, 2>& children = *leaf.children;
     const std::size_t fewest = std::min(children[0].rows.n, children[1].rows.n);
-    if (fewest < splitter.options().min_samples_leaf) leaf.split.gain = 0;
-    if (free_slot >= 0) splitter.build_children(leaf, free_slot, n_threads);
+    if (leaf.splittable && fewest >= splitter.options().min_samples_leaf)
+        leaf.split.gain = search.gain_of(shared, leaf, children[0].total);
+    if (has_cells && free_slot >= 0) splitter.build_children(leaf, free_slot, n_threads);
 }
 
 // Large leaves one after the other with all threads, then the small ones, a thread each.
 void split_level(std::span<OpenLeaf> level, const Split& shared, bool last, LeafSplitter& splitter) {
+    HistogramPool& pool = splitter.pool();
     std::vector<int> slots;
-    for (const OpenLeaf& leaf : level) slots.push_back(leaf.slot >= 0 && !last ? splitter.pool().acquire() : -1);
+    for (const OpenLeaf& leaf : level)
+        slots.push_back(leaf.slot >= 0 && !last && pool.n_spare() > kKeptSpare ? pool.acquire() : -1);
     const std::span<Scratch> scratches = splitter.scratches(level.size());
     std::vector<std::size_t> small;
     std::size_t work = 0;
@@ -38,7 +79,21 @@ void split_level(std::span<OpenLeaf> level, const Split& shared, bool last, Leaf
     parallel_for(small.size(), work < 2 * LeafSplitter::kParallelWork ? 1 : splitter.n_threads(), [&](std::size_t k) {
         split_leaf(level[small[k]], shared, slots[small[k]], splitter, scratches[small[k]], 1);
     });
-    for (std::size_t i = 0; i < level.size(); ++i) splitter.release_unused(level[i], slots[i]);
+    for (std::size_t i = 0; i < level.size(); ++i) splitter.release_unused(level[i], {.small = slots[i]});
+}
+
+Split find_shared_split(std::span<OpenLeaf> level, OpenLeaf& all, LeafSplitter& splitter) {
+    LevelCells cells(level, splitter);
+    if (cells.leaves().empty()) return {};
+    const LeafCells whole[] = {{&all, splitter.pool().cells(all.slot)}};
+    const double category_cost[] = {splitter.facts().noise};
+    const auto build = [&](std::size_t k) { return cells.build(k); };
+    return splitter.shared_search().find({.leaves = cells.leaves(),
+                                          .first = level[0],
+                                          .sorters = whole,
+                                          .category_costs = category_cost,
+                                          .build = build},
+                                         splitter.scratches(1)[0], splitter.n_threads());
 }
 
 }  // namespace
@@ -59,15 +114,7 @@ void grow_oblivious(OpenLeaf root, LeafSplitter& splitter, GrowingTree& tree, St
     level.push_back(std::move(root));
     for (std::uint32_t depth = 0; depth < max_depth; ++depth) {
         stop.check();
-        std::vector<LeafCells> gaining;
-        for (OpenLeaf& leaf : level)
-            if (leaf.slot >= 0) gaining.push_back({&leaf, pool.cells(leaf.slot)});
-        if (gaining.empty()) break;
-        const LeafCells whole[] = {{&all, pool.cells(all.slot)}};
-        const double category_cost[] = {splitter.facts().noise};
-        const Split shared = splitter.shared_search().find(
-            {.leaves = gaining, .first = level[0], .sorters = whole, .category_costs = category_cost},
-            splitter.scratches(1)[0], splitter.n_threads());
+        const Split shared = find_shared_split(level, all, splitter);
         if (!(shared.gain > splitter.options().min_gain)) break;
         split_level(level, shared, depth + 1 == max_depth, splitter);
         std::vector<OpenLeaf> next;

@@ -38,6 +38,9 @@ public:
     /// Adds the predictions of the tree grown last to the scores of all rows, also of those that took no part.
     void add_predictions(std::span<float> scores) const;
 
+    /// Memory that histograms have now; it is kept for the next tree.
+    std::size_t histogram_bytes() const { return splitter_.pool().n_bytes(); }
+
 private:
     TreeFacts choose_rows(std::uint64_t seed, const RowSampling& sampling);
     void set_values(Tree& tree);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
+
+#include "coterie/base/error.hpp"
 
 namespace coterie {
 
@@ -35,6 +38,19 @@ double LeafQueue::least_useful_gain() const {
     const auto last_split = gains.begin() + static_cast<std::ptrdiff_t>(n_splits_left_ - 1);
     std::ranges::nth_element(gains, last_split, std::greater{});
     return std::max(min_gain_, *last_split);
+}
+
+int LeafQueue::drop_last_histogram(const OpenLeaf& kept) {
+    OpenLeaf* last = nullptr;
+    const auto look_at = [&](OpenLeaf& leaf) {
+        if (leaf.slot >= 0 && &leaf != &kept && (last == nullptr || later(leaf, *last))) last = &leaf;
+    };
+    for (OpenLeaf& leaf : heap_) {
+        look_at(leaf);
+        if (leaf.children) std::ranges::for_each(*leaf.children, look_at);
+    }
+    require(last != nullptr, "No leaf has a histogram that could be dropped.");
+    return std::exchange(last->slot, -1);
 }
 
 void LeafQueue::keep_first(std::vector<OpenLeaf*>& leaves, std::size_t most) const {

@@ -35,6 +35,10 @@ public:
     /// much, and older leaves come first.
     double least_useful_gain() const;
 
+    /// Takes the histogram of the leaf that comes last of those that have one, and returns its slot. Leaves that are
+    /// prepared and wait for their parents count; `kept` does not, and one must be left.
+    int drop_last_histogram(const OpenLeaf& kept);
+
     /// The next leaf and, of those for which `fits`, up to `most` in all that come next and will very likely be split:
     /// half of the splits that are left are known by now, or nearly so.
     template <class Fits>

@@ -18,6 +18,12 @@ struct BySize {
           large(&small == &children[0] ? children[1] : children[0]) {}
 };
 
+// A histogram that is built from rows.
+struct Built {
+    NodeRows rows;
+    Cell* cells = nullptr;
+};
+
 }  // namespace
 
 LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads)
@@ -26,7 +32,7 @@ LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& option
       n_threads_(n_threads),
       layout_(matrix),
       histograms_(matrix, layout_, n_threads),
-      pool_(layout_.n_cells()),
+      pool_(layout_.n_cells(), 1, options.histogram_bytes),
       partition_(matrix, n_threads),
       rules_(matrix, layout_, options),
       search_(matrix, layout_, rules_, partition_),
@@ -72,18 +78,11 @@ double LeafSplitter::gain_by_chance(std::span<const Pair> pairs, double hessian)
     return static_cast<double>(squares) / hessian;
 }
 
-Cell LeafSplitter::total_of(const RowRange& rows) const {
-    Cell total = 0;
-    for (const Record record : partition_.records(rows))
-        total += facts().counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
-    return total;
-}
-
-void LeafSplitter::partition(OpenLeaf& leaf, Scratch& scratch, int n_threads) {
+void LeafSplitter::partition(OpenLeaf& leaf, bool left_known, Scratch& scratch, int n_threads) {
     const Split& split = leaf.split;
     const BinRule rule = rule_of(split, scratch.rule_table);
     const auto rows = partition_.split(leaf.rows, split.feature, rule, scratch.marks, n_threads);
-    const Cell left_total = leaf.slot >= 0 ? split.left_total : total_of(rows[0]);
+    const Cell left_total = left_known ? split.left_total : partition_.total(rows[0], facts().counted);
     leaf.children = std::make_unique<std::array<OpenLeaf, 2>>(children_of(leaf, rows, options_));
     std::array<OpenLeaf, 2>& children = *leaf.children;
     children[0].total = left_total;
@@ -104,56 +103,68 @@ void LeafSplitter::bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>&
     (direction > 0 ? children[1].bounds.low : children[1].bounds.high) = middle;
 }
 
-void LeafSplitter::find_child_splits(OpenLeaf& leaf, int free_slot, double least_gain, Scratch& scratch,
+FreeSlots LeafSplitter::acquire_slots(const OpenLeaf& leaf) {
+    const int small = pool_.acquire();
+    return {.small = small, .large = leaf.slot >= 0 ? -1 : pool_.acquire()};
+}
+
+void LeafSplitter::find_child_splits(OpenLeaf& leaf, const FreeSlots& free, double least_gain, Scratch& scratch,
                                      int n_threads) {
     const auto [small, large] = BySize(*leaf.children);
     if (!small.splittable && !large.splittable) return;
+    const bool subtract = leaf.slot >= 0 && large.splittable;
     const NodeRows rows = partition_.rows(small.rows, facts().counted);
-    if (!small.splittable && rows.n * matrix_.lanes().size() < layout_.n_cells()) {
+    if (subtract && !small.splittable && rows.n * matrix_.lanes().size() < layout_.n_cells()) {
         // Fewer rows than cells, and nobody needs their sums: they are taken from their parent's one by one.
         large.slot = leaf.slot;
         histograms_.take_away(rows, pool_.cells(large.slot));
         const LeafCells only[] = {{&large, pool_.cells(large.slot)}};
         return search_.find(only, nullptr, least_gain, scratch, n_threads);
     }
-    // Threads that share few rows meet once: each builds and scans its own tiles.
-    const auto build_tile = [&](std::size_t tile) { histograms_.build_tile(rows, tile, pool_.cells(free_slot)); };
-    const ChunkTask fill(build_tile);
-    const bool by_tiles = n_threads > 1 && !histograms_.shares(rows);
-    if (n_threads == 1)
-        histograms_.build_alone(rows, pool_.cells(free_slot));
-    else if (!by_tiles)
-        histograms_.build(rows, pool_.cells(free_slot));
     std::array<LeafCells, 2> wanted{};
-    std::size_t n = 0;
+    std::size_t n_wanted = 0;
+    std::array<Built, 2> built{};
+    std::size_t n_built = 0;
     if (large.splittable) {
-        large.slot = leaf.slot;
-        wanted[n++] = {&large, pool_.cells(large.slot)};
+        large.slot = subtract ? leaf.slot : free.large;
+        wanted[n_wanted++] = {&large, pool_.cells(large.slot)};
+        if (!subtract) built[n_built++] = {partition_.rows(large.rows, facts().counted), pool_.cells(large.slot)};
     }
     if (small.splittable) {
-        small.slot = free_slot;
-        wanted[n++] = {&small, pool_.cells(small.slot)};
+        small.slot = free.small;
+        wanted[n_wanted++] = {&small, pool_.cells(small.slot)};
     }
-    search_.find(std::span(wanted).first(n), large.splittable ? pool_.cells(free_slot) : nullptr, least_gain, scratch,
+    if (small.splittable || subtract) built[n_built++] = {rows, pool_.cells(free.small)};
+    // Threads that share few rows meet once: each builds and scans its own tiles.
+    const bool by_tiles = n_threads > 1 && !histograms_.shares(built[0].rows);
+    const auto build_tile = [&](std::size_t tile) {
+        for (std::size_t i = 0; i < n_built; ++i) histograms_.build_tile(built[i].rows, tile, built[i].cells);
+    };
+    const ChunkTask fill(build_tile);
+    for (std::size_t i = 0; i < n_built && !by_tiles; ++i) build_on(built[i].rows, built[i].cells, n_threads);
+    search_.find(std::span(wanted).first(n_wanted), subtract ? pool_.cells(free.small) : nullptr, least_gain, scratch,
                  n_threads, by_tiles ? &fill : nullptr);
+}
+
+void LeafSplitter::build_on(const NodeRows& rows, Cell* cells, int n_threads) {
+    if (n_threads > 1)
+        histograms_.build(rows, cells);
+    else
+        histograms_.build_alone(rows, cells);
 }
 
 void LeafSplitter::build_children(OpenLeaf& leaf, int free_slot, int n_threads) {
     const auto [small, large] = BySize(*leaf.children);
     if (!small.splittable && !large.splittable) return;
-    const NodeRows rows = partition_.rows(small.rows, facts().counted);
-    if (n_threads > 1)
-        histograms_.build(rows, pool_.cells(free_slot));
-    else
-        histograms_.build_alone(rows, pool_.cells(free_slot));
+    build_on(partition_.rows(small.rows, facts().counted), pool_.cells(free_slot), n_threads);
     if (small.splittable) small.slot = free_slot;
     if (!large.splittable) return;
     large.slot = leaf.slot;
     kernels().split.subtract(pool_.cells(large.slot), pool_.cells(free_slot), layout_.n_cells());
 }
 
-void LeafSplitter::release_unused(OpenLeaf& leaf, int free_slot) {
-    for (const int slot : {leaf.slot, free_slot})
+void LeafSplitter::release_unused(OpenLeaf& leaf, const FreeSlots& free) {
+    for (const int slot : {leaf.slot, free.small, free.large})
         if (slot >= 0 && std::ranges::none_of(*leaf.children, [&](const auto& child) { return child.slot == slot; }))
             pool_.release(slot);
     leaf.slot = -1;

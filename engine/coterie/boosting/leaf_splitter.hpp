@@ -1,6 +1,7 @@
 // boosting/leaf_splitter.hpp: what splitting a leaf takes: its rows partitioned, and the children's histograms.
 //
-// The smaller child's rows are added up, the larger child keeps what remains of its parent's sums.
+// The smaller child's rows are added up, the larger child keeps what remains of its parent's sums. If the parent lost
+// its histogram, the rows of both are added up.
 #pragma once
 
 #include <span>
@@ -12,6 +13,12 @@
 #include "coterie/histogram/pool.hpp"
 
 namespace coterie {
+
+/// Slots for the histograms of a leaf's children; -1: none.
+struct FreeSlots {
+    int small = -1;
+    int large = -1;  // the parent's is gone
+};
 
 class LeafSplitter {
 public:
@@ -29,19 +36,28 @@ public:
     /// Finds the best split of a leaf that has a histogram.
     void find_split(OpenLeaf& leaf);
 
-    /// Gives the leaf its children, with their rows, sums and limits. The sums that its split sends left are known if
-    /// the split was found in the leaf's own histogram.
-    void partition(OpenLeaf& leaf, Scratch& scratch, int n_threads);
+    /// Gives the leaf its children, with their rows, sums and limits. `left_known`: the split says which sums it sends
+    /// left.
+    void partition(OpenLeaf& leaf, bool left_known, Scratch& scratch, int n_threads);
 
-    /// Builds the histograms of the children that can be split, one of them in `free_slot`, and finds their best
-    /// splits; those that gain no more than `least_gain` may be found or not.
-    void find_child_splits(OpenLeaf& leaf, int free_slot, double least_gain, Scratch& scratch, int n_threads);
+    /// How many slots the children's histograms take besides that of the leaf.
+    static std::size_t slots_for(const OpenLeaf& leaf) { return leaf.slot >= 0 ? 1 : 2; }
+    FreeSlots acquire_slots(const OpenLeaf& leaf);
 
-    /// Only builds the histograms of the children that can be split.
+    /// Builds the histograms of the children that can be split, and finds their best splits; those that gain no more
+    /// than `least_gain` may be found or not.
+    void find_child_splits(OpenLeaf& leaf, const FreeSlots& free, double least_gain, Scratch& scratch, int n_threads);
+
+    /// Only builds the histograms of the children that can be split, of a leaf that has one.
     void build_children(OpenLeaf& leaf, int free_slot, int n_threads);
 
-    /// Releases the leaf's histogram and `free_slot`, unless a child has them now.
-    void release_unused(OpenLeaf& leaf, int free_slot);
+    /// Builds the histogram of a leaf from its rows.
+    void build(const OpenLeaf& leaf, Cell* cells) {
+        histograms_.build(partition_.rows(leaf.rows, facts().counted), cells);
+    }
+
+    /// Releases the leaf's histogram and the free slots, unless a child has them now.
+    void release_unused(OpenLeaf& leaf, const FreeSlots& free);
 
     std::size_t work_of(const OpenLeaf& leaf) const {
         return leaf.rows.n * matrix_.lanes().size() / 2 + 2 * layout_.n_cells();
@@ -54,6 +70,7 @@ public:
     const RowPartition& rows() const { return partition_; }
     const SharedSplitSearch& shared_search() const { return shared_search_; }
     HistogramPool& pool() { return pool_; }
+    const HistogramPool& pool() const { return pool_; }
     std::size_t n_cells() const { return layout_.n_cells(); }
 
     /// So many scratches, one for each leaf that is worked on at the same time.
@@ -61,7 +78,7 @@ public:
 
 private:
     double gain_by_chance(std::span<const Pair> pairs, double hessian) const;
-    Cell total_of(const RowRange& rows) const;
+    void build_on(const NodeRows& rows, Cell* cells, int n_threads);
     void bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>& children) const;
 
     const BinnedMatrix& matrix_;

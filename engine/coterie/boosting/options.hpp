@@ -40,6 +40,8 @@ struct GrowOptions {
     double learning_rate = 1.0;           // every leaf takes this share of its step
     double value_unit = 1.0;              // values of the tree are steps times this; scores are not
 
+    std::size_t histogram_bytes = 0;  // memory for histograms of open leaves; 0: see default_histogram_bytes()
+
     std::vector<std::int8_t> monotone;  // per feature: 1 increasing, -1 decreasing, 0 free; empty: all free
     std::vector<std::vector<FeatureIndex>> interaction_sets;  // a path stays inside one of them; empty: no limit
 };

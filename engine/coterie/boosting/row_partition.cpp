@@ -64,6 +64,23 @@ std::vector<std::uint32_t> RowPartition::count_bins(const RowRange& range, Featu
     return counts;
 }
 
+void RowPartition::sum_bins(const RowRange& range, FeatureIndex feature, bool counted, std::span<Cell> cells) const {
+    std::ranges::fill(cells, Cell{0});
+    const auto widened = [&](Pair pair) { return counted ? widen<true>(pair) : widen<false>(pair); };
+    const Bin* const column = matrix_.column(feature);
+    if (range.implicit)
+        for (std::size_t row = 0; row < range.n; ++row) cells[column[row]] += widened(pairs_[row]);
+    else
+        for (const Record record : records(range)) cells[column[row_of(record)]] += widened(pair_of(record));
+}
+
+Cell RowPartition::total(const RowRange& range, bool counted) const {
+    Cell total = 0;
+    for (const Record record : records(range))
+        total += counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
+    return total;
+}
+
 std::array<RowRange, 2> RowPartition::split(const RowRange& range, FeatureIndex feature, const BinRule& rule,
                                             Marks& marks, int n_threads) {
     const std::size_t n_left = mark(range, feature, rule, marks, n_threads);

@@ -50,6 +50,12 @@ public:
     /// How many rows of the node are in each bin of the feature.
     std::vector<std::uint32_t> count_bins(const RowRange& range, FeatureIndex feature) const;
 
+    /// The cell of each bin of the feature: what a histogram has, for this feature alone.
+    void sum_bins(const RowRange& range, FeatureIndex feature, bool counted, std::span<Cell> cells) const;
+
+    /// The sums of all rows of a node that has records.
+    Cell total(const RowRange& range, bool counted) const;
+
     /// Splits the node's rows; returns the places of its children. Other nodes may be split at the same time.
     std::array<RowRange, 2> split(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
                                   int n_threads);

@@ -134,8 +134,11 @@ Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int 
     task.ranking.noise *= static_cast<float>(shared.leaves.size());
     scratch.candidates.assign(matrix_.n_features(), {});
     const bool small = layout_.n_cells() * shared.leaves.size() < kCellsPerThread;
-    parallel_for(matrix_.lanes().size(), small ? 1 : n_threads,
-                 [&](std::size_t lane) { sum_lane(static_cast<std::uint32_t>(lane), task, scratch.candidates); });
+    const bool resident = std::ranges::none_of(shared.leaves, [](const auto& leaf) { return leaf.cells == nullptr; });
+    if (resident)
+        sum_at_once(task, small ? 1 : n_threads, scratch.candidates);
+    else
+        sum_one_by_one(task, small ? 1 : n_threads, scratch.candidates);
     std::vector<std::uint8_t> counted(matrix_.n_features(), rules_.facts().counted || rules_.facts().flat_hessian);
     LaneCells room;
     for (;;) {
@@ -152,32 +155,74 @@ Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int 
     }
 }
 
-// The features of a lane together: a fused lane is taken apart once for each leaf.
-void SharedSplitSearch::sum_lane(std::uint32_t lane_index, const Task& task, std::span<Candidate> candidates) const {
+// Calls `each` with the cells and the sums of each allowed feature of a lane: a fused lane is taken apart once.
+template <class Each>
+void SharedSplitSearch::for_features(std::uint32_t lane_index, const Cell* cells, const Task& task,
+                                     std::span<GainSums> sums, Each each) const {
     const Lane& lane = matrix_.lanes()[lane_index];
-    const Ranking& ranking = task.ranking;
-    std::vector<GainSums> sums(lane.features.size());
+    const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
     LaneCells room;
-    const auto add = [&](const Cell* cells, auto&& each) {
-        const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
-        if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
-        for (std::size_t place = 0; place < lane.features.size(); ++place) {
-            const FeatureIndex feature = lane.features[place];
-            if (ranking.allowed.empty() || ranking.allowed[feature])
-                each(feature, lane.fused() ? room.of(place) : lane_cells, sums[place]);
-        }
-    };
-    for (std::size_t k = 0; k < task.sorters.size(); ++k)
-        add(task.shared.sorters[k].cells,
-            [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, task, to); });
-    for (std::size_t k = 0; k < task.tasks.size(); ++k)
-        add(task.shared.leaves[k].cells,
-            [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, task, {}, to); });
-    for (std::size_t place = 0; place < lane.features.size(); ++place) {
-        const FeatureIndex feature = lane.features[place];
-        if (!ranking.allowed.empty() && !ranking.allowed[feature]) continue;
-        candidates[feature] = best_of(sums[place], feature, task);
+    if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
+    for (std::size_t i = 0; i < lane.features.size(); ++i) {
+        const FeatureIndex feature = lane.features[i];
+        if (task.ranking.allowed.empty() || task.ranking.allowed[feature])
+            each(feature, lane.fused() ? room.of(i) : lane_cells, sums[i]);
     }
+}
+
+void SharedSplitSearch::start_lane(std::uint32_t lane, const Task& task, std::span<GainSums> sums) const {
+    for (std::size_t k = 0; k < task.sorters.size(); ++k)
+        for_features(
+            lane, task.shared.sorters[k].cells, task, sums,
+            [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, task, to); });
+}
+
+void SharedSplitSearch::add_lane(std::uint32_t lane, const Cell* cells, std::size_t k, const Task& task,
+                                 std::span<GainSums> sums) const {
+    for_features(lane, cells, task, sums,
+                 [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, task, {}, to); });
+}
+
+void SharedSplitSearch::choose_of_lane(std::uint32_t lane, const Task& task, std::span<const GainSums> sums,
+                                       std::span<Candidate> candidates) const {
+    const std::vector<FeatureIndex>& features = matrix_.lanes()[lane].features;
+    for (std::size_t i = 0; i < features.size(); ++i)
+        if (task.ranking.allowed.empty() || task.ranking.allowed[features[i]])
+            candidates[features[i]] = best_of(sums[i], features[i], task);
+}
+
+// Lane by lane, if all leaves have their cells.
+void SharedSplitSearch::sum_at_once(const Task& task, int n_threads, std::span<Candidate> candidates) const {
+    parallel_for(matrix_.lanes().size(), n_threads, [&](std::size_t i) {
+        const auto lane = static_cast<std::uint32_t>(i);
+        std::vector<GainSums> sums(matrix_.lanes()[lane].features.size());
+        start_lane(lane, task, sums);
+        for (std::size_t k = 0; k < task.tasks.size(); ++k) add_lane(lane, task.shared.leaves[k].cells, k, task, sums);
+        choose_of_lane(lane, task, sums, candidates);
+    });
+}
+
+// Leaf by leaf, if some have to be built first. Gains are added in the same order.
+void SharedSplitSearch::sum_one_by_one(const Task& task, int n_threads, std::span<Candidate> candidates) const {
+    std::vector<std::vector<GainSums>> sums;
+    for (const Lane& lane : matrix_.lanes()) sums.emplace_back(lane.features.size());
+    const auto for_lanes = [&](auto&& body) {
+        parallel_for(sums.size(), n_threads, [&](std::size_t lane) { body(static_cast<std::uint32_t>(lane)); });
+    };
+    for_lanes([&](std::uint32_t lane) { start_lane(lane, task, sums[lane]); });
+    for (std::size_t k = 0; k < task.tasks.size(); ++k) {
+        const Cell* const own = task.shared.leaves[k].cells;
+        const Cell* const cells = own != nullptr ? own : task.shared.build(k);
+        for_lanes([&](std::uint32_t lane) { add_lane(lane, cells, k, task, sums[lane]); });
+    }
+    for_lanes([&](std::uint32_t lane) { choose_of_lane(lane, task, sums[lane], candidates); });
+}
+
+// From the rows, if the leaf has no cells.
+const Cell* SharedSplitSearch::feature_cells(const LeafCells& leaf, FeatureIndex feature, LaneCells& room) const {
+    if (leaf.cells != nullptr) return rules_.feature_cells(leaf.cells, feature, room);
+    partition_.sum_bins(leaf.leaf->rows, feature, rules_.facts().counted, std::span(room.cells).first(kMaxBins));
+    return room.cells.data();
 }
 
 // The sums of one feature with rows counted in every leaf, because the cells do not tell how many there are.
@@ -189,7 +234,7 @@ Candidate SharedSplitSearch::count_feature(FeatureIndex feature, const Task& tas
     for (std::size_t k = 0; k < task.tasks.size(); ++k) {
         const LeafCells& leaf = task.shared.leaves[k];
         const std::vector<std::uint32_t> counts = partition_.count_bins(leaf.leaf->rows, feature);
-        add_leaf(feature, rules_.feature_cells(leaf.cells, feature, room), k, task,
+        add_leaf(feature, feature_cells(leaf, feature, room), k, task,
                  {.counts = counts, .least = rules_.options().min_samples_leaf}, sums);
     }
     return best_of(sums, feature, task);
@@ -229,7 +274,7 @@ void SharedSplitSearch::add_leaf(FeatureIndex feature, const Cell* own, std::siz
 // No leaf would add a gain to the sum that it may not add because a child has too few rows.
 bool SharedSplitSearch::keeps_enough_rows(const Split& split, const Task& task, Scratch& scratch, int n_threads) const {
     for (const LeafCells& leaf : task.shared.leaves) {
-        const Cell left = own_part(split, leaf).left_total;
+        const Cell left = left_total(split, leaf);
         const Cell right = leaf.leaf->total - left;
         if (rules_.surely_enough_rows(left) && rules_.surely_enough_rows(right)) continue;
         const SplitTask own_task = rules_.task_of(*leaf.leaf);
@@ -242,23 +287,23 @@ bool SharedSplitSearch::keeps_enough_rows(const Split& split, const Task& task, 
     return true;
 }
 
-Split SharedSplitSearch::own_part(const Split& shared, const LeafCells& leaf) const {
-    Split split = shared;
-    split.left_total = 0;
-    split.gain = 0;
+Cell SharedSplitSearch::left_total(const Split& shared, const LeafCells& leaf) const {
     std::array<Bin, kMaxBins> table;
     const BinRule rule = rule_of(shared, table);
     LaneCells room;
-    const Cell* const own = rules_.feature_cells(leaf.cells, shared.feature, room);
+    const Cell* const own = feature_cells(leaf, shared.feature, room);
+    Cell total = 0;
     for (int bin = 0; bin < matrix_.feature(shared.feature).n_bins; ++bin)
-        if (passes(rule, static_cast<Bin>(bin))) split.left_total += own[bin];
-    const SplitTask task = rules_.task_of(*leaf.leaf);
+        if (passes(rule, static_cast<Bin>(bin))) total += own[bin];
+    return total;
+}
+
+double SharedSplitSearch::gain_of(const Split& shared, const OpenLeaf& leaf, Cell left_total) const {
+    const SplitTask task = rules_.task_of(leaf);
     const auto parent = static_cast<float>(gain_of_node(task));
-    const int direction = rules_.direction_of(shared.feature);
     const double l2 = static_cast<double>(task.l2) + (shared.nominal ? static_cast<double>(task.level_l2) : 0.0);
-    split.gain =
-        rules_.facts().units.gain(static_cast<double>(gain_above(parent, split.left_total, task, l2, direction)));
-    return split;
+    const float gain = gain_above(parent, left_total, task, l2, rules_.direction_of(shared.feature));
+    return rules_.facts().units.gain(static_cast<double>(gain));
 }
 
 }  // namespace coterie

@@ -6,6 +6,7 @@
 // tree; for outputs, by the sums of the one output whose categories differ most.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "coterie/boosting/split_rules.hpp"
@@ -18,6 +19,7 @@ struct SharedLeaves {
     const OpenLeaf& first;                   // stands for all of them when features and noise are drawn
     std::span<const LeafCells> sorters;      // one of them sorts the categories of a nominal feature
     std::span<const double> category_costs;  // per sorter: what sorting one more category by noise alone would gain
+    std::function<const Cell*(std::size_t)> build = {};  // the cells of a leaf without any; good until the next call
 };
 
 struct GainSums;
@@ -31,12 +33,25 @@ public:
     /// The split that gains most when all leaves share it; its gain is the sum of theirs, and nothing if there is none.
     Split find(const SharedLeaves& shared, Scratch& scratch, int n_threads) const;
 
-    /// The shared split as one leaf sees it: what it sends left, and what it gains.
-    Split own_part(const Split& shared, const LeafCells& leaf) const;
+    /// The sums that the shared split sends left in one leaf, which need not have cells.
+    Cell left_total(const Split& shared, const LeafCells& leaf) const;
+
+    /// What one leaf gains by the shared split, which sends these sums left.
+    double gain_of(const Split& shared, const OpenLeaf& leaf, Cell left_total) const;
 
 private:
     struct Task;
-    void sum_lane(std::uint32_t lane, const Task& task, std::span<Candidate> candidates) const;
+    template <class Each>
+    void for_features(std::uint32_t lane, const Cell* cells, const Task& task, std::span<GainSums> sums,
+                      Each each) const;
+    void start_lane(std::uint32_t lane, const Task& task, std::span<GainSums> sums) const;
+    void add_lane(std::uint32_t lane, const Cell* cells, std::size_t k, const Task& task,
+                  std::span<GainSums> sums) const;
+    void choose_of_lane(std::uint32_t lane, const Task& task, std::span<const GainSums> sums,
+                        std::span<Candidate> candidates) const;
+    void sum_at_once(const Task& task, int n_threads, std::span<Candidate> candidates) const;
+    void sum_one_by_one(const Task& task, int n_threads, std::span<Candidate> candidates) const;
+    const Cell* feature_cells(const LeafCells& leaf, FeatureIndex feature, LaneCells& room) const;
     Candidate count_feature(FeatureIndex feature, const Task& task) const;
     void start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Task& task, GainSums& sums) const;
     Candidate best_of(const GainSums& sums, FeatureIndex feature, const Task& task) const;

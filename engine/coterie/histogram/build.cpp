@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr std::size_t kMostRowsAtOnce = 65'536;
+constexpr std::size_t kMergedCells = 32'768;  // cells of all parts that one thread adds up at a time
+constexpr std::size_t kLeastMerged = 512;
 
 void negate(Cell* amounts, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) amounts[i] = Cell{0} - amounts[i];
@@ -111,10 +113,13 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
             add(rows, chunk * n_at_once, std::min(rows.n, (chunk + 1) * n_at_once), tiles, own);
     };
     parallel_for(n_parts, n_threads_, fill, Sharing::by_homes);
-    for (std::size_t part = 1; part < n_parts; ++part) {
-        const Cell* const other = private_cells_[part - 1].data();
-        for (std::size_t i = 0; i < n_cells; ++i) cells[i] += other[i];
-    }
+    // Each thread adds up the cells of its own range over all parts.
+    parallel_ranges(n_cells, std::max(kLeastMerged, kMergedCells / n_parts), n_threads_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t part = 1; part < n_parts; ++part) {
+            const Cell* const other = private_cells_[part - 1].data();
+            for (std::size_t i = begin; i < end; ++i) cells[i] += other[i];
+        }
+    });
 }
 
 }  // namespace coterie

@@ -1,4 +1,10 @@
-// histogram/pool.hpp: the histograms of open leaves. One that is no longer needed serves a later leaf.
+// histogram/pool.hpp: the histograms of open leaves, in a limited amount of memory.
+//
+// Words
+//   slot     room for the histogram of one leaf, or for one histogram for each output of a tree
+//   spare    slots that could be acquired: those that are free again, and those that the limit still allows
+// A leaf that loses its slot has its histogram built again from its rows when it is needed. Cells are whole numbers, so
+// that changes no bit of a tree; only time.
 #pragma once
 
 #include <vector>
@@ -9,15 +15,24 @@
 
 namespace coterie {
 
-/// Slots of one histogram each, or of one for each output of a tree.
+/// Bytes that the histograms of a tree may have when nothing else is said: COTERIE_HISTOGRAM_MEMORY mebibytes if that
+/// is set in the environment, else an eighth of the memory of the machine.
+std::size_t default_histogram_bytes();
+
 class HistogramPool {
 public:
-    explicit HistogramPool(std::size_t n_cells, std::size_t n_outputs = 1) : n_cells_(n_cells), n_outputs_(n_outputs) {}
+    /// A tree needs these, however low the limit is.
+    static constexpr std::size_t kLeastSlots = 3;
+
+    /// `max_bytes` of 0 stand for the default.
+    HistogramPool(std::size_t n_cells, std::size_t n_outputs, std::size_t max_bytes);
 
     /// A new tree begins: every slot is free.
     void clear();
 
-    /// A slot that nobody uses; its cells are not cleared.
+    std::size_t n_spare() const { return free_.size() + max_slots_ - slots_.size(); }
+
+    /// A slot that nobody uses, of which there must be one; its cells are not cleared.
     int acquire();
 
     void release(int slot) { free_.push_back(slot); }
@@ -26,11 +41,16 @@ public:
         return slots_[static_cast<std::size_t>(slot)].data() + output * (n_cells_ + kSlack);
     }
 
+    std::size_t n_bytes() const { return slots_.size() * slot_cells() * sizeof(Cell); }
+
 private:
     static constexpr std::size_t kSlack = 8;  // zeros that kernels may read behind the last cell
 
+    std::size_t slot_cells() const { return n_outputs_ * (n_cells_ + kSlack); }
+
     std::size_t n_cells_;
     std::size_t n_outputs_;
+    std::size_t max_slots_;
     std::vector<Buffer<Cell>> slots_;
     std::vector<int> free_;
 };

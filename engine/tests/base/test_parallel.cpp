@@ -84,6 +84,34 @@ const Test many_callers("callers in several threads share the pool without losin
     check_equal(total.load(), 4 * 50 * 20);
 });
 
+/// True if so many chunks of a call are under way at the same time. A chunk that waits in vain goes on in the end.
+bool all_meet(std::size_t n, int n_threads) {
+    std::atomic<std::size_t> arrived{0};
+    parallel_for(n, n_threads, [&](std::size_t) {
+        ++arrived;
+        for (int look = 0; look < 1'000'000 && arrived < n; ++look) std::this_thread::yield();
+        if (arrived < n) arrived = 2 * n;  // nobody else need wait
+    });
+    return arrived == n;
+}
+
+const Test two_callers("a caller beside another has half of the threads that it asks for, and its own helpers", [] {
+    std::atomic<bool> inside{false}, done{false};
+    std::thread other([&] {
+        parallel_for(2, 2, [&](std::size_t) {
+            inside = true;
+            while (!done) std::this_thread::yield();
+        });
+    });
+    while (!inside) std::this_thread::yield();
+    const bool two = all_meet(2, 4), three = all_meet(3, 4);
+    done = true;
+    other.join();
+    check(two, "two of four threads are this caller's");
+    check(!three, "the other two are not");
+    check(all_meet(3, 4), "a caller alone has all threads");
+});
+
 const Test requests("as many threads as asked for are used, but no more than are available", [] {
     check(available_threads() >= 1, "there is at least one thread");
     check_equal(usable_threads(1), 1);
