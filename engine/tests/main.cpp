@@ -88,7 +88,7 @@ std::string escaped(std::string_view text) {
     return xml;
 }
 
-/// base/test_array.cpp of a longer path that ends with it.
+/// base/test_array.cpp of .../engine/tests/base/test_array.cpp.
 std::string_view file_in_tests(const Test& test) {
     const std::string_view folder = "/tests/";
     const std::size_t at = test.file().rfind(folder);

@@ -196,6 +196,7 @@ private:
     int n_;
 };
 
+#if defined(__linux__) || defined(__APPLE__)
 // The child of a fork has one thread and a copy of locks in an unknown state: it forgets the parent's
 // pools, whose memory is left alone on purpose, and starts anew.
 void forget_the_pools() {
@@ -204,6 +205,7 @@ void forget_the_pools() {
     n_callers.store(0);
     inside_a_chunk = false;
 }
+#endif
 
 Pool& pool(std::size_t which) {
     std::atomic<Pool*>& place = the_pools[which];

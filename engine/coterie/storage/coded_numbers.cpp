@@ -245,7 +245,7 @@ std::vector<std::uint8_t> code(const T* items, std::size_t n) {
     const std::size_t dictionary =
         known ? 5 + known->size() * sizeof(T) + bytes_for(n, width_of(known->size() - 1)) : plain;
     const std::size_t best = std::min({dictionary, frames, deltas});
-    if (best > plain - plain / 16) return {};
+    if (best >= plain || best > plain - plain / 16) return {};
     if (best == dictionary) return code_dictionary(items, n, *known);
     return code_blocks(items, n, best == deltas);
 }

@@ -68,6 +68,7 @@ const Test ascending("numbers that ascend take the bits of their steps", [] {
 const Test no_gain("numbers without any order stay as they are", [] {
     check(coded(drawn<std::uint64_t>(1000, 64, 7)).empty(), "there is nothing to gain");
     check(coded(std::vector<double>()).empty(), "there is nothing at all");
+    check(coded(std::vector<std::uint8_t>{3, 5, 13}).empty(), "fewer bytes than a sixteenth can be taken from");
 });
 
 const Test signs("steps down are as short as steps up, and go round at the ends", [] {
