@@ -135,37 +135,39 @@ void fill(const CodeRows& rows, const WordRecord* records, std::size_t n, const 
           std::uint64_t* cells, std::uint16_t* seen) {
     constexpr std::size_t kAhead = 64;  // records between a fetch and its use
     constexpr std::size_t kRows = 8;
+    constexpr std::size_t kCells = kRows * kCodeColumns;
     constexpr std::size_t kLine = 32;  // codes
     std::uint32_t column[kColumns];
     std::copy_n(columns.column, kColumns, column);
-    std::uint16_t add[kCodeColumns];
-    std::uint16_t factor[kCodeColumns];
-    std::uint16_t as_it_is[kCodeColumns];
-    std::uint16_t first[kCodeColumns];
-    for (std::size_t k = 0; k < kCodeColumns; ++k) {
-        add[k] = columns.add[k];
-        factor[k] = columns.factor[k];
-        as_it_is[k] = factor[k] == 0 ? 0xffff : 0;
-        first[k] = static_cast<std::uint16_t>(k * kColumnCells);
+    // Of each column, again for each row: one loop serves all of them.
+    std::uint16_t add[kCells];
+    std::uint16_t factor[kCells];
+    std::uint16_t as_it_is[kCells];
+    std::uint16_t first[kCells];
+    for (std::size_t i = 0; i < kCells; ++i) {
+        const std::size_t k = i % kCodeColumns;
+        add[i] = columns.add[k];
+        factor[i] = columns.factor[k];
+        as_it_is[i] = factor[i] == 0 ? 0xffff : 0;
+        first[i] = static_cast<std::uint16_t>(k * kColumnCells);
     }
+    std::uint16_t own[kCells] = {};
     for (std::size_t begin = 0; begin < n; begin += kRows) {
         const std::size_t n_now = std::min(kRows, n - begin);
-        std::uint16_t cell[kRows * kCodeColumns];
         for (std::size_t i = 0; i < n_now; ++i) {
             if (rows.fetched > 0 && begin + i + kAhead < rows.n_fetched) {
                 const std::uint16_t* const ahead = rows.codes + records[begin + i + kAhead].row * rows.stride;
                 for (std::size_t code = 0; code < rows.fetched; code += kLine) prefetch_to_second_cache(ahead + code);
             }
-            std::uint16_t own[kCodeColumns];
-            pick<kColumns>(rows.codes + records[begin + i].row * rows.stride, column, own);
-            std::memcpy(seen + (begin + i) * kCodeColumns, own, sizeof(own));
-            for (std::size_t k = 0; k < kCodeColumns; ++k) {
-                const auto sum = static_cast<std::uint16_t>(own[k] + add[k]);
-                // A product is 0 where the factor is.
-                const auto within =
-                    static_cast<std::uint16_t>((std::uint32_t{sum} * factor[k] >> 16) | (sum & as_it_is[k]));
-                cell[i * kCodeColumns + k] = static_cast<std::uint16_t>(within + first[k]);
-            }
+            pick<kColumns>(rows.codes + records[begin + i].row * rows.stride, column, own + i * kCodeColumns);
+        }
+        std::memcpy(seen + begin * kCodeColumns, own, n_now * kCodeColumns * sizeof(std::uint16_t));
+        std::uint16_t cell[kCells];
+        for (std::size_t i = 0; i < kCells; ++i) {
+            const auto sum = static_cast<std::uint16_t>(own[i] + add[i]);
+            const auto scaled =
+                static_cast<std::uint16_t>(std::uint32_t{sum} * factor[i] >> 16);  // 0 where the factor is
+            cell[i] = static_cast<std::uint16_t>((scaled | (sum & as_it_is[i])) + first[i]);
         }
         for (std::size_t i = 0; i < n_now; ++i) {
             const std::uint64_t statistic = records[begin + i].statistic;
