@@ -7,15 +7,20 @@
 namespace coterie::generic {
 namespace {
 
-// As wide as the values, so that a comparison of a vector counts in lanes of the same width.
+// As wide as the values, so that a comparison of a vector counts in lanes of the same width. Of doubles, doubles: SSE2
+// cannot choose among whole numbers of 64 bits.
 template <class Float>
-using Count = std::conditional_t<sizeof(Float) == 4, std::int32_t, std::int64_t>;
+using Count = std::conditional_t<sizeof(Float) == 4, std::int32_t, double>;
 
 template <class Float>
-Count<Float> count_below(const Float* cuts, Float value) {
-    Count<Float> n = 0;
-    for (int k = 0; k < 16; ++k) n += cuts[k] < value ? 1 : 0;
-    return n;
+int count_below(const Float* cuts, Float value) {
+    Count<Float> lanes[4] = {};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 1  // or else it is unrolled before it could become vectors
+#endif
+    for (int k = 0; k < 16; k += 4)
+        for (int lane = 0; lane < 4; ++lane) lanes[lane] += cuts[k + lane] < value ? Count<Float>{1} : Count<Float>{0};
+    return static_cast<int>((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
 }
 
 template <class Float>
@@ -24,8 +29,8 @@ void map_values(const std::byte* data, std::ptrdiff_t stride, std::size_t n, con
     for (std::size_t i = 0; i < n; ++i, data += stride) {
         Float value;
         std::memcpy(&value, data, sizeof(Float));
-        const auto coarse = search ? 16 * count_below(table.pivots, value) : Count<Float>{0};
-        const auto bin = coarse + count_below(table.cuts + coarse, value) + 1;
+        const int coarse = search ? 16 * count_below(table.pivots, value) : 0;
+        const int bin = coarse + count_below(table.cuts + coarse, value) + 1;
         out[i] = value == value ? static_cast<Bin>(bin) : kMissingBin;
     }
 }
@@ -49,10 +54,12 @@ void map_row(const std::byte* row, const StripCuts<Float>& cuts, Bin* out) {
     Float values[kStripFeatures];
     std::memcpy(values, row, sizeof(values));
     Count<Float> bins[kStripFeatures];
-    for (std::size_t k = 0; k < kStripFeatures; ++k) bins[k] = values[k] == values[k] ? 1 : 0;
+    for (std::size_t k = 0; k < kStripFeatures; ++k)
+        bins[k] = values[k] == values[k] ? Count<Float>{1} : Count<Float>{0};
     for (std::size_t j = 0; j < cuts.n_cuts; ++j)
-        for (std::size_t k = 0; k < kStripFeatures; ++k) bins[k] += cuts.cuts[j][k] < values[k] ? 1 : 0;
-    for (std::size_t k = 0; k < kStripFeatures; ++k) out[k] = static_cast<Bin>(bins[k]);
+        for (std::size_t k = 0; k < kStripFeatures; ++k)
+            bins[k] += cuts.cuts[j][k] < values[k] ? Count<Float>{1} : Count<Float>{0};
+    for (std::size_t k = 0; k < kStripFeatures; ++k) out[k] = static_cast<Bin>(static_cast<std::int32_t>(bins[k]));
 }
 
 template <class Float>

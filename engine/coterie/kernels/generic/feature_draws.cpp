@@ -2,17 +2,20 @@
 #include "coterie/kernels/feature_draws.hpp"
 
 #include <bit>
+#include <cstring>
 
 #include "coterie/base/random.hpp"
 
 namespace coterie::generic {
 namespace {
 
+#include "coterie/kernels/shared/bits.inl"
+
 // The place of bit number `rank` among those that are set, by halves.
 std::size_t place_of(std::uint64_t bits, std::uint32_t rank) {
     std::size_t place = 0;
     for (int width = 32; width > 0; width /= 2) {
-        const auto below = static_cast<std::uint32_t>(std::popcount(bits & ((std::uint64_t{1} << width) - 1)));
+        const std::uint32_t below = count_bits(bits & ((std::uint64_t{1} << width) - 1));
         const bool above = rank >= below;
         rank -= above ? below : 0;
         bits >>= above ? width : 0;

@@ -1,5 +1,5 @@
-// kernels/generic/partition.cpp: what marking and packing rows means. Bins are compared in loops that compilers turn into
-// vectors; records are written to both sides, and one side moves on.
+// kernels/generic/partition.cpp: what marking and packing rows means. Bins are compared in loops that compilers turn
+// into vectors; records are written to both sides, and one side moves on.
 #include "coterie/kernels/partition.hpp"
 
 #include <bit>
@@ -8,7 +8,7 @@
 namespace coterie::generic {
 namespace {
 
-#include "coterie/kernels/shared/bytes_to_bits.inl"
+#include "coterie/kernels/shared/bits.inl"
 
 constexpr std::size_t kBlock = 128;  // rows whose flags are found before they become bits
 

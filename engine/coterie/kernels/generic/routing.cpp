@@ -1,5 +1,5 @@
-// kernels/generic/routing.cpp: what routing rows means. Loops over 128 rows without branches, on arrays that nothing else
-// can alias, so that compilers turn them into vectors.
+// kernels/generic/routing.cpp: what routing rows means. Loops over 128 rows without branches, on arrays that nothing
+// else can alias, so that compilers turn them into vectors.
 #include "coterie/kernels/routing.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// kernels/generic/row_sets.cpp: what the kernels of row sets mean. Codes are compared and transposed in loops of constant
-// length, which compilers turn into vectors.
+// kernels/generic/row_sets.cpp: what the kernels of row sets mean. Codes are compared and transposed in loops of
+// constant length, which compilers turn into vectors.
 #include "coterie/kernels/row_sets.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace coterie::generic {
 namespace {
 
-#include "coterie/kernels/shared/bytes_to_bits.inl"
+#include "coterie/kernels/shared/bits.inl"
 
 // Calls visit(row) for the rows of a word, which begin at `first`.
 template <class Visit>
@@ -19,13 +19,7 @@ void for_rows(RowSet word, std::size_t first, Visit visit) {
     for (; word != 0; word &= word - 1) visit(first + static_cast<std::size_t>(std::countr_zero(word)));
 }
 
-// Rows of a word. By sums of bits: the oldest processors of x86-64 have no instruction for it, and std::popcount would call
-// a function.
-std::uint64_t count(RowSet word) {
-    word -= word >> 1 & 0x5555555555555555ull;
-    word = (word & 0x3333333333333333ull) + (word >> 2 & 0x3333333333333333ull);
-    return ((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56;
-}
+std::uint64_t count(RowSet word) { return count_bits(word); }
 
 class Cut {
 public:
@@ -82,8 +76,7 @@ void transpose_codes(const std::uint16_t* codes, std::size_t stride, const std::
                 std::memcpy(square + i * kSide, row[i] + column, kSide * sizeof(std::uint16_t));
             transpose(square);
             for (std::size_t k = 0; k < kSide; ++k)
-                std::memcpy(out + (column + k) * out_stride + first, square + k * kSide,
-                            n_now * sizeof(std::uint16_t));
+                std::memcpy(out + (column + k) * out_stride + first, square + k * kSide, n_now * sizeof(std::uint16_t));
         }
     }
 }

@@ -95,8 +95,9 @@ void cut_numbers(const SmallNodeCodes& codes, const SmallNumberNode& rows, Small
         std::uint32_t keys[kCuts];
         judge(rows, codes.codes + i * kCuts, left, gains, keys);
         for (std::size_t k = 0; k < kCuts; ++k) {
-            const bool better = (gains[k] > best[k]) | ((gains[k] == best[k]) & (static_cast<std::int32_t>(keys[k]) <
-                                                                                static_cast<std::int32_t>(best_key[k])));
+            const bool better =
+                (gains[k] > best[k]) |
+                ((gains[k] == best[k]) & (static_cast<std::int32_t>(keys[k]) < static_cast<std::int32_t>(best_key[k])));
             best[k] = better ? gains[k] : best[k];
             best_key[k] = better ? keys[k] : best_key[k];
         }

@@ -1,5 +1,5 @@
-// kernels/generic/split_scan.cpp: what the scan of a feature means. The sums on the left of a few bins are found one after
-// the other; their gains, in a loop without branches that compilers turn into vectors.
+// kernels/generic/split_scan.cpp: what the scan of a feature means. The sums on the left of a few bins are found one
+// after the other; their gains, in a loop without branches that compilers turn into vectors.
 #include "coterie/kernels/split_scan.hpp"
 
 #include <initializer_list>
@@ -48,15 +48,22 @@ void for_gains(Cell left, const Cell* cells, int n_bins, const ScanTask& task, T
     }
 }
 
+bool any_above(const float* gains, float limit) {
+    std::int32_t n = 0;
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 1  // or else it is unrolled before it could become vectors
+#endif
+    for (int j = 0; j < kStep; ++j) n += gains[j] > limit ? 1 : 0;
+    return n != 0;
+}
+
 template <bool Counted>
 ScanResult scan_cells(const Cell* cells, int n_bins, const ScanTask& task) {
     ScanResult best{.gain = task.beat, .last = 0, .missing_left = false};
     for (const bool missing_left : {false, true}) {
         if (missing_left && cells[0] == 0) break;
         for_gains<Counted>(missing_left ? cells[0] : 0, cells, n_bins, task, [&](int bin, int n, const float* gains) {
-            int better = 0;
-            for (int j = 0; j < kStep; ++j) better |= gains[j] > best.gain ? 1 : 0;
-            if (better == 0) return;
+            if (!any_above(gains, best.gain)) return;
             for (int j = 0; j < n; ++j)
                 if (gains[j] > best.gain)
                     best = {.gain = gains[j], .last = static_cast<Bin>(bin + j), .missing_left = missing_left};
