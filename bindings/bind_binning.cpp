@@ -1,8 +1,10 @@
 // bindings/bind_binning.cpp: BinMapper and BinnedMatrix.
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "coterie/binning/bin_edges.hpp"
 #include "coterie/binning/binned_matrix.hpp"
 
 namespace coterie::python {
@@ -20,6 +22,25 @@ void bind_binning(nb::module_& m) {
             },
             nb::arg("values"), nb::arg("n_levels"), nb::arg("weight"), nb::arg("max_bins"), nb::arg("seed"),
             nb::arg("n_threads"), "Chooses the cuts; an empty weight means 1 for every row.")
+        .def_static(
+            "from_cuts",
+            [](const std::vector<std::vector<double>>& cuts, const Column<std::int32_t>& n_levels) {
+                return std::make_shared<BinMapper>(BinMapper::from_cuts(cuts, look(n_levels)));
+            },
+            nb::arg("cuts"), nb::arg("n_levels"),
+            "Bins by cuts that were chosen elsewhere: ascending numbers for each feature, none for a nominal one, which "
+            "has so many levels.")
+        .def_static(
+            "sample",
+            [](std::size_t n_rows, std::uint64_t first_row, std::uint64_t n_total, const Column<double>& weight,
+               std::uint64_t seed) {
+                require(look(weight).empty() || look(weight).size() == n_rows,
+                        "The weights differ in length from the table.");
+                return give(sample_rows({.n_rows = n_rows, .first_row = first_row, .n_total = n_total}, look(weight), seed));
+            },
+            nb::arg("n_rows"), nb::arg("first_row"), nb::arg("n_total"), nb::arg("weight"), nb::arg("seed"),
+            "The rows of a slice that decide the cuts of a table of n_total rows, of which the slice begins at first_row. "
+            "The samples of all slices together, in their order, give `fit` the cuts of the whole table.")
         .def(
             "n_bins",
             [](const BinMapper& self) {

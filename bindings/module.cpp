@@ -3,12 +3,14 @@
 
 #include "bind.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/base/revision.hpp"
 #include "coterie/kernels/kernels.hpp"
 
 NB_MODULE(_engine, m) {
     namespace python = coterie::python;
     nanobind::set_leak_warnings(false);  // a model that is alive at exit is not a fault to print about
     m.doc() = "The compiled part of coterie. Strict: convert and check before calling.";
+    m.attr("REVISION") = coterie::kRevision;  // the same inputs give other bits under another one
     m.def(
         "instruction_set", [] { return coterie::kernels().name; },
         "The kernels in use: 'avx512', 'avx2' or 'generic'.");

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import coterie
 from coterie import Checkpoint
 from coterie.errors import CoterieError, ModelFileError
+from coterie.files import model_files
 from coterie.files.model_files import CheckpointFolder
 from tests.helpers.checkpoints import SIGNAL, X, Y
 
@@ -79,3 +81,18 @@ def test_a_first_part_that_does_not_know_its_fit_is_refused(tmp_path: Path) -> N
         change(tmp_path, "part", name, value)
         with pytest.raises(ModelFileError, match="does not hold what the fit is about"):
             estimator.fit(X, target, resume=True)
+
+
+@pytest.mark.parametrize("name", ["boosting", "forest"])
+def test_a_checkpoint_of_another_revision_of_the_engine_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimator, target = FITS[name]
+    estimator.set_params(checkpoint=Checkpoint(tmp_path, every=1)).fit(X, target)
+    estimator.fit(X, target, resume=True)
+    revision = model_files._engine.REVISION
+    monkeypatch.setattr(model_files, "_engine", SimpleNamespace(REVISION=revision + 1))
+    with pytest.raises(ModelFileError, match=f"by revision {revision} of the engine.*fit anew without resume=True"):
+        estimator.fit(X, target, resume=True)
+    estimator.fit(X, target)
+    estimator.fit(X, target, resume=True)

@@ -93,16 +93,16 @@ std::vector<WeightedValue> sorted_weights(std::span<const double> raw, std::span
 
 }  // namespace
 
-std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> weight, std::uint64_t seed) {
+std::vector<RowIndex> sample_rows(const TableSlice& slice, std::span<const double> weight, std::uint64_t seed) {
     std::vector<RowIndex> rows;
-    const bool all = n_rows <= kAllRows;
-    const auto limit =
-        all ? ~std::uint64_t{0}
-            : static_cast<std::uint64_t>(static_cast<double>(kSampleRows) / static_cast<double>(n_rows) * 0x1.0p64);
-    rows.reserve(all ? n_rows : kSampleRows + kSampleRows / 16);
-    for (std::size_t row = 0; row < n_rows; ++row) {
+    const bool all = slice.n_total <= kAllRows;
+    const double share = static_cast<double>(kSampleRows) / static_cast<double>(slice.n_total);
+    const auto limit = all ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1.0p64);
+    rows.reserve(all ? slice.n_rows : std::min(slice.n_rows, kSampleRows + kSampleRows / 16));
+    for (std::size_t row = 0; row < slice.n_rows; ++row) {
         if (!weight.empty() && !(weight[row] > 0)) continue;
-        if (all || random_bits(seed, Purpose::row_sample, row) < limit) rows.push_back(static_cast<RowIndex>(row));
+        if (all || random_bits(seed, Purpose::row_sample, slice.first_row + row) < limit)
+            rows.push_back(static_cast<RowIndex>(row));
     }
     return rows;
 }

@@ -1,8 +1,8 @@
 // binning/bin_edges.hpp: where to cut a numeric feature into bins.
 //
 // Words
-//   sample   the rows that decide: all of a small table, else those whose hashed number is small. The choice depends
-//            on the seed, on how many rows there are and on their order, not on threads
+//   sample   the rows that decide: all of a small table, else those whose hashed number is small, so that the slices
+//            of several workers together have the sample of the whole table
 //   heavy    a value with at least the mass of an average bin; it gets a bin of its own
 //   cut      a number between two neighbouring values; rows with value <= cut lie below it
 #pragma once
@@ -20,8 +20,16 @@ struct WeightedValue {
     double weight;
 };
 
-/// Rows that decide the cuts; weightless rows are left out. All rows up to about 100,000, else about 65,536.
-std::vector<RowIndex> sample_rows(std::size_t n_rows, std::span<const double> weight, std::uint64_t seed);
+/// Rows [first_row, first_row + n_rows) of a table of n_total.
+struct TableSlice {
+    std::size_t n_rows = 0;
+    std::uint64_t first_row = 0;
+    std::uint64_t n_total = 0;
+};
+
+/// Rows of the slice that decide the cuts, counted from its first; weightless rows are left out. All rows of a table of
+/// up to 100,000, else about 65,536.
+std::vector<RowIndex> sample_rows(const TableSlice& slice, std::span<const double> weight, std::uint64_t seed);
 
 /// Distinct values, ascending, missing values left out; `weight` has one entry per value or is empty. `narrow`
 /// says that every value is exact as a float.

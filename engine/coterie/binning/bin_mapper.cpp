@@ -1,6 +1,7 @@
 #include "coterie/binning/bin_mapper.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -37,27 +38,61 @@ FeatureBins nominal_bins(std::size_t feature, int n_levels) {
     return {.nominal = true, .n_bins = n_levels + 1, .cuts = {}};
 }
 
+// The rows that decide, and what they weigh.
+struct CutSample {
+    std::vector<RowIndex> rows;
+    std::vector<double> weight;  // empty: 1 for every row
+};
+
+FeatureBins numeric_bins(std::span<const double> values, std::span<const double> weight, ValueType type, int max_bins) {
+    const bool narrow = type == ValueType::float32 || type == ValueType::uint8;
+    FeatureBins bins;
+    bins.cuts = choose_cuts(distinct_values(values, weight, narrow), max_bins);
+    // Floats cannot tell a cut from the float just below it, so the latter is the honest threshold.
+    if (type == ValueType::float32)
+        for (double& cut : bins.cuts) cut = static_cast<double>(float_below(cut));
+    bins.n_bins = static_cast<int>(bins.cuts.size()) + 2;
+    return bins;
+}
+
 // Bins of features [begin, end): the sample is read row by row, then cut column by column.
-void fit_group(const TableView& table, std::span<const RowIndex> rows, std::span<const double> weight, int max_bins,
-               std::size_t begin, std::size_t end, std::vector<FeatureBins>& features) {
-    Buffer<double> sample(rows.size() * (end - begin));
-    for (std::size_t i = 0; i < rows.size(); ++i)
+void fit_group(const TableView& table, const CutSample& sample, int max_bins, std::size_t begin, std::size_t end,
+               std::vector<FeatureBins>& features) {
+    const std::size_t n = sample.rows.size();
+    Buffer<double> values(n * (end - begin));
+    for (std::size_t i = 0; i < n; ++i)
         for (std::size_t feature = begin; feature < end; ++feature)
-            sample[(feature - begin) * rows.size() + i] = table.columns[feature].value(rows[i]);
+            values[(feature - begin) * n + i] = table.columns[feature].value(sample.rows[i]);
     for (std::size_t feature = begin; feature < end; ++feature) {
-        FeatureBins& bins = features[feature];
+        if (table.n_levels[feature] > 0)
+            features[feature] = nominal_bins(feature, table.n_levels[feature]);
+        else
+            features[feature] = numeric_bins({values.data() + (feature - begin) * n, n}, sample.weight,
+                                             table.columns[feature].type, max_bins);
+    }
+}
+
+std::vector<double> gathered(std::span<const double> values, Communicator& communicator) {
+    std::vector<std::uint64_t> bits;
+    for (const double value : values) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    std::vector<double> all;
+    for (const std::uint64_t each : communicator.gather(bits)) all.push_back(std::bit_cast<double>(each));
+    return all;
+}
+
+// Each worker sees the samples of all, feature by feature, and finds the cuts that one would find.
+void fit_together(const TableView& table, const CutSample& sample, int max_bins, Communicator& communicator,
+                  std::vector<FeatureBins>& features) {
+    const std::vector<double> weight = gathered(sample.weight, communicator);
+    for (std::size_t feature = 0; feature < features.size(); ++feature) {
         if (table.n_levels[feature] > 0) {
-            bins = nominal_bins(feature, table.n_levels[feature]);
+            features[feature] = nominal_bins(feature, table.n_levels[feature]);
             continue;
         }
-        const ValueType type = table.columns[feature].type;
-        const bool narrow = type == ValueType::float32 || type == ValueType::uint8;
-        const std::span<const double> values(sample.data() + (feature - begin) * rows.size(), rows.size());
-        bins.cuts = choose_cuts(distinct_values(values, weight, narrow), max_bins);
-        // Floats cannot tell a cut from the float just below it, so the latter is the honest threshold.
-        if (type == ValueType::float32)
-            for (double& cut : bins.cuts) cut = static_cast<double>(float_below(cut));
-        bins.n_bins = static_cast<int>(bins.cuts.size()) + 2;
+        std::vector<double> values;
+        for (const RowIndex row : sample.rows) values.push_back(table.columns[feature].value(row));
+        features[feature] =
+            numeric_bins(gathered(values, communicator), weight, table.columns[feature].type, max_bins);
     }
 }
 
@@ -75,15 +110,20 @@ BinMapper::BinMapper(std::vector<FeatureBins> features) : features_(std::move(fe
 }
 
 BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight, int max_bins, std::uint64_t seed,
-                         int n_threads, StopRequest stop) {
+                         int n_threads, StopRequest stop, const Slice& slice) {
     require(max_bins >= 2 && max_bins <= 255,
             "max_bins must be between 2 and 255; " + std::to_string(max_bins) + " was given.");
     require(weight.empty() || weight.size() == table.n_rows, "The weights differ in length from the table.");
-    const std::vector<RowIndex> rows = sample_rows(table.n_rows, weight, seed);
-    std::vector<double> sample_weight;
+    CutSample sample;
+    sample.rows = sample_rows(
+        {.n_rows = table.n_rows, .first_row = slice.first_row, .n_total = slice.sum_of(table.n_rows)}, weight, seed);
     if (!weight.empty())
-        for (const RowIndex row : rows) sample_weight.push_back(weight[row]);
+        for (const RowIndex row : sample.rows) sample.weight.push_back(weight[row]);
     std::vector<FeatureBins> features(table.columns.size());
+    if (slice.shared()) {
+        fit_together(table, sample, max_bins, *slice.communicator, features);
+        return BinMapper(std::move(features));
+    }
     // Neighbouring features lie in the same cache lines of a row-major table: they are sampled together.
     const auto n_together = std::clamp<std::size_t>(
         (features.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads), 1, 16);
@@ -92,12 +132,30 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
     for (std::size_t first = 0; first < n_groups; first += n_at_once) {
         stop.check();
         const std::size_t n = std::min(n_at_once, n_groups - first);
-        const int threads = rows.size() * features.size() > 50'000 ? n_threads : 1;
+        const int threads = sample.rows.size() * features.size() > 50'000 ? n_threads : 1;
         parallel_for(n, threads, [&](std::size_t group) {
             const std::size_t begin = (first + group) * n_together;
-            fit_group(table, rows, sample_weight, max_bins, begin, std::min(features.size(), begin + n_together),
-                      features);
+            fit_group(table, sample, max_bins, begin, std::min(features.size(), begin + n_together), features);
         });
+    }
+    return BinMapper(std::move(features));
+}
+
+BinMapper BinMapper::from_cuts(std::span<const std::vector<double>> cuts, std::span<const std::int32_t> n_levels) {
+    require(cuts.size() == n_levels.size(), "There must be cuts, or none, for each feature.");
+    std::vector<FeatureBins> features;
+    for (std::size_t feature = 0; feature < cuts.size(); ++feature) {
+        const std::vector<double>& own = cuts[feature];
+        const std::string which = "Feature " + std::to_string(feature);
+        require(n_levels[feature] == 0 || own.empty(), which + " is nominal and has cuts.");
+        const auto descends = [](double low, double high) { return !(low < high); };
+        require(std::ranges::adjacent_find(own, descends) == own.end() &&
+                    std::ranges::none_of(own, [](double cut) { return std::isnan(cut); }),
+                which + " has cuts that do not ascend.");
+        if (n_levels[feature] > 0)
+            features.push_back(nominal_bins(feature, n_levels[feature]));
+        else
+            features.push_back({.nominal = false, .n_bins = static_cast<int>(own.size()) + 2, .cuts = own});
     }
     return BinMapper(std::move(features));
 }

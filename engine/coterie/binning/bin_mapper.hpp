@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coterie/base/column_view.hpp"
+#include "coterie/base/communicator.hpp"
 #include "coterie/base/progress.hpp"
 #include "coterie/kernels/kernels.hpp"
 
@@ -24,9 +25,12 @@ float float_below(double cut);
 
 class BinMapper {
 public:
-    /// Chooses the cuts from the table. max_bins counts value bins, 2 .. 255; weight may be empty.
+    /// Chooses the cuts from the table, which may be a slice. max_bins counts value bins, 2 .. 255; weight may be empty.
     static BinMapper fit(const TableView& table, std::span<const double> weight, int max_bins, std::uint64_t seed,
-                         int n_threads, StopRequest stop = {});
+                         int n_threads, StopRequest stop = {}, const Slice& slice = {});
+
+    /// Bins by cuts that were chosen elsewhere: ascending for each feature; a nominal one has levels and no cuts.
+    static BinMapper from_cuts(std::span<const std::vector<double>> cuts, std::span<const std::int32_t> n_levels);
 
     explicit BinMapper(std::vector<FeatureBins> features);
 

@@ -53,7 +53,7 @@ std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std
 }
 
 BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads,
-                           StopRequest stop)
+                           StopRequest stop, const Slice& slice)
     : n_rows_(table.n_rows), column_stride_((table.n_rows + kSlack + 63) / 64 * 64 + 64), mapper_(std::move(mapper)) {
     require(table.columns.size() == n_features(), "The table has " + std::to_string(table.columns.size()) +
                                                       " columns; the bins were made for " +
@@ -63,6 +63,12 @@ BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapp
     const bool some_share = std::ranges::count_if(features(), may_share) > 1;
     std::vector<std::uint8_t> complete(n_features(), 0);
     if (some_share) complete = map_columns(table, n_threads, stop);
+    if (some_share && slice.shared()) {
+        std::vector<std::uint64_t> missing;
+        for (const std::uint8_t flag : complete) missing.push_back(!flag);
+        slice.max(missing);
+        for (std::size_t feature = 0; feature < missing.size(); ++feature) complete[feature] = missing[feature] == 0;
+    }
     lanes_ = plan_lanes(features(), complete);
     lay_out_panels();
     over_rows(n_threads, stop,

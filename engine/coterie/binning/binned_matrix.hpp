@@ -35,7 +35,9 @@ std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std
 
 class BinnedMatrix {
 public:
-    BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads, StopRequest stop = {});
+    /// Workers agree on which features are complete, since that decides where cells lie in a histogram.
+    BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads, StopRequest stop = {},
+                 const Slice& slice = {});
 
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return mapper_->features().size(); }

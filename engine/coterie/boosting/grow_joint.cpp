@@ -21,27 +21,28 @@ constexpr std::size_t kSlack = 8;
 std::int64_t gradient_of(Pair pair) { return static_cast<std::int16_t>(pair >> 16); }
 
 // Whole numbers, so any order of addition gives the same.
-double product_sum(std::span<const Pair> a, std::span<const Pair> b, int n_threads) {
+std::int64_t product_sum(std::span<const Pair> a, std::span<const Pair> b, int n_threads) {
     std::vector<std::int64_t> parts((a.size() + kChunk - 1) / kChunk, 0);
     parallel_ranges(a.size(), kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         std::int64_t sum = 0;
         for (std::size_t i = begin; i < end; ++i) sum += gradient_of(a[i]) * gradient_of(b[i]);
         parts[begin / kChunk] = sum;
     });
-    return static_cast<double>(std::accumulate(parts.begin(), parts.end(), std::int64_t{0}));
+    return std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
 }
 
 }  // namespace
 
 JointGrower::JointGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, std::vector<double> units,
-                         int n_threads)
+                         int n_threads, const Slice& slice)
     : matrix_(std::move(matrix)),
       options_(std::move(options)),
       units_(std::move(units)),
       n_threads_(std::max(1, n_threads)),
+      slice_(slice),
       layout_(*matrix_),
-      histograms_(*matrix_, layout_, n_threads_),
-      partition_(*matrix_, n_threads_),
+      histograms_(*matrix_, layout_, n_threads_, slice_),
+      partition_(*matrix_, n_threads_, slice_),
       rules_(*matrix_, layout_, options_),
       search_(*matrix_, layout_, rules_, partition_),
       pool_(layout_.n_cells(), units_.size(), options_.histogram_bytes),
@@ -107,12 +108,14 @@ void JointGrower::choose_rows(const JointDerivatives& derivatives, std::uint64_t
     std::vector<std::span<const float>> gradients = derivatives.gradients;
     if (!all) std::ranges::copy(drawn_gradients_, gradients.begin());
     const std::span<const float> hessian = all ? derivatives.hessian : std::span<const float>(sample_.hessian);
-    facts_ = {.units = {},
+    pairs_.resize(n_outputs());
+    const Rounded rounded = round_pairs({.gradients = gradients, .hessian = hessian, .rows = sample_.rows}, seed,
+                                        slice_, n_threads_, pairs_);
+    facts_ = {.units = rounded.units,
               .seed = seed,
               .noise = 0,
-              .counted = gradients[0].size() < kCountedBelow,
-              .flat_hessian = hessian.empty()};
-    facts_.units = round_joint_pairs(gradients, hessian, facts_.counted, seed, n_threads_, pairs_);
+              .counted = rounded.counted,
+              .flat_hessian = rounded.sizes.flat};
     pairs_by_row_.resize(all ? 0 : n_outputs());
     for (std::size_t k = 0; k < pairs_by_row_.size(); ++k) {
         resize_anew(pairs_by_row_[k], matrix_->n_rows());
@@ -135,8 +138,8 @@ void JointGrower::draw(const JointDerivatives& derivatives, std::uint64_t seed, 
         });
     }
     const std::span<const float> size = lengths.empty() ? derivatives.gradients[0] : std::span<const float>(lengths);
-    draw_rows({.gradient = size, .hessian = derivatives.hessian, .rows = derivatives.rows}, sampling, seed, n_threads_,
-              sample_);
+    draw_rows({.gradient = size, .hessian = derivatives.hessian, .rows = derivatives.rows}, sampling, seed, slice_,
+              n_threads_, sample_);
     // What a drawn row counts is seen in its hessian.
     const auto times = [&](std::size_t i) {
         if (sample_.hessian.empty()) return 1.0f;
@@ -160,16 +163,22 @@ void JointGrower::find_chances(Cell total) {
     category_costs_.assign(n_outputs(), 0.0);
     facts_.noise = 0;
     if (!(hessian > 0) || !(options_.split_noise > 0 || nominal)) return;
+    const std::size_t n = n_outputs();
+    std::vector<std::uint64_t> products(n * n, 0);
+    for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t j = nominal ? 0 : k; j <= k; ++j)
+            products[k * n + j] = static_cast<std::uint64_t>(product_sum(pairs_[k], pairs_[j], n_threads_));
+    slice_.sum(products);
+    const auto product = [&](std::size_t k, std::size_t j) {
+        return static_cast<double>(static_cast<std::int64_t>(products[std::max(k, j) * n + std::min(k, j)]));
+    };
     double all_squares = 0;
-    for (std::size_t k = 0; k < n_outputs(); ++k) {
-        const double squares = product_sum(pairs_[k], pairs_[k], n_threads_);
+    for (std::size_t k = 0; k < n; ++k) {
+        const double squares = product(k, k);
         all_squares += squares;
         if (!nominal || !(squares > 0)) continue;
         double shared = 0;
-        for (std::size_t j = 0; j < n_outputs(); ++j) {
-            const double products = j == k ? squares : product_sum(pairs_[k], pairs_[j], n_threads_);
-            shared += products / squares * products;
-        }
+        for (std::size_t j = 0; j < n; ++j) shared += product(k, j) / squares * product(k, j);
         category_costs_[k] = shared / hessian;
     }
     facts_.noise = all_squares / hessian / static_cast<double>(n_outputs());
@@ -177,6 +186,7 @@ void JointGrower::find_chances(Cell total) {
 
 OpenLeaf JointGrower::make_root(TreeBuilder& builder) {
     OpenLeaf root = root_leaf(builder.add_root(), partition_.start(pairs_[0], sample_.rows), options_);
+    root.n_rows = slice_.sum_of(root.n_rows);
     root.slot = pool_.acquire();
     build(root.rows, root.slot);
     for (std::size_t k = 0; k < n_outputs(); ++k) {
@@ -218,11 +228,16 @@ Cell JointGrower::total_of(const RowRange& range, std::size_t output) {
     Cell total = 0;
     for (const Record record : std::span(rows.records, rows.n))
         total += facts_.counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record));
-    return total;
+    return slice_.sum_of(total);
 }
 
 void JointGrower::build(const RowRange& range, int slot) {
-    for (std::size_t k = 0; k < n_outputs(); ++k) histograms_.build(rows_of(range, k), pool_.cells(slot, k));
+    std::vector<Cell*> built;
+    for (std::size_t k = 0; k < n_outputs(); ++k) {
+        built.push_back(pool_.cells(slot, k));
+        histograms_.build(rows_of(range, k), built.back());
+    }
+    histograms_.reduce(built);
 }
 
 void JointGrower::find_split(OpenLeaf& leaf) {
@@ -230,6 +245,7 @@ void JointGrower::find_split(OpenLeaf& leaf) {
     std::vector<LeafCells> outputs;
     for (std::size_t k = 0; k < n_outputs(); ++k) {
         views[k].rows = leaf.rows;
+        views[k].n_rows = leaf.n_rows;
         views[k].bounds = leaf.bounds;
         views[k].total = leaf.output_totals[k];
         outputs.push_back({&views[k], pool_.cells(leaf.slot, k)});
@@ -245,6 +261,8 @@ std::array<OpenLeaf, 2> JointGrower::split(OpenLeaf& leaf, TreeBuilder& builder,
     const auto rows = partition_.split(leaf.rows, leaf.split.feature, rule, scratch_.marks, threads_for(leaf));
     std::array<OpenLeaf, 2> children = children_of(leaf, rows, options_);
     for (std::uint32_t side = 0; side < 2; ++side) children[side].node = first + side;
+    children[0].n_rows = slice_.sum_of(children[0].n_rows);
+    children[1].n_rows = leaf.n_rows - children[0].n_rows;
     set_totals(leaf, children);
     if (!last) find_child_splits(leaf, children);
     if (leaf.slot >= 0 &&
@@ -269,7 +287,7 @@ void JointGrower::set_totals(const OpenLeaf& parent, std::array<OpenLeaf, 2>& ch
 
 // Histograms of the children that can be split, and their best splits.
 void JointGrower::find_child_splits(OpenLeaf& parent, std::array<OpenLeaf, 2>& children) {
-    OpenLeaf& small = children[children[0].rows.n <= children[1].rows.n ? 0 : 1];
+    OpenLeaf& small = children[children[0].n_rows <= children[1].n_rows ? 0 : 1];
     OpenLeaf& large = &small == &children[0] ? children[1] : children[0];
     if (!small.splittable && !large.splittable) return;
     const bool subtract = parent.slot >= 0 && large.splittable;
@@ -295,8 +313,12 @@ void JointGrower::find_child_splits(OpenLeaf& parent, std::array<OpenLeaf, 2>& c
 
 // What the leaves' values are made of: sums over all rows that take part.
 void JointGrower::sum_leaves(const JointDerivatives& derivatives, Tree& tree) {
-    const RoutedSums sums =
-        sum_by_leaf(derivatives.gradients, derivatives.hessian, derivatives.rows, leaf_of_row_, n_threads_);
+    const SumUnits units(sizes_of(derivatives.gradients, derivatives.hessian, slice_, n_threads_));
+    const RoutedSums sums = sum_by_leaf({.gradients = derivatives.gradients,
+                                         .hessian = derivatives.hessian,
+                                         .rows = derivatives.rows,
+                                         .leaf_of_row = leaf_of_row_},
+                                        units, slice_, n_threads_);
     nodes_.assign(n_outputs(), std::vector<NodeSums>(tree.n_nodes(), {.bounds = bounds_of(options_)}));
     for (std::size_t k = 0; k < n_outputs(); ++k) {
         for (std::size_t leaf = 0; leaf < router_.leaves().size(); ++leaf) {

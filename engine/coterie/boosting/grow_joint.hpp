@@ -38,8 +38,9 @@ class JointGrower {
 public:
     /// `units`: what a step is worth in the values of the trees, for each output; options.value_unit is not used.
     /// Steps are float32, so a unit of at most 29 binary digits gives them back when a value is divided by it.
+    /// Several workers that each have a slice of the rows grow one tree together, if each makes the same calls.
     JointGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, std::vector<double> units,
-                int n_threads);
+                int n_threads, const Slice& slice = {});
 
     /// One tree, once for each output: the same splits, other values. If rows are sampled, the splits come from the
     /// sample; values always come from all rows that take part.
@@ -75,6 +76,7 @@ private:
     GrowOptions options_;
     std::vector<double> units_;
     int n_threads_;
+    Slice slice_;
     HistogramLayout layout_;
     HistogramBuilder histograms_;
     RowPartition partition_;

@@ -9,6 +9,7 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kLeavesPerThread = 3;
+constexpr std::size_t kLeavesTogether = 8;  // that several workers prepare in one exchange
 constexpr std::size_t kBatchWork = 120'000;  // updates of histograms from which on several leaves are prepared at once
 
 // The next leaf, and more small ones if a thread each can prepare them.
@@ -54,8 +55,37 @@ void prepare_several(std::vector<OpenLeaf*> leaves, double least_gain, LeafSplit
     for (std::size_t i = 0; i < leaves.size(); ++i) splitter.release_unused(*leaves[i], slots[i]);
 }
 
+// Several leaves in step with the other workers. How many there are does not change the tree, only how often workers
+// wait for one another.
+void prepare_together(LeafQueue& queue, double least_gain, LeafSplitter& splitter) {
+    std::vector<OpenLeaf*> leaves{&queue.front()};
+    if (queue.last_split()) {
+        const SplitTogether only{.leaf = leaves[0], .left_known = true, .free = {}};
+        splitter.split_together({&only, 1});
+        return splitter.release_unused(*leaves[0], {});
+    }
+    leaves = queue.next(kLeavesTogether, [](const OpenLeaf& leaf) { return !leaf.children; });
+    std::size_t n_slots = 0;
+    for (const OpenLeaf* leaf : leaves) n_slots += LeafSplitter::slots_for(*leaf);
+    if (n_slots > splitter.pool().n_spare()) {
+        leaves.resize(1);
+        leaves[0] = &queue.front();
+        while (splitter.pool().n_spare() < LeafSplitter::slots_for(*leaves[0]))
+            splitter.pool().release(queue.drop_last_histogram(*leaves[0]));
+    }
+    std::vector<SplitTogether> splits;
+    for (OpenLeaf* const leaf : leaves)
+        splits.push_back({.leaf = leaf, .left_known = true, .free = splitter.acquire_slots(*leaf)});
+    splitter.split_together(splits);
+    for (const SplitTogether& split : splits) {
+        splitter.find_built_splits(*split.leaf, least_gain, splitter.scratches(1)[0]);
+        splitter.release_unused(*split.leaf, split.free);
+    }
+}
+
 void prepare_next(LeafQueue& queue, LeafSplitter& splitter) {
     const double least_gain = queue.least_useful_gain();
+    if (splitter.shared()) return prepare_together(queue, least_gain, splitter);
     std::vector<OpenLeaf*> leaves = leaves_to_prepare(queue, splitter);
     if (leaves.size() == 1)
         prepare_one(*leaves[0], queue, least_gain, splitter);

@@ -44,23 +44,51 @@ private:
     int slot_ = -1;
 };
 
-void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, LeafSplitter& splitter, Scratch& scratch,
-                int n_threads) {
-    const SharedSplitSearch& search = splitter.shared_search();
-    const bool has_cells = leaf.slot >= 0;
+// What the leaf sends left is known if it has its cells.
+void take_split(OpenLeaf& leaf, const Split& shared, LeafSplitter& splitter) {
     leaf.split = shared;
     leaf.split.gain = 0;
-    if (has_cells) leaf.split.left_total = search.left_total(shared, {&leaf, splitter.pool().cells(leaf.slot)});
-    splitter.partition(leaf, has_cells, scratch, n_threads);
+    if (leaf.slot < 0) return;
+    const LeafCells own{&leaf, splitter.pool().cells(leaf.slot)};
+    leaf.split.left_total = splitter.shared_search().left_total(shared, own);
+}
+
+// Nothing if a child is too small.
+void set_gain(OpenLeaf& leaf, const Split& shared, const LeafSplitter& splitter) {
     const std::array<OpenLeaf, 2>& children = *leaf.children;
-    const std::size_t fewest = std::min(children[0].rows.n, children[1].rows.n);
+    const std::uint64_t fewest = std::min(children[0].n_rows, children[1].n_rows);
     if (leaf.splittable && fewest >= splitter.options().min_samples_leaf)
-        leaf.split.gain = search.gain_of(shared, leaf, children[0].total);
+        leaf.split.gain = splitter.shared_search().gain_of(shared, leaf, children[0].total);
+}
+
+void split_leaf(OpenLeaf& leaf, const Split& shared, int free_slot, LeafSplitter& splitter, Scratch& scratch,
+                int n_threads) {
+    const bool has_cells = leaf.slot >= 0;
+    take_split(leaf, shared, splitter);
+    splitter.partition(leaf, has_cells, scratch, n_threads);
+    set_gain(leaf, shared, splitter);
     if (has_cells && free_slot >= 0) splitter.build_children(leaf, free_slot, n_threads);
+}
+
+// The leaves of a level in step with the other workers.
+void split_level_together(std::span<OpenLeaf> level, const Split& shared, bool last, LeafSplitter& splitter) {
+    HistogramPool& pool = splitter.pool();
+    std::vector<SplitTogether> splits;
+    for (OpenLeaf& leaf : level) {
+        take_split(leaf, shared, splitter);
+        const bool builds = leaf.slot >= 0 && !last && pool.n_spare() > kKeptSpare;
+        splits.push_back({.leaf = &leaf, .left_known = leaf.slot >= 0, .free = {.small = builds ? pool.acquire() : -1}});
+    }
+    splitter.split_together(splits);
+    for (const SplitTogether& split : splits) {
+        set_gain(*split.leaf, shared, splitter);
+        splitter.release_unused(*split.leaf, split.free);
+    }
 }
 
 // Large leaves one after the other with all threads, then the small ones, a thread each.
 void split_level(std::span<OpenLeaf> level, const Split& shared, bool last, LeafSplitter& splitter) {
+    if (splitter.shared()) return split_level_together(level, shared, last, splitter);
     HistogramPool& pool = splitter.pool();
     std::vector<int> slots;
     for (const OpenLeaf& leaf : level)
@@ -103,6 +131,7 @@ void grow_oblivious(OpenLeaf root, LeafSplitter& splitter, GrowingTree& tree, St
     const std::uint32_t max_depth = oblivious_depth(splitter.options());
     OpenLeaf all;
     all.rows = root.rows;
+    all.n_rows = root.n_rows;
     all.total = root.total;
     all.slot = pool.acquire();
     std::copy_n(pool.cells(root.slot), splitter.n_cells(), pool.cells(all.slot));

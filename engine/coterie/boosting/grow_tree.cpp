@@ -19,12 +19,14 @@ constexpr std::size_t kScoreBlock = 65'536;
 
 }  // namespace
 
-TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads)
+TreeGrower::TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads,
+                       const Slice& slice)
     : matrix_(std::move(matrix)),
       options_(std::move(options)),
       n_threads_(std::max(1, n_threads)),
-      splitter_(*matrix_, options_, n_threads_),
-      growing_(*matrix_, options_, splitter_.rows()) {
+      slice_(slice),
+      splitter_(*matrix_, options_, n_threads_, slice_),
+      growing_(*matrix_, options_, splitter_.rows(), slice_) {
     check_options(options_, matrix_->n_features());
 }
 
@@ -41,7 +43,8 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
 
     OpenLeaf root = splitter_.start(facts, pairs_, sample_.rows);
     // Small tables: the rounded sums chose the split, the unrounded ones give the value.
-    growing_.start(derivatives_, splitter_.facts(), pairs_.size() <= kExactSumsUpTo && !sampled_, routed_);
+    const bool exact = sizes_.n_rows <= kExactSumsUpTo && !sampled_;
+    growing_.start(derivatives_, splitter_.facts(), exact ? std::optional(SumUnits(sizes_)) : std::nullopt, routed_);
     if (options_.growth == Growth::oblivious)
         grow_oblivious(std::move(root), splitter_, growing_, stop);
     else
@@ -65,17 +68,19 @@ TreeFacts TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& samplin
     sampled_ = sampling.method != SamplingMethod::none;
     routed_ = sampled_ || !derivatives_.rows.empty();
     if (routed_)
-        draw_rows(derivatives_, sampling, seed, n_threads_, sample_);
+        draw_rows(derivatives_, sampling, seed, slice_, n_threads_, sample_);
     else
         sample_.rows.clear();
     const std::span<const float> gradient = routed_ ? std::span<const float>(sample_.gradient) : derivatives_.gradient;
     const std::span<const float> hessian = routed_ ? std::span<const float>(sample_.hessian) : derivatives_.hessian;
-    const bool counted = gradient.size() < kCountedBelow;
-    return {.units = round_all_pairs(gradient, hessian, counted, seed, n_threads_, pairs_),
+    const Rounded rounded = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = sample_.rows}, seed,
+                                        slice_, n_threads_, {&pairs_, 1});
+    sizes_ = rounded.sizes;
+    return {.units = rounded.units,
             .seed = seed,
             .noise = 0,
-            .counted = counted,
-            .flat_hessian = hessian.empty()};
+            .counted = rounded.counted,
+            .flat_hessian = rounded.sizes.flat};
 }
 
 // Bounds are about values before shrinkage, so that comes last.
@@ -107,7 +112,10 @@ void TreeGrower::set_leaf_values(Tree& tree, std::span<const double> steps) {
 // The tree was grown on a sample: the values of its leaves come from every row of the table, and all are counted.
 void TreeGrower::sum_all_rows(Tree& tree) {
     const std::span<const float> only[] = {derivatives_.gradient};
-    const RoutedSums sums = sum_by_leaf(only, derivatives_.hessian, {}, leaf_of_row_, n_threads_);
+    const SumUnits units(sizes_of(only, derivatives_.hessian, slice_, n_threads_));
+    const RoutedSums sums = sum_by_leaf(
+        {.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .leaf_of_row = leaf_of_row_}, units, slice_,
+        n_threads_);
     const std::span<const NodeIndex> leaves = growing_.router().leaves();
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         growing_.sums()[leaves[leaf]].gradient = sums.gradient(leaf, 0);
@@ -145,7 +153,7 @@ void TreeGrower::fit_linear_leaves(Tree& tree, const TableView& values) {
                                  .rows = from_all ? all : taking_part,
                                  .nodes = growing_.sums(),
                                  .options = options_},
-                                n_threads_);
+                                slice_, n_threads_);
     if (tree.linear.empty()) return;
     Buffer<double> predictions(leaves.size());
     linear_answers(tree, values, all, n_threads_, predictions);
@@ -179,7 +187,7 @@ void TreeGrower::set_quantile_values(Tree& tree, std::span<const float> residual
             for (const Record record : records(leaf)) add(leaf.node, row_of(record));
         }
     }
-    set_leaf_values(tree, answer_quantiles(tree, std::move(residuals), quantile, options_, n_threads_));
+    set_leaf_values(tree, answer_quantiles(tree, std::move(residuals), quantile, options_, slice_, n_threads_));
 }
 
 void TreeGrower::add_predictions(std::span<float> scores) const {

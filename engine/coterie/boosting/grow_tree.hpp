@@ -23,7 +23,9 @@ namespace coterie {
 /// Grows tree after tree on one matrix; buffers are kept from tree to tree.
 class TreeGrower {
 public:
-    TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads);
+    /// Several workers that each have a slice of the rows grow one tree together, if each makes the same calls.
+    TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads,
+               const Slice& slice = {});
 
     /// One tree. If rows are sampled, the splits come from the sample, and the values of the leaves from all rows.
     /// Linear leaves need the values that the matrix was made from.
@@ -55,10 +57,12 @@ private:
     std::shared_ptr<const BinnedMatrix> matrix_;
     GrowOptions options_;
     int n_threads_;
+    Slice slice_;
     LeafSplitter splitter_;
     GrowingTree growing_;
     Buffer<Pair> pairs_;
     Derivatives derivatives_;
+    DerivativeSizes sizes_;  // of the rows that the tree sees
     bool sampled_ = false;
     bool routed_ = false;  // some rows took no part, and are routed to their leaves afterwards
     RowSample sample_;

@@ -4,7 +4,8 @@
 
 namespace coterie {
 
-void GrowingTree::start(const Derivatives& derivatives, const TreeFacts& facts, bool exact, bool routed) {
+void GrowingTree::start(const Derivatives& derivatives, const TreeFacts& facts, std::optional<SumUnits> exact,
+                        bool routed) {
     derivatives_ = derivatives;
     facts_ = facts;
     exact_ = exact;
@@ -26,7 +27,7 @@ std::array<OpenLeaf, 2> GrowingTree::commit(OpenLeaf& leaf) {
     if (routed_) router_.add(leaf.node, leaf.split, left);
     const NodeSums sums = rounded_sums(leaf, facts_);
     builder_.set_value(leaf.node, node_value(sums, options_) * options_.learning_rate * options_.value_unit);
-    builder_.set_cover(leaf.node, sums.hessian, leaf.rows.n);
+    builder_.set_cover(leaf.node, sums.hessian, leaf.n_rows);
     set_sums(leaf.node, sums);
     std::array<OpenLeaf, 2> children = std::move(*leaf.children);
     children[0].node = left;
@@ -36,16 +37,32 @@ std::array<OpenLeaf, 2> GrowingTree::commit(OpenLeaf& leaf) {
 
 void GrowingTree::finish(const OpenLeaf& leaf) {
     const NodeSums sums = rounded_sums(leaf, facts_);
-    builder_.set_cover(leaf.node, sums.hessian, leaf.rows.n);
-    set_sums(leaf.node, exact_ && leaf.depth > 0 ? exact_sums(leaf, partition_, derivatives_) : sums);
+    builder_.set_cover(leaf.node, sums.hessian, leaf.n_rows);
+    set_sums(leaf.node, sums);
     leaves_.push_back({.node = leaf.node, .rows = leaf.rows});
 }
 
 Tree GrowingTree::take() {
     Tree tree = builder_.finish();
+    if (exact_ && tree.n_nodes() > 1) set_exact_sums();
     if (options_.leaf_penalty > 0) undo_unworthy_splits(tree);
     if (routed_) router_.finish(static_cast<NodeIndex>(tree.n_nodes()));
     return tree;
+}
+
+// All leaves at once, so that workers exchange their sums once.
+void GrowingTree::set_exact_sums() {
+    std::vector<std::uint64_t> all;
+    for (const LeafRange& leaf : leaves_) {
+        const FixedSums sums = exact_sums(leaf.rows, partition_, derivatives_, *exact_);
+        all.push_back(sums.gradient);
+        all.push_back(sums.hessian);
+    }
+    slice_.sum(all);
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+        sums_[leaves_[i].node].gradient = exact_->gradient.value_of(all[2 * i]);
+        sums_[leaves_[i].node].hessian = exact_->hessian.value_of(all[2 * i + 1]);
+    }
 }
 
 // Leaves below an undone split become one, whose rows stay where they are, in several pieces.

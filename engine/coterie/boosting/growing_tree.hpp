@@ -1,6 +1,7 @@
 // boosting/growing_tree.hpp: a tree while its leaves are split and finished: nodes, their sums, the rows of leaves.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "coterie/boosting/leaf_sums.hpp"
@@ -16,12 +17,13 @@ public:
         RowRange rows;
     };
 
-    GrowingTree(const BinnedMatrix& matrix, const GrowOptions& options, const RowPartition& partition)
-        : matrix_(matrix), options_(options), partition_(partition), router_(matrix) {}
+    GrowingTree(const BinnedMatrix& matrix, const GrowOptions& options, const RowPartition& partition,
+                const Slice& slice)
+        : matrix_(matrix), options_(options), partition_(partition), slice_(slice), router_(matrix) {}
 
-    /// Begins a tree with its root, node 0. `exact`: sums of leaves come from unrounded derivatives. `routed`: some
-    /// rows take no part, and are routed to their leaves afterwards.
-    void start(const Derivatives& derivatives, const TreeFacts& facts, bool exact, bool routed);
+    /// Begins a tree with its root, node 0. `exact`, if there are any: the units in which unrounded derivatives are
+    /// added up for the sums of leaves. `routed`: some rows take no part, and are routed to their leaves afterwards.
+    void start(const Derivatives& derivatives, const TreeFacts& facts, std::optional<SumUnits> exact, bool routed);
 
     /// Makes the leaf a split, and gives its prepared children their nodes.
     std::array<OpenLeaf, 2> commit(OpenLeaf& leaf);
@@ -38,16 +40,18 @@ public:
 
 private:
     void set_sums(NodeIndex node, const NodeSums& sums);
+    void set_exact_sums();
     void undo_unworthy_splits(Tree& tree);
 
     const BinnedMatrix& matrix_;
     const GrowOptions& options_;
     const RowPartition& partition_;
+    Slice slice_;
     RowRouter router_;
     TreeBuilder builder_;
     Derivatives derivatives_;
     TreeFacts facts_;
-    bool exact_ = false;
+    std::optional<SumUnits> exact_;
     bool routed_ = false;
     std::vector<NodeSums> sums_;  // by node
     std::vector<LeafRange> leaves_;

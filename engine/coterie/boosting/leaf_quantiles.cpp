@@ -1,7 +1,10 @@
 #include "coterie/boosting/leaf_quantiles.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "coterie/base/parallel.hpp"
 #include "coterie/boosting/leaf_values.hpp"
@@ -10,6 +13,25 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kRowsPerThread = 20'000;
+constexpr std::size_t kNodesAtOnce = 1'024;  // whose sums are exchanged together
+constexpr std::size_t kDigits = 256;
+
+// Minus zero is zero, so that the order in which equal values come does not matter.
+double number_of(float value) { return static_cast<double>(value) + 0.0; }
+
+// Integers in the order of the numbers.
+std::uint32_t key_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value + 0.0f);
+    return bits >> 31 ? ~bits : bits | std::uint32_t{1} << 31;
+}
+double value_of_key(std::uint32_t key) {
+    return number_of(std::bit_cast<float>(key >> 31 ? key & ~(std::uint32_t{1} << 31) : ~key));
+}
+
+// However light, a row counts.
+std::uint64_t whole_weight(const Weighed& each, const FixedPoint* weights) {
+    return weights == nullptr ? 1 : std::max<std::uint64_t>(1, (*weights)(static_cast<double>(each.weight)));
+}
 
 double quantile_of_equals(std::span<Weighed> values, double level) {
     const auto n = static_cast<double>(values.size());
@@ -17,10 +39,49 @@ double quantile_of_equals(std::span<Weighed> values, double level) {
     const auto rank = static_cast<std::size_t>(std::clamp(std::ceil(wanted), 1.0, n)) - 1;
     const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
     std::ranges::nth_element(values, place, {}, &Weighed::value);
-    const auto here = static_cast<double>(place->value);
+    const double here = number_of(place->value);
     if (static_cast<double>(rank + 1) != wanted || rank + 1 == values.size()) return here;
     const auto next = std::ranges::min_element(place + 1, values.end(), {}, &Weighed::value);
-    return (here + static_cast<double>(next->value)) / 2;
+    return (here + number_of(next->value)) / 2;
+}
+
+// Where the quantile of one node is looked for: among the keys that begin with `prefix`.
+struct Place {
+    std::uint64_t total = 0;
+    std::uint64_t below = 0;  // weight of the keys below those
+    std::uint64_t here = 0;   // and of themselves
+    std::uint32_t prefix = 0;
+};
+
+// One digit further: the first for which the weight up to it is enough.
+void narrow(Place& place, std::span<const std::uint64_t> by_digit, double level) {
+    std::uint32_t digit = 0;
+    while (digit + 1 < kDigits &&
+           static_cast<double>(place.below + by_digit[digit]) < level * static_cast<double>(place.total))
+        place.below += by_digit[digit++];
+    place.here = by_digit[digit];
+    place.prefix = place.prefix << 8 | digit;
+}
+
+std::vector<Place> places_of(std::span<const std::vector<Weighed>> values, double level, const FixedPoint* weights,
+                             Communicator& communicator) {
+    std::vector<Place> places(values.size());
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        std::vector<std::uint64_t> sums(values.size() * kDigits, 0);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            for (const Weighed& each : values[i]) {
+                const std::uint32_t key = key_of(each.value);
+                if (shift == 24 || key >> (shift + 8) == places[i].prefix)
+                    sums[i * kDigits + (key >> shift) % kDigits] += whole_weight(each, weights);
+            }
+        communicator.sum(sums);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto own = std::span<const std::uint64_t>(sums).subspan(i * kDigits, kDigits);
+            if (shift == 24) places[i].total = std::accumulate(own.begin(), own.end(), std::uint64_t{0});
+            narrow(places[i], own, level);
+        }
+    }
+    return places;
 }
 
 // Every inner node gets the residuals of its children.
@@ -56,34 +117,71 @@ void keep_options(const Tree& tree, const GrowOptions& options, std::vector<doub
 
 }  // namespace
 
-double quantile_of(std::span<Weighed> values, double level, bool equal) {
+double quantile_of(std::span<Weighed> values, double level, const FixedPoint* weights) {
     if (values.empty()) return 0;
-    if (equal) return quantile_of_equals(values, level);
-    std::ranges::sort(values, [](const Weighed& a, const Weighed& b) {
-        return a.value < b.value || (a.value == b.value && a.weight < b.weight);
-    });
-    double total = 0;
-    for (const Weighed& each : values) total += static_cast<double>(each.weight);
-    double below = 0;
-    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-        below += static_cast<double>(values[i].weight);
-        if (below < level * total) continue;
-        const auto here = static_cast<double>(values[i].value);
-        return below == level * total ? (here + static_cast<double>(values[i + 1].value)) / 2 : here;
+    if (weights == nullptr) return quantile_of_equals(values, level);
+    std::ranges::sort(values, {}, &Weighed::value);
+    std::uint64_t total = 0;
+    for (const Weighed& each : values) total += whole_weight(each, weights);
+    const double wanted = level * static_cast<double>(total);
+    std::uint64_t below = 0;
+    std::size_t i = 0;
+    for (; i + 1 < values.size(); ++i) {
+        below += whole_weight(values[i], weights);
+        if (static_cast<double>(below) >= wanted) break;
     }
-    return static_cast<double>(values.back().value);
+    const double here = number_of(values[i].value);
+    if (i + 1 == values.size() || static_cast<double>(below) != wanted) return here;
+    return (here + number_of(values[i + 1].value)) / 2;
+}
+
+std::vector<double> shared_quantiles(std::span<const std::vector<Weighed>> values, double level,
+                                     const FixedPoint* weights, Communicator& communicator) {
+    std::vector<double> quantiles;
+    for (std::size_t first = 0; first < values.size(); first += kNodesAtOnce) {
+        const auto some = values.subspan(first, std::min(kNodesAtOnce, values.size() - first));
+        const std::vector<Place> places = places_of(some, level, weights, communicator);
+        std::vector<std::uint64_t> next(some.size(), 0);  // 2^32 minus the least key above; 0: there is none
+        for (std::size_t i = 0; i < some.size(); ++i)
+            for (const Weighed& each : some[i]) {
+                const std::uint32_t key = key_of(each.value);
+                if (key > places[i].prefix) next[i] = std::max(next[i], (std::uint64_t{1} << 32) - key);
+            }
+        communicator.max(next);
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            const Place& place = places[i];
+            const double here = place.total == 0 ? 0.0 : value_of_key(place.prefix);
+            const bool met =
+                static_cast<double>(place.below + place.here) == level * static_cast<double>(place.total);
+            const auto key = static_cast<std::uint32_t>((std::uint64_t{1} << 32) - next[i]);
+            quantiles.push_back(met && next[i] > 0 ? (here + value_of_key(key)) / 2 : here);
+        }
+    }
+    return quantiles;
 }
 
 std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, double level,
-                                     const GrowOptions& options, int n_threads) {
+                                     const GrowOptions& options, const Slice& slice, int n_threads) {
     const bool related = !options.monotone.empty() || options.path_smoothing > 0 || options.growth == Growth::oblivious;
     if (related) fill_inner_nodes(tree, residuals.by_node);
     std::size_t n_rows = 0;
-    for (const auto& own : residuals.by_node) n_rows += own.size();
+    std::uint64_t heaviest[] = {0};
+    for (const auto& own : residuals.by_node) {
+        n_rows += own.size();
+        for (const Weighed& each : own)
+            heaviest[0] = std::max<std::uint64_t>(heaviest[0], std::bit_cast<std::uint32_t>(each.weight));
+    }
+    slice.max(heaviest);
+    const auto bound = std::bit_cast<float>(static_cast<std::uint32_t>(heaviest[0]));
+    const FixedPoint whole(static_cast<double>(bound), slice.sum_of(n_rows));
+    const FixedPoint* const weights = residuals.equal ? nullptr : &whole;
     std::vector<double> answers(tree.n_nodes(), 0.0);
-    parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads, [&](std::size_t node) {
-        answers[node] = quantile_of(residuals.by_node[node], level, residuals.equal);
-    });
+    if (slice.shared())
+        answers = shared_quantiles(residuals.by_node, level, weights, *slice.communicator);
+    else
+        parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads, [&](std::size_t node) {
+            answers[node] = quantile_of(residuals.by_node[node], level, weights);
+        });
     if (related || options.max_step > 0) keep_options(tree, options, answers);
     return answers;
 }

@@ -14,7 +14,7 @@ struct BySize {
     OpenLeaf& large;
 
     explicit BySize(std::array<OpenLeaf, 2>& children)
-        : small(children[children[0].rows.n <= children[1].rows.n ? 0 : 1]),
+        : small(children[children[0].n_rows <= children[1].n_rows ? 0 : 1]),
           large(&small == &children[0] ? children[1] : children[0]) {}
 };
 
@@ -26,14 +26,16 @@ struct Built {
 
 }  // namespace
 
-LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads)
+LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads,
+                           const Slice& slice)
     : matrix_(matrix),
       options_(options),
       n_threads_(n_threads),
+      slice_(slice),
       layout_(matrix),
-      histograms_(matrix, layout_, n_threads),
+      histograms_(matrix, layout_, n_threads, slice),
       pool_(layout_.n_cells(), 1, options.histogram_bytes),
-      partition_(matrix, n_threads),
+      partition_(matrix, n_threads, slice),
       rules_(matrix, layout_, options),
       search_(matrix, layout_, rules_, partition_),
       shared_search_(matrix, layout_, rules_, partition_),
@@ -42,9 +44,11 @@ LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& option
 OpenLeaf LeafSplitter::start(const TreeFacts& facts, std::span<const Pair> pairs, std::span<const RowIndex> rows) {
     pool_.clear();
     OpenLeaf root = root_leaf(0, partition_.start(pairs, rows), options_);
+    root.n_rows = slice_.sum_of(root.n_rows);
     root.slot = pool_.acquire();
     Cell* const own = pool_.cells(root.slot);
     histograms_.build(partition_.rows(root.rows, facts.counted), own);
+    histograms_.reduce({&own, 1});
     root.total = std::accumulate(own, own + matrix_.lanes()[0].n_codes, Cell{0});
     TreeFacts complete = facts;
     complete.noise = gain_by_chance(pairs, facts.hessian(root.total));
@@ -75,15 +79,24 @@ double LeafSplitter::gain_by_chance(std::span<const Pair> pairs, double hessian)
         parts[begin / kChunk] = sum;
     });
     const std::int64_t squares = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-    return static_cast<double>(squares) / hessian;
+    return static_cast<double>(slice_.sum_of(static_cast<std::uint64_t>(squares))) / hessian;
 }
 
 void LeafSplitter::partition(OpenLeaf& leaf, bool left_known, Scratch& scratch, int n_threads) {
+    split_rows(leaf, scratch, n_threads);
+    const RowRange& left = (*leaf.children)[0].rows;
+    set_children(leaf, left_known ? leaf.split.left_total : partition_.total(left, facts().counted));
+}
+
+void LeafSplitter::split_rows(OpenLeaf& leaf, Scratch& scratch, int n_threads) {
     const Split& split = leaf.split;
     const BinRule rule = rule_of(split, scratch.rule_table);
     const auto rows = partition_.split(leaf.rows, split.feature, rule, scratch.marks, n_threads);
-    const Cell left_total = left_known ? split.left_total : partition_.total(rows[0], facts().counted);
     leaf.children = std::make_unique<std::array<OpenLeaf, 2>>(children_of(leaf, rows, options_));
+}
+
+// Sums and limits of children whose rows are known.
+void LeafSplitter::set_children(OpenLeaf& leaf, Cell left_total) const {
     std::array<OpenLeaf, 2>& children = *leaf.children;
     children[0].total = left_total;
     children[1].total = leaf.total - left_total;
@@ -96,7 +109,7 @@ void LeafSplitter::bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>&
     const int direction = rules_.direction_of(leaf.split.feature);
     if (direction == 0) return;
     const auto value = [&](const OpenLeaf& child) {
-        return node_value(rounded_sums(child.rows.n == 0 ? leaf : child, facts()), options_);
+        return node_value(rounded_sums(child.n_rows == 0 ? leaf : child, facts()), options_);
     };
     const double middle = leaf.bounds.clip((value(children[0]) + value(children[1])) / 2);
     (direction > 0 ? children[0].bounds.high : children[0].bounds.low) = middle;
@@ -161,6 +174,50 @@ void LeafSplitter::build_children(OpenLeaf& leaf, int free_slot, int n_threads) 
     if (!large.splittable) return;
     large.slot = leaf.slot;
     kernels().split.subtract(pool_.cells(large.slot), pool_.cells(free_slot), layout_.n_cells());
+}
+
+void LeafSplitter::split_together(std::span<const SplitTogether> splits) {
+    const std::span<Scratch> scratch = scratches(splits.size());
+    std::vector<std::uint64_t> left(2 * splits.size());  // rows and sums
+    parallel_for(splits.size(), n_threads_, [&](std::size_t i) {
+        split_rows(*splits[i].leaf, scratch[i], 1);
+        const RowRange& rows = (*splits[i].leaf->children)[0].rows;
+        left[2 * i] = rows.n;
+        left[2 * i + 1] = splits[i].left_known ? 0 : partition_.total(rows, facts().counted);
+    });
+    slice_.sum(left);
+    std::vector<Cell*> built;
+    const auto build_from_rows = [&](const OpenLeaf& child, Cell* cells) {
+        histograms_.build(partition_.rows(child.rows, facts().counted), cells);
+        built.push_back(cells);
+    };
+    std::vector<std::array<Cell*, 2>> subtracted;
+    for (std::size_t i = 0; i < splits.size(); ++i) {
+        const auto& [leaf, left_known, free] = splits[i];
+        std::array<OpenLeaf, 2>& children = *leaf->children;
+        children[0].n_rows = left[2 * i];
+        children[1].n_rows = leaf->n_rows - left[2 * i];
+        set_children(*leaf, left_known ? leaf->split.left_total : left[2 * i + 1]);
+        if (free.small < 0) continue;
+        const auto [small, large] = BySize(children);
+        const bool subtract = leaf->slot >= 0 && large.splittable;
+        if (large.splittable) large.slot = subtract ? leaf->slot : free.large;
+        if (small.splittable) small.slot = free.small;
+        if (small.splittable || subtract) build_from_rows(small, pool_.cells(free.small));
+        if (subtract)
+            subtracted.push_back({pool_.cells(large.slot), pool_.cells(free.small)});
+        else if (large.splittable)
+            build_from_rows(large, pool_.cells(large.slot));
+    }
+    histograms_.reduce(built);
+    for (const auto& [from, what] : subtracted) kernels().split.subtract(from, what, layout_.n_cells());
+}
+
+void LeafSplitter::find_built_splits(OpenLeaf& leaf, double least_gain, Scratch& scratch) {
+    std::vector<LeafCells> wanted;
+    for (OpenLeaf& child : *leaf.children)
+        if (child.slot >= 0) wanted.push_back({&child, pool_.cells(child.slot)});
+    if (!wanted.empty()) search_.find(wanted, nullptr, least_gain, scratch, n_threads_);
 }
 
 void LeafSplitter::release_unused(OpenLeaf& leaf, const FreeSlots& free) {

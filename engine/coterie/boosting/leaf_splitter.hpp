@@ -20,6 +20,13 @@ struct FreeSlots {
     int large = -1;  // the parent's is gone
 };
 
+/// A leaf that is split in step with other workers.
+struct SplitTogether {
+    OpenLeaf* leaf = nullptr;
+    bool left_known = false;  // the split says which sums it sends left
+    FreeSlots free;           // without a slot for the smaller child no histograms are built
+};
+
 class LeafSplitter {
 public:
     // Work, in updates of histograms: from kSharedWork on, threads share a leaf; below kParallelWork, threads do not
@@ -27,7 +34,7 @@ public:
     static constexpr std::size_t kSharedWork = 250'000;
     static constexpr std::size_t kParallelWork = 5'000;
 
-    LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads);
+    LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads, const Slice& slice);
 
     /// Starts a tree on all rows of the matrix, or on the given ones; the pairs are theirs. Returns its root, node 0,
     /// with its histogram.
@@ -54,7 +61,16 @@ public:
     /// Builds the histogram of a leaf from its rows.
     void build(const OpenLeaf& leaf, Cell* cells) {
         histograms_.build(partition_.rows(leaf.rows, facts().counted), cells);
+        histograms_.reduce({&cells, 1});
     }
+
+    /// Partitions several leaves and builds the histograms of their children. Workers exchange the numbers of rows of
+    /// all leaves, then all histograms: what is exchanged depends on the leaves alone, never on threads or on the rows
+    /// that one worker has.
+    void split_together(std::span<const SplitTogether> splits);
+
+    /// Finds the best splits of the children, whose histograms are built.
+    void find_built_splits(OpenLeaf& leaf, double least_gain, Scratch& scratch);
 
     /// Releases the leaf's histogram and the free slots, unless a child has them now.
     void release_unused(OpenLeaf& leaf, const FreeSlots& free);
@@ -65,6 +81,7 @@ public:
     int threads_for(const OpenLeaf& leaf) const { return work_of(leaf) < kParallelWork ? 1 : n_threads_; }
 
     int n_threads() const { return n_threads_; }
+    bool shared() const { return slice_.shared(); }
     const GrowOptions& options() const { return options_; }
     const TreeFacts& facts() const { return rules_.facts(); }
     const RowPartition& rows() const { return partition_; }
@@ -78,12 +95,15 @@ public:
 
 private:
     double gain_by_chance(std::span<const Pair> pairs, double hessian) const;
+    void split_rows(OpenLeaf& leaf, Scratch& scratch, int n_threads);
+    void set_children(OpenLeaf& leaf, Cell left_total) const;
     void build_on(const NodeRows& rows, Cell* cells, int n_threads);
     void bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>& children) const;
 
     const BinnedMatrix& matrix_;
     const GrowOptions& options_;
     int n_threads_;
+    Slice slice_;
     HistogramLayout layout_;
     HistogramBuilder histograms_;
     HistogramPool pool_;

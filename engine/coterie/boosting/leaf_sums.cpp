@@ -17,32 +17,36 @@ NodeSums rounded_sums(const OpenLeaf& leaf, const TreeFacts& facts) {
             .bounds = leaf.bounds};
 }
 
-NodeSums exact_sums(const OpenLeaf& leaf, const RowPartition& partition, const Derivatives& derivatives) {
-    NodeSums sums{.gradient = 0, .hessian = 0, .bounds = leaf.bounds};
+FixedSums exact_sums(const RowRange& rows, const RowPartition& partition, const Derivatives& derivatives,
+                     const SumUnits& units) {
+    FixedSums sums;
     const auto add = [&](RowIndex row) {
-        sums.gradient += static_cast<double>(derivatives.gradient[row]);
-        sums.hessian += derivatives.hessian.empty() ? 1.0 : static_cast<double>(derivatives.hessian[row]);
+        sums.gradient += units.gradient(static_cast<double>(derivatives.gradient[row]));
+        sums.hessian +=
+            units.hessian(derivatives.hessian.empty() ? 1.0 : static_cast<double>(derivatives.hessian[row]));
     };
-    if (leaf.rows.implicit)
-        for (RowIndex row = 0; row < leaf.rows.n; ++row) add(row);
+    if (rows.implicit)
+        for (RowIndex row = 0; row < rows.n; ++row) add(row);
     else
-        for (const Record record : partition.records(leaf.rows)) add(row_of(record));
+        for (const Record record : partition.records(rows)) add(row_of(record));
     return sums;
 }
 
-RoutedSums sum_by_leaf(std::span<const std::span<const float>> gradients, std::span<const float> hessian,
-                       std::span<const RowIndex> rows, const LeafOfRow& leaf_of_row, int n_threads) {
-    const std::size_t n_rows = rows.empty() ? leaf_of_row.size() : rows.size();
+RoutedSums sum_by_leaf(const RoutedRows& routed, const SumUnits& units, const Slice& slice, int n_threads) {
+    const std::size_t n_rows = routed.rows.empty() ? routed.leaf_of_row.size() : routed.rows.size();
     const std::size_t n_chunks = std::max<std::size_t>(1, (n_rows + kChunk - 1) / kChunk);
-    std::vector<RoutedSums> sums(n_chunks, RoutedSums(leaf_of_row.n_leaves(), gradients.size()));
+    std::vector<RoutedSums> sums(n_chunks,
+                                 RoutedSums(routed.leaf_of_row.n_leaves(), routed.gradients.size(), units));
     parallel_ranges(n_rows, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         RoutedSums& own = sums[begin / kChunk];
         for (std::size_t i = begin; i < end; ++i) {
-            const std::size_t row = rows.empty() ? i : rows[i];
-            own.add(leaf_of_row[row], gradients, hessian.empty() ? 1.0f : hessian[row], row);
+            const std::size_t row = routed.rows.empty() ? i : routed.rows[i];
+            own.add(routed.leaf_of_row[row], routed.gradients, routed.hessian.empty() ? 1.0f : routed.hessian[row],
+                    row);
         }
     });
     for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) sums[0].add(sums[chunk]);
+    sums[0].reduce(slice);
     return std::move(sums[0]);
 }
 

@@ -1,9 +1,12 @@
 #include "coterie/boosting/linear_leaves.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/fixed_point.hpp"
 #include "coterie/base/parallel.hpp"
 
 namespace coterie {
@@ -25,6 +28,7 @@ struct Term {
     double least = 0;
     double most = 0;
     double deviation = 0;
+    int exponent = 0;  // of values: times 2^-exponent, none is further from zero than 1
 };
 
 struct Line {
@@ -101,25 +105,20 @@ void keep(Sample& sample, const std::vector<std::uint8_t>& wanted) {
     sample.values.resize(n_rows * sample.width());
 }
 
-// Missing values aside, a feature of a line has finite values, and not all the same.
-void drop_features_without_spread(Sample& sample) {
-    const std::size_t width = sample.width();
-    std::vector<double> least(width, INFINITY), most(width, -INFINITY);
-    for (std::size_t i = 0; i < sample.n_rows(); ++i) {
-        const double* const row = sample.row(i);
-        for (std::size_t k = 0; k < width; ++k) {  // a comparison with a missing value is false
-            least[k] = row[k] < least[k] ? row[k] : least[k];
-            most[k] = row[k] > most[k] ? row[k] : most[k];
-        }
-    }
-    std::vector<std::uint8_t> wanted(width);
-    for (std::size_t k = 0; k < width; ++k) {
-        const double spread = most[k] - least[k];
-        wanted[k] = spread >= kLeastSpread && spread <= kMostSpread;
-        sample.terms[k].least = least[k];
-        sample.terms[k].most = most[k];
-    }
-    keep(sample, wanted);
+// Integers in the order of the numbers.
+std::uint64_t key_of(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+    return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+double value_of_key(std::uint64_t key) {
+    return std::bit_cast<double>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key);
+}
+
+// The least x for which values up to `bound` are not above 2^x.
+int exponent_of(double bound) {
+    int exponent = 0;
+    std::frexp(bound, &exponent);
+    return exponent;
 }
 
 void drop_incomplete_rows(Sample& sample) {
@@ -138,57 +137,11 @@ void drop_incomplete_rows(Sample& sample) {
     sample.hessian.resize(kept);
 }
 
-// Values become distances from the mean, in deviations. Features that do not deviate are dropped.
-void standardise(Sample& sample, double hessian) {
-    const std::size_t width = sample.width();
-    std::vector<double> sums(width, 0.0), squares(width, 0.0);
-    for (std::size_t i = 0; i < sample.n_rows(); ++i)
-        for (std::size_t k = 0; k < width; ++k)
-            sums[k] += sample.hessian[i] * (sample.row(i)[k] - sample.terms[k].least);
-    for (std::size_t k = 0; k < width; ++k) sample.terms[k].centre = sample.terms[k].least + sums[k] / hessian;
-    for (std::size_t i = 0; i < sample.n_rows(); ++i)
-        for (std::size_t k = 0; k < width; ++k) {
-            double& value = sample.row(i)[k];
-            value -= sample.terms[k].centre;
-            squares[k] += sample.hessian[i] * value * value;
-        }
-    std::vector<std::uint8_t> wanted(width);
-    for (std::size_t k = 0; k < width; ++k) {
-        sample.terms[k].deviation = std::sqrt(squares[k] / hessian);
-        wanted[k] = sample.terms[k].deviation >= kLeastSpread;
-    }
-    keep(sample, wanted);
-    for (std::size_t i = 0; i < sample.n_rows(); ++i)
-        for (std::size_t k = 0; k < sample.width(); ++k) sample.row(i)[k] /= sample.terms[k].deviation;
-}
-
 // Correlations of the features, and of each with Newton's step.
 struct Equations {
     std::vector<double> correlation;  // square, row by row
     std::vector<double> with_step;
 };
-
-Equations equations_of(const Sample& sample, double hessian) {
-    const std::size_t n = sample.width();
-    Equations equations{.correlation = std::vector<double>(n * n), .with_step = std::vector<double>(n)};
-    for (std::size_t row = 0; row < sample.n_rows(); ++row) {
-        const double* const values = sample.row(row);
-        for (std::size_t i = 0; i < n; ++i) {
-            equations.with_step[i] -= sample.gradient[row] * values[i];
-            const double heavy = sample.hessian[row] * values[i];
-            double* const products = equations.correlation.data() + i * n;
-            for (std::size_t k = 0; k <= i; ++k) products[k] += heavy * values[k];
-        }
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-        equations.with_step[i] /= hessian;
-        for (std::size_t k = 0; k <= i; ++k) {
-            equations.correlation[i * n + k] /= hessian;
-            equations.correlation[k * n + i] = equations.correlation[i * n + k];
-        }
-    }
-    return equations;
-}
 
 // Cholesky's way, for the features in `used`, which loses those that the ones before them explain.
 std::vector<double> solution_of(const Equations& equations, double l2, std::vector<std::size_t>& used) {
@@ -257,23 +210,226 @@ Line in_units(Line line, const GrowOptions& options) {
     return std::isfinite(furthest) ? std::move(line) : Line{};
 }
 
-Line line_of(const LineTask& task, std::span<const RowIndex> rows, std::span<const FeatureIndex> features) {
-    Sample sample = sample_of(task, rows, features);
-    drop_features_without_spread(sample);
-    if (sample.terms.empty()) return {};
-    drop_incomplete_rows(sample);
-    double gradient = 0, size = 0, hessian = 0;
-    for (const double each : sample.gradient) {
-        gradient += each;
-        size += std::abs(each);
+// The line of one leaf, step by step. After each step `found` is to be replaced by its sum or its maximum over the
+// workers, and every worker goes on with the same numbers.
+class LineFit {
+public:
+    enum class Exchange : std::uint8_t { max, sum };
+    struct Step {
+        void (LineFit::*take)();
+        Exchange exchange;
+    };
+    static constexpr std::size_t kSteps = 6;
+    static const std::array<Step, kSteps> kPlan;
+
+    LineFit() = default;
+    LineFit(const LineTask& task, std::span<const RowIndex> rows, std::span<const FeatureIndex> features)
+        : task_(&task), sample_(sample_of(task, rows, features)), done_(features.empty()) {}
+
+    bool done() const { return done_; }
+    std::vector<std::uint64_t>& found() { return found_; }
+
+    void take(const Step& step) {
+        if (!done_) (this->*step.take)();
+        if (done_) found_.clear();
     }
-    for (const double each : sample.hessian) hessian += each;
-    if (sample.n_rows() < kRowsPerNumber * (sample.terms.size() + 1) || !(hessian > 0)) return {};
-    drop_features_without_spread(sample);
-    standardise(sample, hessian);
-    Line line{.base = -gradient / (hessian + task.options.l2), .terms = sample.terms};
-    set_slopes(line.terms, equations_of(sample, hessian), size / hessian, task.options);
-    return in_units(std::move(line), task.options);
+
+    Line line();
+
+private:
+    // Missing values aside, a feature of a line has finite values, and not all the same.
+    void find_extremes() {
+        const std::size_t width = sample_.width();
+        std::vector<double> least(width, INFINITY), most(width, -INFINITY);
+        for (std::size_t i = 0; i < sample_.n_rows(); ++i) {
+            const double* const row = sample_.row(i);
+            for (std::size_t k = 0; k < width; ++k) {  // a comparison with a missing value is false
+                least[k] = row[k] < least[k] ? row[k] : least[k];
+                most[k] = row[k] > most[k] ? row[k] : most[k];
+            }
+        }
+        found_.clear();
+        for (std::size_t k = 0; k < width; ++k) {
+            found_.push_back(key_of(-least[k]));
+            found_.push_back(key_of(most[k]));
+        }
+    }
+
+    void drop_features_without_spread(std::span<const std::uint64_t> extremes) {
+        std::vector<std::uint8_t> wanted(sample_.width());
+        for (std::size_t k = 0; k < wanted.size(); ++k) {
+            Term& term = sample_.terms[k];
+            term.least = 0.0 - value_of_key(extremes[2 * k]);
+            term.most = value_of_key(extremes[2 * k + 1]);
+            const double spread = term.most - term.least;
+            wanted[k] = spread >= kLeastSpread && spread <= kMostSpread;
+            term.exponent = wanted[k] ? exponent_of(spread) : 0;
+        }
+        keep(sample_, wanted);
+    }
+
+    void drop_rows() {
+        drop_features_without_spread(found_);
+        done_ = sample_.terms.empty();
+        if (done_) return;
+        drop_incomplete_rows(sample_);
+        find_extremes();
+        double gradient = 0, hessian = 0;
+        for (const double each : sample_.gradient) gradient = std::max(gradient, std::abs(each));
+        for (const double each : sample_.hessian) hessian = std::max(hessian, std::abs(each));
+        found_.push_back(std::bit_cast<std::uint64_t>(gradient));
+        found_.push_back(std::bit_cast<std::uint64_t>(hessian));
+    }
+
+    void count_rows() {
+        const auto take_last = [&] {
+            const auto bits = found_.back();
+            found_.pop_back();
+            return std::bit_cast<double>(bits);
+        };
+        hessian_max_ = take_last();
+        gradient_max_ = take_last();
+        extremes_ = std::move(found_);
+        found_ = {sample_.n_rows()};
+    }
+
+    // Sums of gradients, their sizes and hessians, and of the distances from the least value.
+    void sum_values() {
+        n_rows_ = found_[0];
+        done_ = n_rows_ < kRowsPerNumber * (sample_.terms.size() + 1);
+        if (done_) return;
+        drop_features_without_spread(extremes_);
+        gradients_ = FixedPoint(gradient_max_, n_rows_);
+        hessians_ = FixedPoint(2 * hessian_max_, n_rows_);
+        const std::size_t width = sample_.width();
+        found_.assign(3 + width, 0);
+        std::vector<double> least, scale;
+        for (const Term& term : sample_.terms) {
+            least.push_back(term.least);
+            scale.push_back(std::ldexp(1.0, -term.exponent));
+        }
+        for (std::size_t i = 0; i < sample_.n_rows(); ++i) {
+            const double hessian = sample_.hessian[i];
+            found_[0] += gradients_(sample_.gradient[i]);
+            found_[1] += gradients_(std::abs(sample_.gradient[i]));
+            found_[2] += hessians_(hessian);
+            const double* const row = sample_.row(i);
+            for (std::size_t k = 0; k < width; ++k)
+                found_[3 + k] += hessians_(hessian * ((row[k] - least[k]) * scale[k]));
+        }
+    }
+
+    // Values become distances from the mean; their squares are summed.
+    void centre() {
+        gradient_ = gradients_.value_of(found_[0]);
+        size_ = gradients_.value_of(found_[1]);
+        hessian_ = hessians_.value_of(found_[2]);
+        done_ = !(hessian_ > 0);
+        if (done_) return;
+        const std::size_t width = sample_.width();
+        std::vector<double> centre, scale;
+        for (std::size_t k = 0; k < width; ++k) {
+            Term& term = sample_.terms[k];
+            term.centre = term.least + std::ldexp(hessians_.value_of(found_[3 + k]) / hessian_, term.exponent);
+            centre.push_back(term.centre);
+            scale.push_back(std::ldexp(1.0, -term.exponent));
+        }
+        found_.assign(width, 0);
+        for (std::size_t i = 0; i < sample_.n_rows(); ++i) {
+            double* const row = sample_.row(i);
+            for (std::size_t k = 0; k < width; ++k) {
+                row[k] -= centre[k];
+                const double scaled = row[k] * scale[k];
+                found_[k] += hessians_(sample_.hessian[i] * (scaled * scaled));
+            }
+        }
+    }
+
+    // Distances become multiples of the deviation; features that do not deviate are dropped. Then the products of all.
+    void multiply() {
+        std::vector<std::uint8_t> wanted(sample_.width());
+        for (std::size_t k = 0; k < wanted.size(); ++k) {
+            Term& term = sample_.terms[k];
+            term.deviation = std::ldexp(std::sqrt(hessians_.value_of(found_[k]) / hessian_), term.exponent);
+            wanted[k] = term.deviation >= kLeastSpread;
+        }
+        keep(sample_, wanted);
+        const std::size_t width = sample_.width();
+        std::vector<double> scale;
+        for (Term& term : sample_.terms) {
+            const double furthest = std::max(term.most - term.centre, term.centre - term.least);
+            term.exponent = exponent_of(furthest / term.deviation);
+            scale.push_back(std::ldexp(1.0, -term.exponent));
+        }
+        found_.assign(width + width * width, 0);
+        std::vector<double> row(width);
+        for (std::size_t i = 0; i < sample_.n_rows(); ++i) {
+            for (std::size_t k = 0; k < width; ++k) row[k] = sample_.row(i)[k] / sample_.terms[k].deviation * scale[k];
+            for (std::size_t k = 0; k < width; ++k) {
+                found_[k] += gradients_(sample_.gradient[i] * row[k]);
+                const double heavy = sample_.hessian[i] * row[k];
+                std::uint64_t* const products = found_.data() + width + k * width;
+                for (std::size_t m = 0; m <= k; ++m) products[m] += hessians_(heavy * row[m]);
+            }
+        }
+    }
+
+    Equations equations() const {
+        const std::size_t n = sample_.width();
+        Equations equations{.correlation = std::vector<double>(n * n), .with_step = std::vector<double>(n)};
+        for (std::size_t i = 0; i < n; ++i) {
+            const int exponent = sample_.terms[i].exponent;
+            equations.with_step[i] = -std::ldexp(gradients_.value_of(found_[i]), exponent) / hessian_;
+            for (std::size_t k = 0; k <= i; ++k) {
+                const double sum = hessians_.value_of(found_[n + i * n + k]);
+                equations.correlation[i * n + k] = std::ldexp(sum, exponent + sample_.terms[k].exponent) / hessian_;
+                equations.correlation[k * n + i] = equations.correlation[i * n + k];
+            }
+        }
+        return equations;
+    }
+
+    const LineTask* task_ = nullptr;
+    Sample sample_;
+    bool done_ = true;  // there is no line
+    std::vector<std::uint64_t> found_;
+    std::vector<std::uint64_t> extremes_;
+    double gradient_max_ = 0, hessian_max_ = 0;  // of sizes
+    std::uint64_t n_rows_ = 0;
+    FixedPoint gradients_, hessians_;
+    double gradient_ = 0, size_ = 0, hessian_ = 0;  // sums
+};
+
+const std::array<LineFit::Step, LineFit::kSteps> LineFit::kPlan{{
+    {&LineFit::find_extremes, Exchange::max},
+    {&LineFit::drop_rows, Exchange::max},
+    {&LineFit::count_rows, Exchange::sum},
+    {&LineFit::sum_values, Exchange::sum},
+    {&LineFit::centre, Exchange::sum},
+    {&LineFit::multiply, Exchange::sum},
+}};
+
+Line LineFit::line() {
+    if (done_) return {};
+    Line line{.base = -gradient_ / (hessian_ + task_->options.l2), .terms = sample_.terms};
+    set_slopes(line.terms, equations(), size_ / hessian_, task_->options);
+    return in_units(std::move(line), task_->options);
+}
+
+// Each step for all leaves, then one exchange.
+void take_steps_together(std::span<LineFit> fits, Communicator& communicator, int n_threads) {
+    for (const LineFit::Step& step : LineFit::kPlan) {
+        parallel_for(fits.size(), n_threads, [&](std::size_t i) { fits[i].take(step); });
+        std::vector<std::uint64_t> all;
+        for (LineFit& fit : fits) all.insert(all.end(), fit.found().begin(), fit.found().end());
+        if (step.exchange == LineFit::Exchange::max)
+            communicator.max(all);
+        else
+            communicator.sum(all);
+        auto next = all.begin();
+        for (LineFit& fit : fits)
+            for (std::uint64_t& value : fit.found()) value = *next++;
+    }
 }
 
 bool few(const LeafRows& rows) { return rows.rows.size() < kRowsPerThread; }
@@ -310,14 +466,28 @@ LeafRows rows_by_leaf(std::size_t n_nodes, std::span<const NodeIndex> leaf_of_ro
     return sorted;
 }
 
-LinearLeaves linear_leaves(const LineTask& task, int n_threads) {
+LinearLeaves linear_leaves(const LineTask& task, const Slice& slice, int n_threads) {
     const std::vector<NodeIndex> parent = parents(task.tree);
-    std::vector<Line> lines(task.tree.n_nodes());
-    parallel_for(lines.size(), few(task.rows) ? 1 : n_threads, [&](std::size_t i) {
+    const std::size_t n_nodes = task.tree.n_nodes();
+    const int threads = few(task.rows) ? 1 : n_threads;
+    const auto fit_of = [&](std::size_t i) {
         const auto node = static_cast<NodeIndex>(i);
-        if (!task.tree.is_leaf(node)) return;
-        lines[node] = line_of(task, task.rows.of(node), path_features(task.tree, parent, node));
-    });
+        if (!task.tree.is_leaf(node)) return LineFit();
+        return LineFit(task, task.rows.of(node), path_features(task.tree, parent, node));
+    };
+    std::vector<Line> lines(n_nodes);
+    if (slice.shared()) {
+        std::vector<LineFit> fits(n_nodes);
+        parallel_for(n_nodes, threads, [&](std::size_t i) { fits[i] = fit_of(i); });
+        take_steps_together(fits, *slice.communicator, threads);
+        for (std::size_t i = 0; i < n_nodes; ++i) lines[i] = fits[i].line();
+    } else {
+        parallel_for(n_nodes, threads, [&](std::size_t i) {
+            LineFit fit = fit_of(i);
+            for (const LineFit::Step& step : LineFit::kPlan) fit.take(step);
+            lines[i] = fit.line();
+        });
+    }
     return side_by_side(task, lines);
 }
 

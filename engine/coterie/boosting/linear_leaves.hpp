@@ -12,7 +12,9 @@
 //      added to the correlations. A feature that others explain has no slope.
 //   4. Drop slopes that a monotone constraint forbids, and solve again until none is left; drop slopes that are only
 //      rounding errors.
-// A leaf is the work of one thread and its rows are added up in order: threads cannot change a line.
+// Sums over the rows of a leaf are in fixed point, in units that come from maxima over these rows: neither threads nor
+// workers change a line. Several workers take each step for all leaves, then exchange what it found; one takes all
+// steps for a leaf, then those for the next, and no more than one leaf for each thread is copied.
 #pragma once
 
 #include <span>
@@ -48,7 +50,7 @@ struct LineTask {
 };
 
 /// The lines of all leaves, in the units of the tree's values; empty if no leaf has one.
-LinearLeaves linear_leaves(const LineTask& task, int n_threads);
+LinearLeaves linear_leaves(const LineTask& task, const Slice& slice, int n_threads);
 
 /// What the leaves of a tree with lines answer to their rows; one answer for each row of the table.
 void linear_answers(const Tree& tree, const TableView& values, const LeafRows& rows, int n_threads,

@@ -14,6 +14,7 @@ std::array<OpenLeaf, 2> children_of(const OpenLeaf& leaf, const std::array<RowRa
         child.draw_key = child_draw_key(leaf.draw_key, side);
         child.depth = leaf.depth + 1;
         child.rows = rows[side];
+        child.n_rows = rows[side].n;
         child.bounds = leaf.bounds;
         for (const std::uint32_t set : leaf.sets)
             if (std::ranges::count(options.interaction_sets[set], leaf.split.feature)) child.sets.push_back(set);
@@ -25,6 +26,7 @@ OpenLeaf root_leaf(NodeIndex node, const RowRange& rows, const GrowOptions& opti
     OpenLeaf root;
     root.node = node;
     root.rows = rows;
+    root.n_rows = rows.n;
     root.bounds = bounds_of(options);
     for (std::uint32_t set = 0; set < options.interaction_sets.size(); ++set) root.sets.push_back(set);
     return root;

@@ -11,8 +11,6 @@
 
 namespace coterie {
 
-inline constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
-
 /// What is the same for all leaves of a tree.
 struct TreeFacts {
     Units units;
@@ -30,6 +28,7 @@ struct OpenLeaf {
     std::uint64_t draw_key = 1;  // names the leaf in random draws, whichever leaf is split first
     std::uint32_t depth = 0;
     RowRange rows;
+    std::uint64_t n_rows = 0;  // of all workers
     Cell total = 0;
     std::vector<Cell> output_totals;  // of trees with several outputs, whose first is `total`
     bool splittable = false;          // large enough, and not too deep

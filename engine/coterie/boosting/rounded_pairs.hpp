@@ -1,24 +1,49 @@
 // boosting/rounded_pairs.hpp: derivatives as small integers, so that sums are exact and their order is free.
 //
-// Scales are as fine as 16 bits per row and the fields of a cell allow. Rounding is random and right on average,
-// keyed by (seed, position among the rows that the tree sees), so threads do not change it; another sample does.
+// Scales are as fine as 16 bits per row and the fields of a cell allow. They come from maxima and from sums of whole
+// numbers over the rows of all workers. Rounding is random and right on average, keyed by the seed and the number of
+// the row in the whole table: neither threads nor slices nor the rows beside it change what a row is rounded to.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/communicator.hpp"
 #include "coterie/split/split.hpp"
 
 namespace coterie {
 
-/// Rounds the derivatives of the rows that a tree sees; an empty hessian means 1 for every row. Cells that count rows
-/// have smaller fields. Returns the units of the rounded numbers.
-Units round_all_pairs(std::span<const float> gradient, std::span<const float> hessian, bool counted, std::uint64_t seed,
-                      int n_threads, Buffer<Pair>& pairs);
+inline constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
 
-/// The same for several gradients of each row, which have one unit, and one hessian, which is rounded alike for all.
-Units round_joint_pairs(std::span<const std::span<const float>> gradients, std::span<const float> hessian, bool counted,
-                        std::uint64_t seed, int n_threads, std::vector<Buffer<Pair>>& pairs);
+/// How large derivatives are, over all workers.
+struct DerivativeSizes {
+    std::uint64_t n_rows = 0;
+    float gradient_max = 0;  // of |gradient|
+    float hessian_max = 0;
+    bool flat = false;  // the hessian is 1 for every row
+};
+
+/// Of several gradients of each row, and the hessian that they share; an empty one means 1. Refuses what is no number.
+DerivativeSizes sizes_of(std::span<const std::span<const float>> gradients, std::span<const float> hessian,
+                         const Slice& slice, int n_threads);
+
+struct Rounded {
+    Units units;
+    DerivativeSizes sizes;
+    bool counted = false;  // cells count rows, as there are few; their fields are smaller
+};
+
+/// The rows that a tree sees: their derivatives, one after the other, and their numbers.
+struct SeenRows {
+    std::span<const std::span<const float>> gradients;  // one or several
+    std::span<const float> hessian;                     // empty: 1 for every row
+    std::span<const RowIndex> rows;                     // empty: 0, 1, ...
+};
+
+/// Rounds the derivatives: pairs[k] are those of gradient k. Gradients have one unit, and the hessian of a row is
+/// rounded alike for all.
+Rounded round_pairs(const SeenRows& seen, std::uint64_t seed, const Slice& slice, int n_threads,
+                    std::span<Buffer<Pair>> pairs);
 
 }  // namespace coterie

@@ -17,7 +17,7 @@ constexpr std::size_t kSlack = 8;
 
 RowRange RowPartition::start(std::span<const Pair> pairs, std::span<const RowIndex> rows) {
     pairs_ = pairs;
-    const std::size_t n = rows.empty() ? matrix_.n_rows() : rows.size();
+    const std::size_t n = rows.empty() ? pairs.size() : rows.size();
     for (auto& buffer : records_) resize_anew(buffer, n + kSlack);
     if (rows.empty()) return {.begin = 0, .n = n, .buffer = 0, .implicit = true};
     parallel_ranges(n, kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
@@ -51,7 +51,7 @@ std::size_t RowPartition::mark(const RowRange& range, FeatureIndex feature, cons
 
 std::size_t RowPartition::count_left(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
                                      int n_threads) const {
-    return mark(range, feature, rule, marks, n_threads);
+    return slice_.sum_of(mark(range, feature, rule, marks, n_threads));
 }
 
 std::vector<std::uint32_t> RowPartition::count_bins(const RowRange& range, FeatureIndex feature) const {
@@ -61,6 +61,11 @@ std::vector<std::uint32_t> RowPartition::count_bins(const RowRange& range, Featu
         for (std::size_t row = 0; row < range.n; ++row) ++counts[column[row]];
     else
         for (const Record record : records(range)) ++counts[column[row_of(record)]];
+    if (slice_.shared()) {
+        std::vector<std::uint64_t> all(counts.begin(), counts.end());
+        slice_.sum(all);
+        std::ranges::copy(all, counts.begin());
+    }
     return counts;
 }
 
@@ -72,6 +77,7 @@ void RowPartition::sum_bins(const RowRange& range, FeatureIndex feature, bool co
         for (std::size_t row = 0; row < range.n; ++row) cells[column[row]] += widened(pairs_[row]);
     else
         for (const Record record : records(range)) cells[column[row_of(record)]] += widened(pair_of(record));
+    slice_.sum(cells);
 }
 
 Cell RowPartition::total(const RowRange& range, bool counted) const {

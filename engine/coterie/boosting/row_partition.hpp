@@ -32,7 +32,8 @@ struct Marks {
 
 class RowPartition {
 public:
-    RowPartition(const BinnedMatrix& matrix, int n_threads) : matrix_(matrix), n_threads_(n_threads) {}
+    RowPartition(const BinnedMatrix& matrix, int n_threads, const Slice& slice = {})
+        : matrix_(matrix), n_threads_(n_threads), slice_(slice) {}
 
     /// Starts a tree with all rows of the matrix and their pairs, or with the given rows and theirs; returns the
     /// root's place.
@@ -43,17 +44,17 @@ public:
         return {records_[range.buffer].data() + range.begin, range.n};
     }
 
-    /// How many rows of the node pass the rule.
+    /// How many rows of the node pass the rule, over all workers.
     std::size_t count_left(const RowRange& range, FeatureIndex feature, const BinRule& rule, Marks& marks,
                            int n_threads) const;
 
-    /// How many rows of the node are in each bin of the feature.
+    /// How many rows of the node are in each bin of the feature, over all workers.
     std::vector<std::uint32_t> count_bins(const RowRange& range, FeatureIndex feature) const;
 
-    /// The cell of each bin of the feature: what a histogram has, for this feature alone.
+    /// The cell of each bin of the feature: what a histogram has, for this feature alone, over all workers.
     void sum_bins(const RowRange& range, FeatureIndex feature, bool counted, std::span<Cell> cells) const;
 
-    /// The sums of all rows of a node that has records.
+    /// The sums of all rows of a node that has records, those of this worker.
     Cell total(const RowRange& range, bool counted) const;
 
     /// Splits the node's rows; returns the places of its children. Other nodes may be split at the same time.
@@ -66,6 +67,7 @@ private:
 
     const BinnedMatrix& matrix_;
     int n_threads_;
+    Slice slice_;
     std::span<const Pair> pairs_;
     std::array<Buffer<Record>, 2> records_;
 };

@@ -1,12 +1,14 @@
 #include "coterie/boosting/row_sample.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/fixed_point.hpp"
 #include "coterie/base/logarithm.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
@@ -16,7 +18,6 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kChunk = 8'192;
-constexpr int kThresholdSteps = 4;
 
 // Uniform in [0, 1), 24 bits.
 float unit_of(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1.0p-24f; }
@@ -62,92 +63,176 @@ Chunk chunk_of(const Derivatives& all, std::size_t begin, std::size_t end, Chunk
             .hessian = flat ? nullptr : room.hessian};
 }
 
-// How much a hessian weighs beside a gradient: the square of a typical answer.
-float hessian_weight(const Derivatives& all) {
-    constexpr std::size_t kLook = 4096;
-    const std::size_t n = n_rows_of(all);
-    const std::size_t step = std::max<std::size_t>(1, n / kLook);
-    double gradient = 0;
-    double hessian = 0;
-    for (std::size_t i = 0; i < n; i += step) {
-        const RowIndex row = all.rows.empty() ? static_cast<RowIndex>(i) : all.rows[i];
-        gradient += std::fabs(static_cast<double>(all.gradient[row]));
-        hessian += all.hessian.empty() ? 1.0 : static_cast<double>(all.hessian[row]);
-    }
+// Some rows tell how large the derivatives are: of all rows those whose number is a multiple of `step`, of chosen ones
+// each, since multiples may not be among them. body(row) for those in [begin, end).
+template <class Body>
+void over_some_rows(const Derivatives& all, const Slice& slice, std::uint64_t step, std::size_t begin, std::size_t end,
+                    Body body) {
+    if (!all.rows.empty())
+        for (std::size_t i = begin; i < end; ++i) body(all.rows[i]);
+    else
+        for (std::uint64_t i = begin + (step - (slice.first_row + begin) % step) % step; i < end; i += step)
+            body(static_cast<RowIndex>(i));
+}
+
+// How much a hessian weighs beside a gradient: the square of a typical leaf value.
+float hessian_weight(const Derivatives& all, const Slice& slice, std::uint64_t n_rows) {
+    constexpr std::uint64_t kLook = 4096;
+    const std::uint64_t step = std::max<std::uint64_t>(1, n_rows / kLook);
+    const auto over_rows = [&](auto body) { over_some_rows(all, slice, step, 0, n_rows_of(all), body); };
+    const auto gradient_of = [&](RowIndex row) { return std::fabs(all.gradient[row]); };
+    const auto hessian_of = [&](RowIndex row) { return all.hessian.empty() ? 1.0f : std::fabs(all.hessian[row]); };
+    std::uint64_t most[] = {0, 0};
+    over_rows([&](RowIndex row) {
+        most[0] = std::max<std::uint64_t>(most[0], std::bit_cast<std::uint32_t>(gradient_of(row)));
+        most[1] = std::max<std::uint64_t>(most[1], std::bit_cast<std::uint32_t>(hessian_of(row)));
+    });
+    slice.max(most);
+    const auto largest = [&](int k) { return std::bit_cast<float>(static_cast<std::uint32_t>(most[k])); };
+    require(std::isfinite(largest(0)) && std::isfinite(largest(1)), "Derivatives of the loss must be finite numbers.");
+    const FixedPoint gradients(static_cast<double>(largest(0)), n_rows);
+    const FixedPoint hessians(static_cast<double>(largest(1)), n_rows);
+    std::uint64_t sums[] = {0, 0};
+    over_rows([&](RowIndex row) {
+        sums[0] += gradients(static_cast<double>(gradient_of(row)));
+        sums[1] += hessians(static_cast<double>(hessian_of(row)));
+    });
+    slice.sum(sums);
+    const double hessian = hessians.value_of(sums[1]);
     if (!(hessian > 0)) return 0;
-    const double typical = 0.3 * gradient / hessian;
+    const double typical = 0.3 * gradients.value_of(sums[0]) / hessian;
     return static_cast<float>(std::min(typical * typical, 1e30));
 }
 
-// The size above which a row is drawn for sure, so that `share` of the chunk is drawn: sum of min(1, size / limit) =
-// share * n. Each step takes the rows that are sure by now out of the sum; the limit falls to its place.
-float limit_of(std::span<const float> sizes, double share) {
-    const double wanted = share * static_cast<double>(sizes.size());
-    float limit = std::numeric_limits<float>::infinity();
-    for (int step = 0; step < kThresholdSteps; ++step) {
-        const MassBelow below = kernels().sampling.mass_below(sizes.data(), sizes.size(), limit);
-        const double rest = wanted - static_cast<double>(sizes.size() - below.n);
-        if (!(rest > 0)) break;
-        limit = static_cast<float>(below.mass / rest);
+// How many rows there are of each size. A class of sizes is a 32nd part of the way from a power of two to the next: the
+// exponent and the first five bits of the mantissa. Numbers that are infinite, or none, are in the last ones.
+constexpr int kClassShift = 18;
+constexpr std::size_t kClasses = std::size_t{1} << (31 - kClassShift);
+constexpr std::size_t kFiniteClasses = 0x7f800000u >> kClassShift;
+
+std::size_t class_of(float size) { return std::bit_cast<std::uint32_t>(size) >> kClassShift; }
+
+double middle_of_class(std::size_t number) {
+    const auto bits = static_cast<std::uint32_t>(number) << kClassShift | 1u << (kClassShift - 1);
+    return static_cast<double>(std::bit_cast<float>(bits));
+}
+
+// The size above which a row is drawn for sure, so that `share` of the rows is drawn: sum of min(1, size / limit) =
+// share * n. It decides how many rows are drawn, not what they count, so the middle of a class is near enough.
+float limit_of(std::span<const std::uint64_t> counts, double share) {
+    double mass = 0;  // of the rows that are not sure
+    std::uint64_t n = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        n += counts[k];
+        if (k < kFiniteClasses) mass += static_cast<double>(counts[k]) * middle_of_class(k);
     }
-    return limit > 0 ? limit : std::numeric_limits<float>::min();
+    double rest = share * static_cast<double>(n);  // rows to be drawn of those that are not sure
+    double limit = std::numeric_limits<double>::infinity();
+    for (std::size_t k = counts.size(); k-- > 0;) {
+        if (counts[k] == 0) continue;
+        if (k < kFiniteClasses) {
+            limit = mass / rest;
+            if (middle_of_class(k) <= limit) break;
+            mass -= static_cast<double>(counts[k]) * middle_of_class(k);
+        }
+        rest -= static_cast<double>(counts[k]);
+        if (!(rest > 0)) break;
+    }
+    constexpr float kLeast = std::numeric_limits<float>::min();
+    return std::isfinite(limit) ? std::max(static_cast<float>(limit), kLeast) : std::numeric_limits<float>::max();
 }
 
 // Draws with chances in proportion to sizes, up to 1.
 class Draw {
 public:
-    Draw(const Derivatives& all, const RowSampling& sampling, std::uint64_t seed)
-        : share_(sampling.share),
-          by_size_(sampling.method == SamplingMethod::minimal_variance),
-          weight_(by_size_ ? hessian_weight(all) : 0.0f),
-          salt_(static_cast<std::uint32_t>(random_bits(seed, Purpose::row_draw, 0))) {}
+    Draw(const Derivatives& all, const RowSampling& sampling, std::uint64_t seed, const Slice& slice, int n_threads)
+        : share_(sampling.share), by_size_(sampling.method == SamplingMethod::minimal_variance && sampling.share < 1) {
+        const auto salt = static_cast<std::uint32_t>(random_bits(seed, Purpose::row_draw, 0));
+        salt_ = salt_of_slice(salt, slice.first_row);
+        if (!by_size_) return;
+        weight_ = hessian_weight(all, slice, slice.sum_of(n_rows_of(all)));
+        limit_ = limit_of(count_sizes(all, slice, n_threads), share_);
+    }
 
     std::uint32_t salt() const { return salt_; }
 
-    /// Sizes of the chunk's rows.
-    void size_up(const Chunk& chunk, float* sizes) const {
-        if (by_size_)
-            kernels().sampling.row_sizes(chunk.gradient, chunk.hessian, chunk.n, weight_, sizes);
-        else
-            std::fill_n(sizes, chunk.n, static_cast<float>(share_));
-    }
-
     /// The chance of a row is its size / limit, at most 1.
-    float limit(const Chunk& chunk, const float* sizes) const {
-        if (!by_size_) return 1.0f;
-        // Every fourth row tells enough: the limit decides how many rows are drawn, not what they count.
-        float some[kChunk / 4 + 1];
-        std::size_t n = 0;
-        for (std::size_t i = 0; i < chunk.n; i += 4) some[n++] = sizes[i];
-        return limit_of({some, n}, share_);
+    float limit() const { return limit_; }
+
+    /// Sizes of rows whose derivatives lie one after the other.
+    void fill_sizes(const float* gradient, const float* hessian, std::size_t n, float* sizes) const {
+        if (by_size_)
+            kernels().sampling.row_sizes(gradient, hessian, n, weight_, sizes);
+        else
+            std::fill_n(sizes, n, static_cast<float>(share_));
     }
 
-    std::size_t mark(const Chunk& chunk, const float* sizes, float limit, std::uint8_t* drawn) const {
-        return kernels().sampling.draw(sizes, limit, chunk.rows, chunk.first_row, chunk.n, salt_, drawn);
+    std::size_t mark(const Chunk& chunk, const float* sizes, std::uint8_t* drawn) const {
+        return kernels().sampling.draw(sizes, limit_, chunk.rows, chunk.first_row, chunk.n, salt_, drawn);
     }
 
 private:
+    // A part of the rows for each thread: which does not matter to counts.
+    std::vector<std::uint64_t> count_sizes(const Derivatives& all, const Slice& slice, int n_threads) const {
+        const std::size_t n = n_rows_of(all);
+        const std::size_t n_parts = std::clamp<std::size_t>(n / (4 * kChunk), 1, static_cast<std::size_t>(n_threads));
+        std::vector<std::vector<std::uint64_t>> counts(n_parts, std::vector<std::uint64_t>(kClasses, 0));
+        parallel_for(n_parts, n_threads, [&](std::size_t part) {
+            ChunkRoom room;
+            float sizes[kChunk];
+            const std::size_t last = n * (part + 1) / n_parts;
+            for (std::size_t begin = n * part / n_parts; begin < last; begin += kChunk) {
+                std::size_t m = 0;
+                over_some_rows(all, slice, kStep, begin, std::min(last, begin + kChunk), [&](RowIndex row) {
+                    room.gradient[m] = all.gradient[row];
+                    room.hessian[m] = all.hessian.empty() ? 1.0f : all.hessian[row];
+                    ++m;
+                });
+                fill_sizes(room.gradient, room.hessian, m, sizes);
+                for (std::size_t i = 0; i < m; ++i) ++counts[part][class_of(sizes[i])];
+            }
+        });
+        for (std::size_t part = 1; part < n_parts; ++part)
+            for (std::size_t k = 0; k < kClasses; ++k) counts[0][k] += counts[part][k];
+        slice.sum(counts[0]);
+        return std::move(counts[0]);
+    }
+
+    static constexpr std::uint64_t kStep = 4;  // every fourth row tells enough
+
     double share_;
     bool by_size_;
-    float weight_;
-    std::uint32_t salt_;
+    float weight_ = 0;
+    float limit_ = 1;
+    std::uint32_t salt_ = 0;
 };
 
-// A tiny share may draw nobody. One row then stands for all.
-void draw_one(const Derivatives& all, std::uint64_t seed, RowSample& sample) {
+// A tiny share may draw nobody. One row of all workers' then stands for all: the one whose bits are the highest, which
+// are different for each number.
+void draw_one(const Derivatives& all, std::uint64_t seed, const Slice& slice, RowSample& sample) {
     const std::size_t n = n_rows_of(all);
-    const auto i = random_below(seed, Purpose::row_draw, 1, static_cast<std::uint32_t>(n));
-    const RowIndex row = all.rows.empty() ? i : all.rows[i];
-    const auto times = static_cast<float>(n);
-    sample.rows.assign(1, row);
-    sample.gradient.assign(1, all.gradient[row] * times);
-    sample.hessian.assign(1, (all.hessian.empty() ? 1.0f : all.hessian[row]) * times);
+    std::uint64_t highest = 0;
+    RowIndex chosen = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const RowIndex row = all.rows.empty() ? static_cast<RowIndex>(i) : all.rows[i];
+        const std::uint64_t bits = random_bits(seed, Purpose::row_draw, slice.first_row + row);
+        if (i > 0 && bits <= highest) continue;
+        highest = bits;
+        chosen = row;
+    }
+    std::uint64_t highest_of_all[] = {highest};
+    slice.max(highest_of_all);
+    const auto times = static_cast<float>(slice.sum_of(n));
+    const bool own = n > 0 && highest == highest_of_all[0];
+    sample.rows.assign(own, chosen);
+    sample.gradient.assign(own, own ? all.gradient[chosen] * times : 0.0f);
+    sample.hessian.assign(own, own && !all.hessian.empty() ? all.hessian[chosen] * times : times);
 }
 
 }  // namespace
 
-void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed, int n_threads,
-               RowSample& sample) {
+void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed, const Slice& slice,
+               int n_threads, RowSample& sample) {
     const std::size_t n = n_rows_of(derivatives);
     require(derivatives.hessian.empty() || derivatives.hessian.size() == derivatives.gradient.size(),
             "Gradients and hessians differ in length.");
@@ -158,10 +243,9 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
     const bool bayesian = sampling.method == SamplingMethod::bayesian;
     const bool draws = sampling.method != SamplingMethod::none && !bayesian && sampling.share < 1;
     const bool with_hessian = !derivatives.hessian.empty() || draws || bayesian;
-    const Draw draw(derivatives, sampling, seed);
+    const Draw draw(derivatives, sampling, seed, slice, n_threads);
     const std::size_t n_chunks = (n + kChunk - 1) / kChunk;
     std::vector<std::size_t> starts(n_chunks + 1, 0);
-    std::vector<float> limits(n_chunks, 1.0f);
     resize_anew(sample.drawn, draws ? n : 0);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         std::size_t count = end - begin;
@@ -169,14 +253,13 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
             ChunkRoom room;
             float sizes[kChunk];
             const Chunk chunk = chunk_of(derivatives, begin, end, room);
-            draw.size_up(chunk, sizes);
-            limits[begin / kChunk] = draw.limit(chunk, sizes);
-            count = draw.mark(chunk, sizes, limits[begin / kChunk], sample.drawn.data() + begin);
+            draw.fill_sizes(chunk.gradient, chunk.hessian, chunk.n, sizes);
+            count = draw.mark(chunk, sizes, sample.drawn.data() + begin);
         }
         starts[begin / kChunk + 1] = count;
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    if (starts.back() == 0 && n > 0) return draw_one(derivatives, seed, sample);
+    if (draws && slice.sum_of(starts.back()) == 0) return draw_one(derivatives, seed, slice, sample);
     resize_anew(sample.rows, starts.back());
     resize_anew(sample.gradient, starts.back());
     resize_anew(sample.hessian, with_hessian ? starts.back() : 0);
@@ -185,10 +268,9 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
         float sizes[kChunk];
         std::uint16_t places[kChunk];
         const Chunk chunk = chunk_of(derivatives, begin, end, room);
-        const float limit = limits[begin / kChunk];
         std::size_t count = chunk.n;
         if (draws) {
-            draw.size_up(chunk, sizes);
+            draw.fill_sizes(chunk.gradient, chunk.hessian, chunk.n, sizes);
             const std::uint8_t* const drawn = sample.drawn.data() + begin;
             count = 0;
             for (std::size_t i = 0; i < chunk.n; ++i) {  // no branch: it would be a coin toss
@@ -205,7 +287,7 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
             if (bayesian)
                 times = exponential_of(hash_of_row(chunk.row(i), draw.salt()));
             else if (draws)
-                times = std::max(1.0f, limit / sizes[i]);
+                times = std::max(1.0f, draw.limit() / sizes[i]);
             sample.rows[to + k] = chunk.row(i);
             sample.gradient[to + k] = chunk.gradient[i] * times;
             if (with_hessian) sample.hessian[to + k] = chunk.hessian_at(i) * times;

@@ -3,13 +3,14 @@
 // Words
 //   share    how many of the rows a tree sees, about
 //   chance   the probability of a row to be drawn; a drawn row counts 1 / chance times, so sums are right on average
-// The random number of a row depends on the seed and its number alone; its chance, where it follows the size of the
-// derivatives, also on those of the rows in its chunk and on a few of all rows. Threads change neither.
+// Draws depend on the seed, on the number of the row in the whole table, and on counts over the rows of all workers:
+// neither threads nor slices change them.
 #pragma once
 
 #include <span>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/communicator.hpp"
 #include "coterie/base/types.hpp"
 
 namespace coterie {
@@ -43,7 +44,7 @@ struct RowSample {
 };
 
 /// Draws rows; without a method, takes those of `derivatives.rows`, which must not be empty then.
-void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed, int n_threads,
-               RowSample& sample);
+void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed, const Slice& slice,
+               int n_threads, RowSample& sample);
 
 }  // namespace coterie

@@ -282,7 +282,7 @@ bool SharedSplitSearch::keeps_enough_rows(const Split& split, const Task& task, 
         if (lighter < static_cast<double>(own_task.min_hessian)) continue;
         const std::size_t n_left = partition_.count_left(leaf.leaf->rows, split.feature,
                                                          rule_of(split, scratch.rule_table), scratch.marks, n_threads);
-        if (std::min(n_left, leaf.leaf->rows.n - n_left) < rules_.options().min_samples_leaf) return false;
+        if (std::min(n_left, leaf.leaf->n_rows - n_left) < rules_.options().min_samples_leaf) return false;
     }
     return true;
 }

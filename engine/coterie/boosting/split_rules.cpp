@@ -6,7 +6,7 @@
 namespace coterie {
 
 bool SplitRules::splittable(const OpenLeaf& leaf) const {
-    return leaf.rows.n >= 2 * std::size_t{std::max(1u, options_.min_samples_leaf)} &&
+    return leaf.n_rows >= 2 * std::size_t{std::max(1u, options_.min_samples_leaf)} &&
            (options_.max_depth == 0 || leaf.depth < options_.max_depth) && facts_.hessian(leaf.total) > 0;
 }
 
@@ -18,7 +18,7 @@ SplitTask SplitRules::task_of(const OpenLeaf& leaf) const {
                                    counts ? static_cast<double>(options_.min_samples_leaf) : 1.0});
     const double to_rounded = facts_.units.hessian / facts_.units.gradient;
     return {.total = leaf.total,
-            .n_rows = static_cast<std::uint32_t>(leaf.rows.n),
+            .n_rows = static_cast<std::uint32_t>(leaf.n_rows),
             .l1 = static_cast<float>(options_.l1 / facts_.units.gradient),
             .l2 = static_cast<float>(options_.l2 * per_hessian),
             .min_hessian = static_cast<float>(least),

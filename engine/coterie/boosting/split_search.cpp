@@ -128,7 +128,7 @@ Split SplitSearch::choose(const LeafCells& leaf, const Ranking& ranking, std::sp
         if (!counts[best].empty()) return split;
         const std::size_t n_left = partition_.count_left(leaf.leaf->rows, feature, rule_of(split, scratch.rule_table),
                                                          scratch.marks, n_threads);
-        if (n_left >= options_.min_samples_leaf && leaf.leaf->rows.n - n_left >= options_.min_samples_leaf)
+        if (n_left >= options_.min_samples_leaf && leaf.leaf->n_rows - n_left >= options_.min_samples_leaf)
             return split;
         counts[best] = partition_.count_bins(leaf.leaf->rows, feature);
         const int direction = rules_.direction_of(feature);

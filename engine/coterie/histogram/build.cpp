@@ -82,6 +82,16 @@ bool HistogramBuilder::shares(const NodeRows& rows) const {
     return n_threads_ > 1 && rows.n * matrix_.lanes().size() + layout_.n_cells() >= kUpdatesPerThread;
 }
 
+void HistogramBuilder::reduce(std::span<Cell* const> histograms) {
+    if (!slice_.shared() || histograms.empty()) return;
+    const std::size_t n_cells = layout_.n_cells();
+    exchanged_.clear();
+    for (const Cell* const cells : histograms) exchanged_.insert(exchanged_.end(), cells, cells + n_cells);
+    slice_.sum(exchanged_);
+    for (std::size_t i = 0; i < histograms.size(); ++i)
+        std::copy_n(exchanged_.data() + i * n_cells, n_cells, histograms[i]);
+}
+
 void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     if (!shares(rows)) return build_alone(rows, cells);
     const std::span<const Tile> tiles = layout_.tiles();

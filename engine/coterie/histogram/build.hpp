@@ -4,6 +4,7 @@
 #include <span>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/communicator.hpp"
 #include "coterie/histogram/layout.hpp"
 
 namespace coterie {
@@ -19,8 +20,8 @@ struct NodeRows {
 /// Builds histograms; keeps the threads' private cells from one node to the next.
 class HistogramBuilder {
 public:
-    HistogramBuilder(const BinnedMatrix& matrix, const HistogramLayout& layout, int n_threads)
-        : matrix_(matrix), layout_(layout), n_threads_(n_threads) {}
+    HistogramBuilder(const BinnedMatrix& matrix, const HistogramLayout& layout, int n_threads, const Slice& slice = {})
+        : matrix_(matrix), layout_(layout), n_threads_(n_threads), slice_(slice) {}
 
     /// Fills `cells`, of layout.n_cells(), with the sums of the rows.
     void build(const NodeRows& rows, Cell* cells);
@@ -34,6 +35,9 @@ public:
     /// Takes the sums of the rows away from `cells`, on the calling thread.
     void take_away(const NodeRows& rows, Cell* cells) const;
 
+    /// Replaces the cells of each histogram by their sums over all workers, in one exchange.
+    void reduce(std::span<Cell* const> histograms);
+
     /// True if `build` shares the rows among threads.
     bool shares(const NodeRows& rows) const;
 
@@ -44,7 +48,9 @@ private:
     const BinnedMatrix& matrix_;
     const HistogramLayout& layout_;
     int n_threads_;
+    Slice slice_;
     std::vector<Buffer<Cell>> private_cells_;
+    std::vector<Cell> exchanged_;
 };
 
 }  // namespace coterie

@@ -16,21 +16,19 @@ struct Rounding {
     std::uint32_t salt;
 };
 
-struct PairSums {
-    double gradient_mass = 0;  // sum of |gradient|
-    double hessian_mass = 0;
-    float gradient_max = 0;  // of |gradient|
-    float hessian_max = 0;
-};
+inline constexpr std::int32_t kMostScaled = 1 << 20;  // of a value in a sum of sizes
 
-struct MassBelow {
-    double mass = 0;    // of the values below the limit
-    std::size_t n = 0;  // how many there are
-};
+inline constexpr std::uint32_t kRowFactor = 0x9e3779b1u;
+
+/// The salt with which the rows of a slice have the hashes that they have in the table of all rows: row r of the slice
+/// is row first_row + r there. Rows 2^32 apart share a hash, which no sum over so many notices.
+constexpr std::uint32_t salt_of_slice(std::uint32_t salt, std::uint64_t first_row) {
+    return salt + static_cast<std::uint32_t>(first_row) * kRowFactor;
+}
 
 /// 32 random bits for a row: a finaliser good enough to decide draws and roundings, cheap enough for a vector lane.
 constexpr std::uint32_t hash_of_row(std::uint32_t row, std::uint32_t salt) {
-    std::uint32_t x = row * 0x9e3779b1u + salt;
+    std::uint32_t x = row * kRowFactor + salt;
     x ^= x >> 16;
     x *= 0x85ebca6bu;
     x ^= x >> 13;
@@ -51,18 +49,21 @@ struct LossKernels {
                     const float* weight, std::size_t n, float* gradient, float* hessian);
 };
 
-/// Derivatives to pairs, and what the choice of scales needs to know of them. An empty hessian means 1.
+/// Derivatives to pairs, and what the choice of scales needs to know of them.
 struct RoundingKernels {
-    PairSums (*sum_pairs)(const float* gradient, const float* hessian, std::size_t n);
-    void (*round_pairs)(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row,
-                        const Rounding& rounding, Pair* out);
+    // The bits of the largest |value|, which are above those of any number if one is none.
+    std::uint32_t (*largest_size)(const float* values, std::size_t n);
+    // The sum of the whole parts of |value| * scale, each of which is at most kMostScaled.
+    std::uint64_t (*sum_sizes)(const float* values, std::size_t n, float scale);
+    // A null hessian means 1. Rows are first_row + [0, n), or those given.
+    void (*round_pairs)(const float* gradient, const float* hessian, const RowIndex* rows, RowIndex first_row,
+                        std::size_t n, const Rounding& rounding, Pair* out);
 };
 
-/// Sampling: sqrt(gradient^2 + weight * hessian^2) of each row; the mass of the sizes below a limit; and who is drawn
-/// (1) or not (0), with chance min(1, size / limit), and how many. Rows are first_row + [0, n), or those given.
+/// Sampling: sqrt(gradient^2 + weight * hessian^2) of each row; and who is drawn (1) or not (0), with chance
+/// min(1, size / limit), and how many. Rows are first_row + [0, n), or those given.
 struct SamplingKernels {
     void (*row_sizes)(const float* gradient, const float* hessian, std::size_t n, float weight, float* sizes);
-    MassBelow (*mass_below)(const float* sizes, std::size_t n, float limit);
     std::size_t (*draw)(const float* sizes, float limit, const RowIndex* rows, RowIndex first_row, std::size_t n,
                         std::uint32_t salt, std::uint8_t* drawn);
 };

@@ -120,18 +120,32 @@ const Test even("light values share the bins evenly", [] {
     for (std::size_t bin = 1; bin <= 20; ++bin) check_near(count[bin], 500, 2);
 });
 
+TableSlice table_of(std::size_t n_rows) { return {.n_rows = n_rows, .first_row = 0, .n_total = n_rows}; }
+
 const Test sample("large tables are cut by a sample that depends on nothing but the seed, and weightless rows stay out",
                   [] {
-                      check_equal(sample_rows(100'000, {}, 1).size(), std::size_t{100'000});
-                      const std::vector<RowIndex> rows = sample_rows(400'000, {}, 1);
+                      check_equal(sample_rows(table_of(100'000), {}, 1).size(), std::size_t{100'000});
+                      const std::vector<RowIndex> rows = sample_rows(table_of(400'000), {}, 1);
                       check_near(static_cast<double>(rows.size()), 65'536, 1500);
-                      check(rows == sample_rows(400'000, {}, 1), "the same seed draws the same rows");
-                      check(rows != sample_rows(400'000, {}, 2), "another seed draws others");
+                      check(rows == sample_rows(table_of(400'000), {}, 1), "the same seed draws the same rows");
+                      check(rows != sample_rows(table_of(400'000), {}, 2), "another seed draws others");
                       check(std::is_sorted(rows.begin(), rows.end()), "rows ascend");
                       std::vector<double> weight(400'000, 1.0);
                       for (const RowIndex row : rows) weight[row] = 0;
-                      check(sample_rows(400'000, weight, 1).empty(), "weightless rows are not drawn");
+                      check(sample_rows(table_of(400'000), weight, 1).empty(), "weightless rows are not drawn");
                   });
+
+const Test slices("the slices of a table have the sample of the whole table", [] {
+    constexpr std::size_t n_total = 150'000;
+    std::vector<RowIndex> joined;
+    std::size_t first_row = 0;
+    for (const std::size_t n_rows : {1u, 60'000u, 0u, 89'999u}) {
+        for (const RowIndex row : sample_rows({.n_rows = n_rows, .first_row = first_row, .n_total = n_total}, {}, 1))
+            joined.push_back(static_cast<RowIndex>(first_row + row));
+        first_row += n_rows;
+    }
+    check(joined == sample_rows(table_of(n_total), {}, 1), "the same rows");
+});
 
 }  // namespace
 }  // namespace coterie::tests

@@ -24,6 +24,25 @@ std::vector<Bin> bins_of(const BinMapper& mapper, const Columns& table, FeatureI
     return bins;
 }
 
+const Test given_cuts("cuts that were chosen elsewhere give the bins of the mapper that chose them", [] {
+    const Columns table = random_columns(5, 2'000, 5);
+    const BinMapper chosen = BinMapper::fit(table.view(), {}, 63, 1, 1);
+    std::vector<std::vector<double>> cuts;
+    for (const FeatureBins& bins : chosen.features()) cuts.push_back(bins.cuts);
+    const BinMapper given = BinMapper::from_cuts(cuts, table.n_levels);
+    for (FeatureIndex feature = 0; feature < 5; ++feature) {
+        check_equal(given.features()[feature].n_bins, chosen.features()[feature].n_bins);
+        Bin a[256], b[256];
+        chosen.map(feature, table.view().columns[feature], 0, 256, a);
+        given.map(feature, table.view().columns[feature], 0, 256, b);
+        check(std::equal(a, a + 256, b), "the same bins");
+    }
+    const std::vector<std::int32_t> numeric{0};
+    const std::vector<std::vector<double>> bad[] = {{{1, 1}}, {{2, 1}}, {{kMissing}}};
+    for (const auto& each : bad)
+        check_throws<InvalidInput>([&] { BinMapper::from_cuts(each, numeric); }, "do not ascend");
+});
+
 const Test few_values("a few distinct values each have a bin, missing values bin 0, infinities the outer ones", [] {
     const Columns table{.values = {{3, 1, kMissing, 2, 2, -INFINITY, INFINITY}}, .n_levels = {0}};
     check_equal(bins_of(fit(table, 255), table, 0), std::vector<Bin>{4, 2, 0, 3, 3, 1, 5});

@@ -2,13 +2,14 @@
 #include <cmath>
 
 #include "coterie/base/error.hpp"
+#include "coterie/base/random.hpp"
 #include "coterie/boosting/rounded_pairs.hpp"
 #include "random_inputs.hpp"
 
 namespace coterie::tests {
 namespace {
 
-struct Rounded {
+struct RoundedRows {
     Units units;
     Buffer<Pair> pairs;
     double gradient = 0;  // sums of the rounded numbers
@@ -16,9 +17,11 @@ struct Rounded {
     double gradient_mass = 0;
 };
 
-Rounded rounded(std::span<const float> gradient, std::span<const float> hessian, bool counted, int n_threads = 1) {
-    Rounded result;
-    result.units = round_all_pairs(gradient, hessian, counted, 11, n_threads, result.pairs);
+RoundedRows rounded(std::span<const float> gradient, std::span<const float> hessian, int n_threads = 1) {
+    RoundedRows result;
+    result.units = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = {}}, 11, {}, n_threads,
+                               {&result.pairs, 1})
+                       .units;
     for (const Pair pair : result.pairs) {
         const double rounded_gradient = static_cast<std::int16_t>(pair >> 16);
         result.gradient += rounded_gradient;
@@ -29,8 +32,9 @@ Rounded rounded(std::span<const float> gradient, std::span<const float> hessian,
 }
 
 /// Neither a row nor the sum of all leaves its field, and every row lies next to its true value.
-void check_fits(std::span<const float> gradient, std::span<const float> hessian, bool counted) {
-    const Rounded all = rounded(gradient, hessian, counted);
+void check_fits(std::span<const float> gradient, std::span<const float> hessian) {
+    const RoundedRows all = rounded(gradient, hessian);
+    const bool counted = gradient.size() < 65'536;
     check(all.gradient_mass <= (counted ? 0x1.0p25 - 1 : 0x1.0p31 - 1), "gradients fit the cell");
     check(all.hessian <= (counted ? 0x1.0p22 - 1 : 0x1.0p31 - 1), "hessians fit the cell");
     for (std::size_t i = 0; i < gradient.size(); ++i) {
@@ -45,13 +49,12 @@ void check_fits(std::span<const float> gradient, std::span<const float> hessian,
 const Test never_overflow("sums stay inside their fields for equal, spread and very large or small derivatives", [] {
     for (const std::size_t n : {1u, 2u, 63u, 64u, 65u, 1023u, 1025u, 65'535u, 70'000u})
         for (const float size : {1e-30f, 1e-6f, 1.0f, 1e6f, 1e30f}) {
-            const bool counted = n < 65'536;
             const Buffer<float> equal(n, size), negative(n, -size);
             Buffer<float> spread(n);
             for (std::size_t i = 0; i < n; ++i) spread[i] = size * static_cast<float>(std::pow(unit_at(n, i), 8));
-            check_fits(equal, equal, counted);
-            check_fits(negative, spread, counted);
-            check_fits(spread, {}, counted);
+            check_fits(equal, equal);
+            check_fits(negative, spread);
+            check_fits(spread, {});
         }
 });
 
@@ -63,18 +66,17 @@ const Test wild_weights("weights from a millionth to a million leave nothing ove
             gradient[i] = weight * static_cast<float>(unit_at(2, i) - 0.5);
             hessian[i] = weight * static_cast<float>(unit_at(3, i));
         }
-        check_fits(gradient, hessian, n < 65'536);
+        check_fits(gradient, hessian);
     }
 });
 
 const Test nearly_right("rounded sums are near the true ones", [] {
-    constexpr std::size_t n = 50'000;
-    const Buffer<float> gradient = random_floats(1, n, -1, 2);
-    const Buffer<float> hessian = random_floats(2, n, 0, 0.25);
-    double g = 0, h = 0;
-    for (std::size_t i = 0; i < n; ++i) g += static_cast<double>(gradient[i]), h += static_cast<double>(hessian[i]);
-    for (const bool counted : {false, true}) {
-        const Rounded all = rounded(gradient, hessian, counted);
+    for (const std::size_t n : {50'000u, 70'000u}) {
+        const Buffer<float> gradient = random_floats(1, n, -1, 2);
+        const Buffer<float> hessian = random_floats(2, n, 0, 0.25);
+        double g = 0, h = 0;
+        for (std::size_t i = 0; i < n; ++i) g += static_cast<double>(gradient[i]), h += static_cast<double>(hessian[i]);
+        const RoundedRows all = rounded(gradient, hessian);
         check_near(all.gradient * all.units.gradient, g, 1e-3 * std::abs(g));
         check_near(all.hessian * all.units.hessian, h, 2e-3 * h);
     }
@@ -84,18 +86,49 @@ const Test any_threads("threads do not change a rounding", [] {
     constexpr std::size_t n = 100'001;
     const Buffer<float> gradient = random_floats(3, n, -1, 2);
     const Buffer<float> hessian = random_floats(4, n, 0, 0.25);
-    const Rounded one = rounded(gradient, hessian, false);
+    const RoundedRows one = rounded(gradient, hessian);
     for (const int n_threads : {2, 3, 8}) {
-        const Rounded many = rounded(gradient, hessian, false, n_threads);
+        const RoundedRows many = rounded(gradient, hessian, n_threads);
         check_same_bits(many.pairs, one.pairs);
         check_equal(many.units.gradient, one.units.gradient);
         check_equal(many.units.hessian, one.units.hessian);
     }
 });
 
+const Test by_number("a row is rounded by its number, whatever the rows beside it, and the slice that it is in", [] {
+    constexpr std::size_t n = 5'000;
+    const Buffer<float> gradient = random_floats(5, n, -1, 2);
+    const Buffer<float> hessian = random_floats(6, n, 0, 0.25);
+    const Rounding rounding{.gradient_scale = 900.0f,
+                            .hessian_scale = 3000.0f,
+                            .salt = static_cast<std::uint32_t>(random_bits(11, Purpose::rounding, 0))};
+    Buffer<Pair> whole(n), some;
+    kernels().rounding.round_pairs(gradient.data(), hessian.data(), nullptr, 0, n, rounding, whole.data());
+    Buffer<RowIndex> rows;
+    Buffer<float> own_gradient, own_hessian;
+    for (RowIndex row = 3; row < n; row += 7) {
+        rows.push_back(row);
+        own_gradient.push_back(gradient[row]);
+        own_hessian.push_back(hessian[row]);
+    }
+    some.resize(rows.size());
+    kernels().rounding.round_pairs(own_gradient.data(), own_hessian.data(), rows.data(), 0, rows.size(), rounding, some.data());
+    for (std::size_t i = 0; i < rows.size(); ++i) check_equal(some[i], whole[rows[i]]);
+    for (const std::uint64_t first_row : {1'000ull, 4'000ull}) {
+        Rounding in_slice = rounding;
+        in_slice.salt = salt_of_slice(rounding.salt, first_row);
+        const std::size_t n_own = n - first_row;
+        Buffer<Pair> own(n_own);
+        kernels().rounding.round_pairs(gradient.data() + first_row, hessian.data() + first_row, nullptr, 0, n_own, in_slice,
+                              own.data());
+        for (std::size_t i = 0; i < n_own; ++i) check_equal(own[i], whole[first_row + i]);
+    }
+    check_equal(salt_of_slice(7, std::uint64_t{1} << 32), 7u);
+});
+
 const Test zeros("derivatives that are all zero stay zero", [] {
     const Buffer<float> zero(100, 0.0f);
-    const Rounded all = rounded(zero, zero, true);
+    const RoundedRows all = rounded(zero, zero);
     check_equal(all.gradient_mass, 0.0);
     check_equal(all.hessian, 0.0);
 });
@@ -105,10 +138,10 @@ const Test refused("derivatives that are no numbers, or differ in length, are re
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         Buffer<float> broken = three;
         broken[1] = bad;
-        check_throws<InvalidInput>([&] { rounded(broken, three, true); }, "must be finite");
-        check_throws<InvalidInput>([&] { rounded(three, broken, true); }, "must be finite");
+        check_throws<InvalidInput>([&] { rounded(broken, three); }, "must be finite");
+        check_throws<InvalidInput>([&] { rounded(three, broken); }, "must be finite");
     }
-    check_throws<InvalidInput>([&] { rounded(three, two, true); }, "differ in length");
+    check_throws<InvalidInput>([&] { rounded(three, two); }, "differ in length");
 });
 
 }  // namespace

@@ -25,9 +25,9 @@ struct Loss {
 };
 
 RowSample drawn(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed = 1,
-                int n_threads = 1) {
+                int n_threads = 1, const Slice& slice = {}) {
     RowSample sample;
-    draw_rows(derivatives, sampling, seed, n_threads, sample);
+    draw_rows(derivatives, sampling, seed, slice, n_threads, sample);
     return sample;
 }
 

@@ -1,4 +1,5 @@
 // Sums, roundings and losses: the same bits in every table, and as near to the formulas as floats come.
+#include <bit>
 #include <cmath>
 
 #include "random_inputs.hpp"
@@ -20,27 +21,36 @@ Buffer<float> wild_floats(std::uint64_t seed, std::size_t n, bool negative) {
     return values;
 }
 
-const Test sums("sums of derivatives have the same bits in every table", [] {
+const Test sizes("the largest size is found, and one that is no number is above all", [] {
     for (const std::size_t n : awkward_sizes()) {
-        const Buffer<float> gradient = wild_floats(1, n, true);
-        const Buffer<float> hessian = wild_floats(2, n, false);
-        for (const float* h : {static_cast<const float*>(hessian.data()), kNone}) {
-            const PairSums slow = generic_kernels().rounding.sum_pairs(gradient.data(), h, n);
-            const PairSums fast = kernels().rounding.sum_pairs(gradient.data(), h, n);
-            check_equal(fast.gradient_mass, slow.gradient_mass);
-            check_equal(fast.hessian_mass, slow.hessian_mass);
-            check_equal(fast.gradient_max, slow.gradient_max);
-            check_equal(fast.hessian_max, slow.hessian_max);
-            double mass = 0, most = 0;
-            for (const float each : gradient) {
-                mass += std::abs(static_cast<double>(each));
-                most = std::max(most, std::abs(static_cast<double>(each)));
-            }
-            check_near(slow.gradient_mass, mass, 4e-6 * mass);
-            check_equal(static_cast<double>(slow.gradient_max), most);
-            if (h == kNone) check_equal(slow.hessian_mass, static_cast<double>(n));
-        }
+        Buffer<float> values = wild_floats(1, n, true);
+        const auto largest = [&](const Kernels& table) {
+            return std::bit_cast<float>(table.rounding.largest_size(values.data(), n));
+        };
+        float most = 0;
+        for (const float each : values) most = std::max(most, std::abs(each));
+        for (const Kernels* table : kernel_tables()) check_equal(largest(*table), most);
+        if (n == 0) continue;
+        values[n / 2] = -std::numeric_limits<float>::quiet_NaN();
+        for (const Kernels* table : kernel_tables()) check(std::isnan(largest(*table)), "it is noticed");
+        values[n / 2] = -std::numeric_limits<float>::infinity();
+        for (const Kernels* table : kernel_tables()) check(std::isinf(largest(*table)), "as is one without end");
     }
+});
+
+const Test sums("sums of scaled sizes are those of their whole parts", [] {
+    for (const std::size_t n : awkward_sizes())
+        for (const float scale : {0x1.0p-3f, 1.0f, 0x1.0p10f}) {
+            const Buffer<float> values = random_floats(2, n, -1000, 1000);
+            std::uint64_t sum = 0;
+            for (const float each : values)
+                sum += static_cast<std::uint64_t>(std::floor(std::abs(static_cast<double>(each)) * scale));
+            for (const Kernels* table : kernel_tables()) check_equal(table->rounding.sum_sizes(values.data(), n, scale), sum);
+        }
+    const Buffer<float> most(300'000, -1.0f);
+    for (const Kernels* table : kernel_tables())
+        check_equal(table->rounding.sum_sizes(most.data(), most.size(), static_cast<float>(kMostScaled)),
+                    most.size() * std::uint64_t{kMostScaled});
 });
 
 const Test roundings("rounded pairs have the same bits in every table and do not depend on where a chunk begins", [] {
@@ -50,14 +60,14 @@ const Test roundings("rounded pairs have the same bits in every table and do not
         const Buffer<float> hessian = random_floats(2, n, 0, 1);
         for (const float* h : {static_cast<const float*>(hessian.data()), kNone}) {
             Buffer<Pair> slow(n), fast(n), in_two(n);
-            generic_kernels().rounding.round_pairs(gradient.data(), h, n, 5, rounding, slow.data());
-            kernels().rounding.round_pairs(gradient.data(), h, n, 5, rounding, fast.data());
+            generic_kernels().rounding.round_pairs(gradient.data(), h, nullptr, 5, n, rounding, slow.data());
+            kernels().rounding.round_pairs(gradient.data(), h, nullptr, 5, n, rounding, fast.data());
             check_same_bits(fast, slow);
             const std::size_t cut = n / 3;
             const float* const later = h == kNone ? kNone : h + cut;
-            kernels().rounding.round_pairs(gradient.data(), h, cut, 5, rounding, in_two.data());
-            kernels().rounding.round_pairs(gradient.data() + cut, later, n - cut, static_cast<RowIndex>(5 + cut),
-                                           rounding, in_two.data() + cut);
+            kernels().rounding.round_pairs(gradient.data(), h, nullptr, 5, cut, rounding, in_two.data());
+            kernels().rounding.round_pairs(gradient.data() + cut, later, nullptr, static_cast<RowIndex>(5 + cut), n - cut, rounding,
+                                  in_two.data() + cut);
             check_same_bits(in_two, slow);
         }
     }
@@ -68,8 +78,8 @@ const Test rounding_is_fair("rounded derivatives lie next to the true ones and a
     const Buffer<float> gradient(n, -0.3125f);
     const Buffer<float> hessian(n, 0.6875f);
     Buffer<Pair> pairs(n);
-    kernels().rounding.round_pairs(gradient.data(), hessian.data(), n, 0,
-                                   {.gradient_scale = 4, .hessian_scale = 4, .salt = 3}, pairs.data());
+    kernels().rounding.round_pairs(gradient.data(), hessian.data(), nullptr, 0, n, {.gradient_scale = 4, .hessian_scale = 4, .salt = 3},
+                          pairs.data());
     double gradient_sum = 0, hessian_sum = 0;
     for (const Pair pair : pairs) {
         const auto rounded = static_cast<std::int16_t>(pair >> 16);
@@ -112,7 +122,7 @@ const Test log_loss_exact("the derivatives of the log loss are p - y and p (1 - 
                               const Rows rows = random_rows(n, 80);
                               Buffer<float> gradient(n), hessian(n);
                               kernels().loss.log_loss(rows.score.data(), rows.y.data(), nullptr, n, gradient.data(),
-                                                      hessian.data());
+                                                 hessian.data());
                               for (std::size_t i = 0; i < n; ++i) {
                                   const double p = 1 / (1 + std::exp(-static_cast<double>(rows.score[i])));
                                   const double q = 1 / (1 + std::exp(static_cast<double>(rows.score[i])));

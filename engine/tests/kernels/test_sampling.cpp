@@ -24,22 +24,6 @@ const Test sizes("sizes of rows are the same bits in every table", [] {
     }
 });
 
-const Test masses("the mass below a limit is the same in every table", [] {
-    for (const std::size_t n : awkward_sizes()) {
-        const Buffer<float> values = random_floats(3, n, 0, 1);
-        const MassBelow slow = generic_kernels().sampling.mass_below(values.data(), n, 0.5f);
-        const MassBelow fast = kernels().sampling.mass_below(values.data(), n, 0.5f);
-        check_equal(fast.n, slow.n);
-        check_equal(fast.mass, slow.mass);
-        double mass = 0;
-        std::size_t count = 0;
-        for (const float value : values)
-            if (value < 0.5f) mass += static_cast<double>(value), ++count;
-        check_equal(slow.n, count);
-        check_near(slow.mass, mass, 1e-4);
-    }
-});
-
 const Test draws("rows are drawn alike in every table, in the order of the table or by number", [] {
     for (const std::size_t n : awkward_sizes()) {
         const Buffer<float> chances = random_floats(4, n, 0, 1.2);
@@ -50,8 +34,8 @@ const Test draws("rows are drawn alike in every table, in the order of the table
         for (std::size_t k = 0; k < 4; ++k) {
             drawn[k].resize(n);
             const RowIndex* const given = k < 2 ? nullptr : rows.data();
-            counts[k] = kernel_tables()[k % 2]->sampling.draw(chances.data(), 1.0f, given,
-                                                              given == nullptr ? 1000u : 7u, n, 99, drawn[k].data());
+            counts[k] = kernel_tables()[k % 2]->sampling.draw(chances.data(), 1.0f, given, given == nullptr ? 1000u : 7u, n, 99,
+                                                     drawn[k].data());
             check_same_bits(drawn[k], drawn[0]);
             check_equal(counts[k], static_cast<std::size_t>(std::accumulate(drawn[0].begin(), drawn[0].end(), 0)));
         }

@@ -103,33 +103,37 @@ void softmax(const float* score, const float* log_sum, const std::int32_t* y, st
     }
 }
 
-struct Lanes {
-    float mass[kLanes] = {};
-    float max[kLanes] = {};
-};
+std::uint32_t largest_size(const float* values, std::size_t n) {
+    std::int32_t most[kLanes] = {};  // as integers, sizes are in the order of the numbers, and NaN is above them
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const std::int32_t size = std::bit_cast<std::int32_t>(values[i + lane]) & 0x7fffffff;
+            most[lane] = size > most[lane] ? size : most[lane];
+        }
+    for (; i < n; ++i) {
+        const std::int32_t size = std::bit_cast<std::int32_t>(values[i]) & 0x7fffffff;
+        most[0] = size > most[0] ? size : most[0];
+    }
+    std::int32_t all = 0;
+    for (const std::int32_t each : most) all = each > all ? each : all;
+    return static_cast<std::uint32_t>(all);
+}
 
-inline void add_lanes(const float* values, std::size_t n, double& mass, float& max) {
-    constexpr std::size_t kChunk = 1024;
+std::uint64_t sum_sizes(const float* values, std::size_t n, float scale) {
+    constexpr std::size_t kChunk = 1024 * kLanes;  // 2^10 numbers up to 2^20 fit a lane
+    std::uint64_t all = 0;
     for (std::size_t begin = 0; begin < n; begin += kChunk) {
-        Lanes lanes;
+        std::int32_t sum[kLanes] = {};
         const std::size_t end = n < begin + kChunk ? n : begin + kChunk;
         std::size_t i = begin;
         for (; i + kLanes <= end; i += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                const float size = std::fabs(values[i + lane]);
-                lanes.mass[lane] += size;
-                lanes.max[lane] = size > lanes.max[lane] ? size : lanes.max[lane];
-            }
-        for (; i < end; ++i) {
-            const float size = std::fabs(values[i]);
-            lanes.mass[0] += size;
-            lanes.max[0] = size > lanes.max[0] ? size : lanes.max[0];
-        }
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            mass += static_cast<double>(lanes.mass[lane]);
-            max = lanes.max[lane] > max ? lanes.max[lane] : max;
-        }
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                sum[lane] += static_cast<std::int32_t>(std::fabs(values[i + lane]) * scale);
+        for (; i < end; ++i) all += static_cast<std::uint64_t>(std::fabs(values[i]) * scale);
+        for (const std::int32_t each : sum) all += static_cast<std::uint64_t>(each);
     }
+    return all;
 }
 
 void row_sizes(const float* gradient, const float* hessian, std::size_t n, float weight, float* sizes) {
@@ -163,69 +167,41 @@ std::size_t draw(const float* sizes, float limit, const RowIndex* rows, RowIndex
     return count;
 }
 
-MassBelow mass_below(const float* values, std::size_t n, float limit) {
-    constexpr std::size_t kChunk = 1024;
-    MassBelow all;
-    for (std::size_t begin = 0; begin < n; begin += kChunk) {
-        float mass[kLanes] = {};
-        std::int32_t count[kLanes] = {};
-        const std::size_t end = n < begin + kChunk ? n : begin + kChunk;
-        std::size_t i = begin;
-        for (; i + kLanes <= end; i += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                const bool below = values[i + lane] < limit;
-                mass[lane] += below ? values[i + lane] : 0.0f;
-                count[lane] += below ? 1 : 0;
-            }
-        for (; i < end; ++i) {
-            mass[0] += values[i] < limit ? values[i] : 0.0f;
-            count[0] += values[i] < limit ? 1 : 0;
-        }
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            all.mass += static_cast<double>(mass[lane]);
-            all.n += static_cast<std::size_t>(count[lane]);
-        }
-    }
-    return all;
-}
-
-PairSums sum_pairs(const float* gradient, const float* hessian, std::size_t n) {
-    PairSums sums;
-    add_lanes(gradient, n, sums.gradient_mass, sums.gradient_max);
-    if (hessian != nullptr) {
-        add_lanes(hessian, n, sums.hessian_mass, sums.hessian_max);
-    } else {
-        sums.hessian_mass = static_cast<double>(n);
-        sums.hessian_max = 1.0f;
-    }
-    return sums;
-}
-
 inline std::int32_t floor_of(float x) {
     const auto whole = static_cast<std::int32_t>(x);
     return whole - (static_cast<float>(whole) > x ? 1 : 0);
 }
 
 // Rounds up with the probability of the fraction, so that sums are right on average whatever the scale.
-void round_pairs(const float* gradient, const float* hessian, std::size_t n, RowIndex first_row,
-                 const Rounding& rounding, Pair* out) {
+template <class RowOf>
+void round_rows(const float* gradient, const float* hessian, RowOf row_of, std::size_t n, const Rounding& rounding,
+                Pair* out) {
     const float gradient_scale = rounding.gradient_scale;
     const float hessian_scale = rounding.hessian_scale;
     const std::uint32_t salt = rounding.salt;
     if (hessian == nullptr) {
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t bits = hash_of_row(first_row + static_cast<std::uint32_t>(i), salt);
+            const std::uint32_t bits = hash_of_row(row_of(i), salt);
             const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
             out[i] = make_gradient_pair(floor_of(gradient[i] * gradient_scale + up), 1);
         }
         return;
     }
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t bits = hash_of_row(first_row + static_cast<std::uint32_t>(i), salt);
+        const std::uint32_t bits = hash_of_row(row_of(i), salt);
         const float up = static_cast<float>(static_cast<std::int32_t>(bits >> 16)) * 0x1.0p-16f;
         const float up_too = static_cast<float>(static_cast<std::int32_t>(bits & 0xffffu)) * 0x1.0p-16f;
         const std::int32_t g = floor_of(gradient[i] * gradient_scale + up);
         const std::int32_t h = floor_of(hessian[i] * hessian_scale + up_too);
         out[i] = make_gradient_pair(g, static_cast<std::uint32_t>(h));
     }
+}
+
+void round_pairs(const float* gradient, const float* hessian, const RowIndex* rows, RowIndex first_row, std::size_t n,
+                 const Rounding& rounding, Pair* out) {
+    if (rows == nullptr)
+        round_rows(
+            gradient, hessian, [=](std::size_t i) { return first_row + static_cast<RowIndex>(i); }, n, rounding, out);
+    else
+        round_rows(gradient, hessian, [=](std::size_t i) { return rows[i]; }, n, rounding, out);
 }

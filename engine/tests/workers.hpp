@@ -1,0 +1,114 @@
+// tests/workers.hpp: several workers in one process, a thread each, that exchange what they have through one table.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "coterie/base/communicator.hpp"
+
+namespace coterie::tests {
+
+/// The place where workers meet. Each call is checked: all must make the same one with as many values.
+class Meeting {
+public:
+    explicit Meeting(std::size_t n_workers)
+        : barrier_(static_cast<std::ptrdiff_t>(n_workers), CountAbsent{this}), calls_(n_workers), values_(n_workers) {}
+
+    /// What all workers brought to the call, once all are there.
+    const std::vector<std::vector<std::uint64_t>>& exchange(std::size_t worker, char call,
+                                                            std::span<const std::uint64_t> values) {
+        barrier_.arrive_and_wait();  // nobody reads what was brought to the call before
+        calls_[worker] = std::string(1, call) + (call == 'g' ? "" : std::to_string(values.size()));
+        values_[worker].assign(values.begin(), values.end());
+        barrier_.arrive_and_wait();
+        if (n_absent_ > 0) throw std::logic_error("A worker waits for one that is not there: " + calls_[worker] + ".");
+        if (!std::ranges::all_of(calls_, [&](const std::string& each) { return each == calls_[0]; }))
+            throw std::logic_error("Workers make different calls: " + calls_[0] + " and others.");
+        if (worker == 0) ++n_calls_;
+        return values_;
+    }
+
+    /// The worker makes no more calls; those that wait for it go on, and find that it is not there.
+    void leave() {
+        ++n_left_;
+        barrier_.arrive_and_drop();
+    }
+
+    std::size_t n_calls() const { return n_calls_; }
+
+private:
+    struct CountAbsent {  // when all have come that will come
+        Meeting* meeting;
+        void operator()() const noexcept { meeting->n_absent_ = meeting->n_left_; }
+    };
+
+    std::atomic<std::size_t> n_left_ = 0;
+    std::size_t n_absent_ = 0;
+    std::barrier<CountAbsent> barrier_;
+    std::vector<std::string> calls_;
+    std::vector<std::vector<std::uint64_t>> values_;
+    std::size_t n_calls_ = 0;
+};
+
+class SimulatedWorker final : public Communicator {
+public:
+    SimulatedWorker(Meeting& meeting, std::size_t number) : meeting_(meeting), number_(number) {}
+
+    void sum(std::span<std::uint64_t> values) override {
+        const auto& all = meeting_.exchange(number_, 's', values);
+        std::ranges::fill(values, 0);
+        for (const auto& each : all)
+            for (std::size_t i = 0; i < values.size(); ++i) values[i] += each[i];
+    }
+    void max(std::span<std::uint64_t> values) override {
+        for (const auto& each : meeting_.exchange(number_, 'm', values))
+            for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], each[i]);
+    }
+    std::vector<std::uint64_t> gather(std::span<const std::uint64_t> values) override {
+        std::vector<std::uint64_t> joined;
+        for (const auto& each : meeting_.exchange(number_, 'g', values))
+            joined.insert(joined.end(), each.begin(), each.end());
+        return joined;
+    }
+
+private:
+    Meeting& meeting_;
+    std::size_t number_;
+};
+
+/// Calls work(slice, worker) for each worker, whose slices have these numbers of rows; throws what one of them throws.
+/// Returns how many exchanges there were.
+inline std::size_t run_workers(std::span<const std::size_t> n_rows,
+                               const std::function<void(const Slice&, std::size_t)>& work) {
+    Meeting meeting(n_rows.size());
+    std::mutex lock;
+    std::exception_ptr failure;
+    std::vector<std::thread> threads;
+    std::uint64_t first_row = 0;
+    for (std::size_t worker = 0; worker < n_rows.size(); ++worker) {
+        threads.emplace_back([&, worker, first_row] {
+            SimulatedWorker own(meeting, worker);
+            try {
+                work({.communicator = &own, .first_row = first_row}, worker);
+            } catch (...) {
+                const std::scoped_lock guard(lock);
+                if (!failure) failure = std::current_exception();
+            }
+            meeting.leave();
+        });
+        first_row += n_rows[worker];
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+    return meeting.n_calls();
+}
+
+}  // namespace coterie::tests
