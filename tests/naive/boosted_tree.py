@@ -17,6 +17,7 @@ from coterie._engine import Growth
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 COUNTED_BELOW = 65_536
+FLOAT_ERRORS = 2.0**-21  # of a gain in float32, relative
 # Purposes of random numbers.
 ROUNDING, FEATURE_DRAW, SPLIT_NOISE, TREE_FEATURES, LEVEL_FEATURES = 2, 3, 6, 8, 9
 
@@ -153,6 +154,33 @@ class SlowGrower:
             tree.value[leaf.number] = step * self.options.learning_rate
         return tree
 
+    def _rounding_limit(self, leaves: list[Leaf], freedom: int = 1) -> float:
+        """The most that splits of the leaves gain if only the rounding differs, rounded units; rarely more."""
+        scales = []
+        for leaf in leaves:
+            g, h = self._sums(leaf)
+            value = g / h if self.has_hessian else 0.0
+            scales.append(len(leaf.rows) * (1 + value**2) / 4 / h)
+        t = 0.6931471805599453 * int(self.n_bins.sum()).bit_length() + 7
+        squares = sum(scale**2 for scale in scales)
+        return freedom * sum(scales) + 2 * np.sqrt(freedom * squares * t) + 2 * max(scales) * t
+
+    def _plain_gain(self, leaf: Leaf, split: Split) -> float:
+        """What the leaf gains by the split without any regularisation, rounded units."""
+        left = split.goes_left[self.bins[leaf.rows, split.feature]]
+        sides = [leaf.rows[left], leaf.rows[~left]]
+        (lg, lh), (rg, rh) = (
+            (int(self.pairs.gradient[r].sum()), int(self.pairs.hessian[r].sum())) for r in sides
+        )
+        return (lg / lh - rg / rh) ** 2 * (lh * rh / (lh + rh)) if min(lh, rh) > 0 else 0.0
+
+    def _exceeds_rounding(self, leaves: list[Leaf], split: Split) -> bool:
+        """The split gains more than rounding can explain; categories are sorted by it."""
+        nominal = bool(self.nominal[split.feature])
+        freedom = max(2, int(self.n_bins[split.feature])) - 1 if nominal else 1
+        gain = sum(self._plain_gain(leaf, split) for leaf in leaves)
+        return gain > self._rounding_limit(leaves, freedom)
+
     def _grow_leaf_by_leaf(self, root: Leaf, tree: SlowTree) -> None:
         self._find_split(root)
         leaves = [root]
@@ -191,6 +219,9 @@ class SlowGrower:
         gaining = [leaf for leaf in level if self._may_split(leaf)]
         unit = self.pairs.gradient_unit**2 / self.pairs.hessian_unit
         ranked = []
+        if gaining and self.split_noise > 0:
+            parents = sum(float(np.float32(self._own_gain(leaf))) for leaf in gaining)
+            seeming = self._rounding_limit(gaining) + FLOAT_ERRORS * parents
         for feature in self._allowed(level[0]) if gaining else []:
             ways = self._ways_to_split(root, feature)
             if len(ways) == 0:
@@ -202,13 +233,16 @@ class SlowGrower:
             if self.nominal[feature]:
                 present = len(np.unique(self.bins[root.rows, feature]))
                 gain = np.maximum(gain, np.float32(0)) - self.level_cost * np.float32(present - 1)
+            noise = self.split_noise * np.float32(len(gaining))
+            if noise > 0 and float(gain) <= seeming:
+                continue
             if gain > 0 and float(gain) * unit > self.options.min_gain:
-                noise = self.split_noise * np.float32(len(gaining))
                 draw = random_normal(self.seed, SPLIT_NOISE, level[0].place * len(self.n_bins) + feature)
                 ranked.append(
                     (gain + noise * draw, -feature, Split(float(gain), feature, ways[total.argmax()]))
                 )
-        return max(ranked, key=lambda each: each[:2])[2] if ranked else None
+        best = max(ranked, key=lambda each: each[:2])[2] if ranked else None
+        return best if best is not None and self._exceeds_rounding(gaining, best) else None
 
     def _ways_to_split(self, root: Leaf, feature: int) -> NDArray[np.bool_]:
         """Which bins go left, one row for each way to split; levels in the order of the whole tree."""
@@ -349,12 +383,19 @@ class SlowGrower:
         if not self._may_split(leaf):
             return
         splits = [self._best_split(leaf, feature) for feature in self._allowed(leaf)]
+        own = self._own_gain(leaf)
+        seeming = self._rounding_limit([leaf]) + FLOAT_ERRORS * own if self.split_noise > 0 else -np.inf
         splits = [
-            split for split in splits if split.gain >= 0 and self._real_gain(leaf, split) > options.min_gain
+            split
+            for split in splits
+            if split.gain >= 0
+            and split.gain - own > seeming
+            and self._real_gain(leaf, split) > options.min_gain
         ]
         if splits:
             best = max(splits, key=lambda split: (self._rank(leaf, split), -split.feature))
-            leaf.gain, leaf.split = self._real_gain(leaf, best), best
+            if self._exceeds_rounding([leaf], best):
+                leaf.gain, leaf.split = self._real_gain(leaf, best), best
 
     def _may_split(self, leaf: Leaf) -> bool:
         options = self.options

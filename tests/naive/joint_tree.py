@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tests.naive.boosted_tree import (
     COUNTED_BELOW,
+    FLOAT_ERRORS,
     SPLIT_NOISE,
     Ints,
     Leaf,
@@ -97,6 +98,9 @@ class SlowJointGrower(SlowGrower):
             return
         unit = self.pairs.gradient_unit**2 / self.pairs.hessian_unit
         ranked: list[Any] = []
+        if self.split_noise > 0:
+            parents = sum(float(np.float32(output._own_gain(leaf))) for output in self.outputs)
+            seeming = self._joint_limit(leaf, 1) + FLOAT_ERRORS * parents
         for feature in self._allowed(leaf):
             sorter = self._sorter(leaf, feature) if self.nominal[feature] else 0
             ways = self.outputs[sorter]._ways_to_split(leaf, feature)
@@ -109,13 +113,30 @@ class SlowJointGrower(SlowGrower):
             if self.nominal[feature]:
                 present = len(np.unique(self.bins[leaf.rows, feature]))
                 gain = np.maximum(gain, np.float32(0)) - self.level_costs[sorter] * np.float32(present - 1)
+            if self.split_noise > 0 and float(gain) <= seeming:
+                continue
             if gain > 0 and float(gain) * unit > self.options.min_gain:
                 draw = random_normal(self.seed, SPLIT_NOISE, leaf.place * len(self.n_bins) + feature)
                 split = Split(float(gain), feature, ways[total.argmax()])
                 ranked.append((gain + self.split_noise * draw, -feature, split))
-        if ranked:
-            leaf.split = max(ranked, key=lambda each: each[:2])[2]
-            leaf.gain = leaf.split.gain * unit
+        if not ranked:
+            return
+        best = max(ranked, key=lambda each: each[:2])[2]
+        freedom = max(2, int(self.n_bins[best.feature])) - 1 if self.nominal[best.feature] else 1
+        gain = sum(output._plain_gain(leaf, best) for output in self.outputs)
+        if gain > self._joint_limit(leaf, freedom):
+            leaf.split = best
+            leaf.gain = best.gain * unit
+
+    def _joint_limit(self, leaf: Leaf, freedom: int) -> float:
+        """What the outputs gain together if only the rounding differs."""
+        t = 0.6931471805599453 * int(self.n_bins.sum()).bit_length() + 7
+        scales = []
+        for output in self.outputs:
+            g, h = output._sums(leaf)
+            scales.append(len(leaf.rows) * (1 + ((g / h) ** 2 if self.has_hessian else 0.0)) / 4 / h)
+        squares = sum(scale**2 for scale in scales)
+        return freedom * sum(scales) + 2 * float(np.sqrt(freedom * squares * t)) + 2 * max(scales) * t
 
     def _sorter(self, leaf: Leaf, feature: int) -> int:
         """The output that would gain most by parting all levels from one another."""

@@ -7,6 +7,7 @@
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/boosting/check_hessians.hpp"
 #include "coterie/boosting/leaf_queue.hpp"
 #include "coterie/boosting/rounded_pairs.hpp"
 #include "coterie/tree/prune.hpp"
@@ -62,6 +63,7 @@ std::vector<Tree> JointGrower::grow(const JointDerivatives& derivatives, std::ui
         require(gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(derivatives.hessian.empty() || derivatives.hessian.size() == matrix_->n_rows(),
             "Gradients and hessians differ in length.");
+    check_hessians(derivatives.hessian, n_threads_);
     router_.clear();
     pool_.clear();
     choose_rows(derivatives, seed, sampling);

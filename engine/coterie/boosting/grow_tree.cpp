@@ -5,6 +5,7 @@
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/boosting/check_hessians.hpp"
 #include "coterie/boosting/grow_leafwise.hpp"
 #include "coterie/boosting/grow_oblivious.hpp"
 #include "coterie/boosting/leaf_quantiles.hpp"
@@ -34,6 +35,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
                       const TableView* values) {
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(!options_.linear_leaves || values != nullptr, "Linear leaves need the values of the table.");
+    check_hessians(derivatives.hessian, n_threads_);
     derivatives_ = derivatives;
     row_predictions_.clear();
     steps_.clear();

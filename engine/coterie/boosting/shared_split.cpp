@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "coterie/base/parallel.hpp"
 #include "coterie/split/constrained.hpp"
@@ -132,6 +133,7 @@ Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int 
     for (const LeafCells& sorter : shared.sorters) task.sorters.push_back(rules_.task_of(*sorter.leaf));
     task.ranking.parent = 0;
     task.ranking.noise *= static_cast<float>(shared.leaves.size());
+    if (task.ranking.noise > 0) task.ranking.rounding = seeming_gain(task);
     scratch.candidates.assign(matrix_.n_features(), {});
     const bool small = layout_.n_cells() * shared.leaves.size() < kCellsPerThread;
     const bool resident = std::ranges::none_of(shared.leaves, [](const auto& leaf) { return leaf.cells == nullptr; });
@@ -149,10 +151,23 @@ Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int 
         Split split =
             spell_out(*best, feature, matrix_.feature(feature), own, task.sorters[best->sorter], rules_.facts().units);
         split.gain = rules_.facts().units.gain(static_cast<double>(best->gain));
-        if (counted[feature] || keeps_enough_rows(split, task, scratch, n_threads)) return split;
+        if (counted[feature] || keeps_enough_rows(split, task, scratch, n_threads))
+            return exceeds_rounding(split, shared) ? split : Split{};
         *best = count_feature(feature, task);
         counted[feature] = 1;
     }
+}
+
+double SharedSplitSearch::seeming_gain(const Task& task) const {
+    std::vector<const OpenLeaf*> leaves;
+    for (const LeafCells& leaf : task.shared.leaves) leaves.push_back(leaf.leaf);
+    return rules_.seeming_gain(leaves, std::accumulate(task.parents.begin(), task.parents.end(), 0.0));
+}
+
+bool SharedSplitSearch::exceeds_rounding(const Split& split, const SharedLeaves& shared) const {
+    RoundingNoise noise = rules_.rounding_noise(split.feature);
+    for (const LeafCells& leaf : shared.leaves) noise.add(*leaf.leaf, left_total(split, leaf));
+    return noise.exceeded();
 }
 
 // Calls `each` with the cells and the sums of each allowed feature of a lane: a fused lane is taken apart once.

@@ -57,6 +57,8 @@ private:
     Candidate best_of(const GainSums& sums, FeatureIndex feature, const Task& task) const;
     void add_leaf(FeatureIndex feature, const Cell* own, std::size_t k, const Task& task, const RowCounts& rows,
                   GainSums& sums) const;
+    double seeming_gain(const Task& task) const;
+    bool exceeds_rounding(const Split& split, const SharedLeaves& shared) const;
     bool keeps_enough_rows(const Split& split, const Task& task, Scratch& scratch, int n_threads) const;
 
     const BinnedMatrix& matrix_;

@@ -70,6 +70,7 @@ Ranking SplitRules::ranking_of(const OpenLeaf& leaf, double least_gain) const {
         ranking.least = static_cast<float>((ranking.parent + least_gain / facts_.units.gain(1.0)) * (1 - 1e-6));
     if (options_.split_noise == 0) return ranking;
     ranking.noise = static_cast<float>(options_.split_noise * facts_.noise);
+    ranking.rounding = seeming_gain(std::array{&leaf}, ranking.parent);
     ranking.first_draw = leaf.draw_key * matrix_.n_features();
     return ranking;
 }
@@ -80,8 +81,8 @@ float SplitRules::noise_of(const Ranking& ranking, FeatureIndex feature) const {
 
 // With noise, a candidate that would not be made into a split must not win against one that would.
 void SplitRules::rank(Candidate& candidate, const Ranking& ranking, float noise) const {
-    const bool splits = ranking.noise == 0 ||
-                        facts_.units.gain(static_cast<double>(candidate.gain) - ranking.parent) > options_.min_gain;
+    const double gain = static_cast<double>(candidate.gain) - ranking.parent;
+    const bool splits = ranking.noise == 0 || (gain > ranking.rounding && facts_.units.gain(gain) > options_.min_gain);
     if (candidate.gain >= 0 && splits)
         candidate.rank = candidate.gain + noise;
     else
@@ -96,6 +97,11 @@ const Cell* SplitRules::feature_cells(const Cell* cells, FeatureIndex feature, L
     split_lane(matrix_, lane, lane_cells, room);
     const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
     return room.of(static_cast<std::size_t>(place));
+}
+
+RoundingNoise SplitRules::rounding_noise(FeatureIndex feature) const {
+    const FeatureBins& bins = matrix_.feature(feature);
+    return {facts_, n_candidates_, bins.nominal ? static_cast<double>(std::max(2, bins.n_bins) - 1) : 1.0};
 }
 
 bool SplitRules::surely_enough_rows(Cell child) const {

@@ -57,8 +57,14 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, d
             scan_tile(tile, leaves[k].cells, rankings[k], beat, candidates_of(k));
         }
     });
-    for (std::size_t k = 0; k < leaves.size(); ++k)
-        leaves[k].leaf->split = choose(leaves[k], rankings[k], candidates_of(k), scratch, n_threads);
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        OpenLeaf& leaf = *leaves[k].leaf;
+        leaf.split = choose(leaves[k], rankings[k], candidates_of(k), scratch, n_threads);
+        if (!(leaf.split.gain > 0)) continue;
+        RoundingNoise noise = rules_.rounding_noise(leaf.split.feature);
+        noise.add(leaf, leaf.split.left_total);
+        if (!noise.exceeded()) leaf.split.gain = 0;
+    }
 }
 
 // The best split of each feature of a tile. Where rows need not be counted later, only a candidate that ranks above

@@ -6,6 +6,11 @@
 #include "coterie/boosting/rounded_pairs.hpp"
 #include "random_inputs.hpp"
 
+#include "boosting/problems.hpp"
+#include "coterie/base/error.hpp"
+#include "coterie/boosting/check_hessians.hpp"
+#include "coterie/boosting/grow_joint.hpp"
+
 namespace coterie::tests {
 namespace {
 
@@ -142,6 +147,25 @@ const Test refused("derivatives that are no numbers, or differ in length, are re
         check_throws<InvalidInput>([&] { rounded(three, broken); }, "must be finite");
     }
     check_throws<InvalidInput>([&] { rounded(three, two); }, "differ in length");
+});
+
+const Test no_negative("a negative hessian is refused with its row and value, and -0 is none", [] {
+    std::vector<float> hessian(100'000, 0.5f);
+    hessian[77] = -0.0f;
+    check_hessians(hessian, 2);
+    check_hessians({}, 2);
+    hessian[70'001] = -0.25f;
+    hessian[90'000] = -3.0f;
+    for (const int n_threads : {1, 2, 3})
+        check_throws<InvalidInput>([&] { check_hessians(hessian, n_threads); }, "row 70001 is -0.25");
+    const Problem problem{.table = {.values = {std::vector<double>(40, 1.0)}, .n_levels = {0}},
+                          .gradient = std::vector<float>(40, 1.0f),
+                          .hessian = std::vector<float>(40, -1.0f)};
+    check_throws<InvalidInput>([&] { grow(problem, {}); }, "row 0 is -1");
+    JointGrower joint(binned(problem.table, 1), {}, {1.0}, 1);
+    check_throws<InvalidInput>(
+        [&] { joint.grow({.gradients = {problem.gradient}, .hessian = problem.hessian, .rows = {}}, 1); },
+        "row 0 is -1");
 });
 
 }  // namespace
