@@ -85,11 +85,12 @@ def round_pairs(
     hessian: NDArray[np.float32],
     seed: int,
     gradient_scale: np.float32 | None = None,
+    rows: Ints | None = None,
 ) -> Pairs:
     """Integer numbers as fine as the fields of a cell allow, rounded up with the probability of the fraction."""
     n_rows = len(gradient)
     counted = n_rows < COUNTED_BELOW
-    row = np.arange(len(gradient), dtype=np.uint32)
+    row = (np.arange(n_rows) if rows is None else rows).astype(np.uint32)
     x = row * np.uint32(0x9E3779B1) + np.uint32(random_bits(seed, ROUNDING, 0) % 2**32)
     x = (x ^ x >> np.uint32(16)) * np.uint32(0x85EBCA6B)
     x = (x ^ x >> np.uint32(13)) * np.uint32(0xC2B2AE35)
@@ -108,8 +109,14 @@ def _scale(values: NDArray[np.float32], most_row: int, most_sum: int) -> np.floa
     size = np.abs(values.astype(np.float64))
     if not size.any():
         return np.float32(1)
-    scale = min((most_row - 1) / size.max(), most_sum / size.sum())
+    scale = min((most_row - 1) / size.max(), most_sum / mass_of(size))
     return np.float32(scale * (1 - 1e-6))
+
+
+def mass_of(size: Floats, largest: float = 0.0) -> float:
+    """The sum of sizes as the engine adds them: whole numbers up to 2^20, each rounded up at most."""
+    unit = 2.0 ** min(20 - int(np.frexp(max(largest, size.max()))[1]), 127)
+    return (float(np.floor(size * unit).sum()) + len(size)) / unit
 
 
 class SlowGrower:
@@ -125,7 +132,10 @@ class SlowGrower:
         self.seed = seed
         self.has_hessian = len(hessian) > 0
         pairs = round_pairs(
-            gradient[taking_part], hessian[taking_part] if self.has_hessian else hessian, seed
+            gradient[taking_part],
+            hessian[taking_part] if self.has_hessian else hessian,
+            seed,
+            rows=taking_part,
         )
         squares, weights = (pairs.gradient**2).sum(), pairs.hessian.sum()
         self.pairs = pairs._replace(

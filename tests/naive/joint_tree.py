@@ -19,12 +19,15 @@ from tests.naive.boosted_tree import (
     SlowGrower,
     SlowTree,
     Split,
+    mass_of,
     random_normal,
     round_pairs,
 )
 
 
-def round_joint_pairs(gradients: NDArray[np.float32], hessian: NDArray[np.float32], seed: int) -> list[Pairs]:
+def round_joint_pairs(
+    gradients: NDArray[np.float32], hessian: NDArray[np.float32], seed: int, rows: Ints
+) -> list[Pairs]:
     """As round_pairs, with the finest gradient unit that does for all outputs."""
     n_rows = gradients.shape[1]
     counted = n_rows < COUNTED_BELOW
@@ -32,8 +35,10 @@ def round_joint_pairs(gradients: NDArray[np.float32], hessian: NDArray[np.float3
     scale = np.float32(1)
     if size.any():
         most_sum = (2**25 if counted else 2**31) - 1 - n_rows
-        scale = np.float32(min(32766 / size.max(), most_sum / size.sum(axis=1).max()) * (1 - 1e-6))
-    return [round_pairs(gradient, hessian, seed, scale) for gradient in gradients]
+        scale = np.float32(
+            min(32766 / size.max(), most_sum / max(mass_of(each, size.max()) for each in size)) * (1 - 1e-6)
+        )
+    return [round_pairs(gradient, hessian, seed, scale, rows) for gradient in gradients]
 
 
 class SlowJointGrower(SlowGrower):
@@ -46,7 +51,7 @@ class SlowJointGrower(SlowGrower):
         taking_part = rows if len(rows) else np.arange(n_rows)
         own_hessian = hessian[taking_part] if len(hessian) else hessian
         self.seed, self.has_hessian = seed, len(hessian) > 0
-        rounded = round_joint_pairs(gradients[:, taking_part], own_hessian, seed)
+        rounded = round_joint_pairs(gradients[:, taking_part], own_hessian, seed, taking_part)
         self._measure_chance(rounded)
         self.outputs = []
         for pairs in rounded:
