@@ -17,10 +17,30 @@
 
 namespace coterie::tests {
 
+#if defined(__cpp_lib_source_location)
+using Location = std::source_location;
+#else
+/// The same for Clang 14, which does not have it with libstdc++.
+class Location {
+public:
+    static constexpr Location current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+        return Location(file, line);
+    }
+    constexpr const char* file_name() const { return file_; }
+    constexpr unsigned line() const { return line_; }
+
+private:
+    constexpr Location(const char* file, unsigned line) : file_(file), line_(line) {}
+
+    const char* file_;
+    unsigned line_;
+};
+#endif
+
 /// Making one at namespace scope is enough to have it run.
 class Test {
 public:
-    Test(std::string_view name, void (*body)(), std::source_location where = std::source_location::current())
+    Test(std::string_view name, void (*body)(), Location where = Location::current())
         : name_(name), file_(path_of(where)), body_(body) {
         all().push_back(this);
     }
@@ -35,7 +55,7 @@ public:
     }
 
 private:
-    static std::string path_of(std::source_location where) {
+    static std::string path_of(Location where) {
         std::string path = where.file_name();
         for (char& letter : path)
             if (letter == '\\') letter = '/';
@@ -48,7 +68,7 @@ private:
 };
 
 struct CheckFailed : std::runtime_error {
-    CheckFailed(const std::string& what, std::source_location where)
+    CheckFailed(const std::string& what, Location where)
         : std::runtime_error(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + what) {}
 };
 
@@ -76,18 +96,17 @@ std::string shown(const T& value) {
 
 inline std::string shown(const std::string& text) { return "\"" + text + "\""; }
 
-inline void check(bool holds, std::string_view what, std::source_location where = std::source_location::current()) {
+inline void check(bool holds, std::string_view what, Location where = Location::current()) {
     if (!holds) throw CheckFailed("expected that " + std::string(what), where);
 }
 
 template <class A, class B>
-void check_equal(const A& received, const B& expected, std::source_location where = std::source_location::current()) {
+void check_equal(const A& received, const B& expected, Location where = Location::current()) {
     if (!(received == expected))
         throw CheckFailed("received " + shown(received) + ", expected " + shown(expected), where);
 }
 
-inline void check_near(double received, double expected, double tolerance,
-                       std::source_location where = std::source_location::current()) {
+inline void check_near(double received, double expected, double tolerance, Location where = Location::current()) {
     if (!(std::abs(received - expected) <= tolerance))
         throw CheckFailed(
             "received " + shown(received) + ", expected " + shown(expected) + " within " + shown(tolerance), where);
@@ -95,8 +114,7 @@ inline void check_near(double received, double expected, double tolerance,
 
 /// The action must throw exactly this kind of error, and its sentence must contain the phrase.
 template <class Error, class Action>
-void check_throws(Action&& action, std::string_view phrase,
-                  std::source_location where = std::source_location::current()) {
+void check_throws(Action&& action, std::string_view phrase, Location where = Location::current()) {
     try {
         action();
     } catch (const Error& error) {

@@ -49,8 +49,7 @@ inline std::array<const Kernels*, 2> kernel_tables() { return {&generic_kernels(
 
 /// Equal bit for bit: 0 and -0 differ, NaN equals itself.
 template <class A, class B>
-void check_same_bits(const A& received, const B& expected,
-                     std::source_location where = std::source_location::current()) {
+void check_same_bits(const A& received, const B& expected, Location where = Location::current()) {
     check_equal(received.size(), expected.size(), where);
     for (std::size_t i = 0; i < received.size(); ++i) {
         if constexpr (std::same_as<typename A::value_type, float>) {

@@ -67,7 +67,7 @@ public:
             }
         for (Own& own : of_feature_) {
             std::ranges::sort(own.cuts);
-            own.cuts.erase(std::ranges::unique(own.cuts).begin(), own.cuts.end());
+            own.cuts.erase(std::unique(own.cuts.begin(), own.cuts.end()), own.cuts.end());
         }
         for (std::size_t first = 0; first < n_features; first += kStripFeatures) {
             const std::size_t end = std::min(first + kStripFeatures, n_features);

@@ -95,8 +95,7 @@ inline Grown grow(const Lesson& lesson, const ForestOptions& options, std::vecto
     return finished(training, lesson);
 }
 
-inline void check_same_forest(const Grown& a, const Grown& b,
-                              std::source_location where = std::source_location::current()) {
+inline void check_same_forest(const Grown& a, const Grown& b, Location where = Location::current()) {
     check_equal(a.forest.n_trees(), b.forest.n_trees(), where);
     check(a.forest.groves[0].thresholds == b.forest.groves[0].thresholds, "thresholds are the same", where);
     for (std::size_t i = 0; i < a.forest.n_trees(); ++i) {

@@ -74,8 +74,7 @@ struct Slow {
     }
 };
 
-void check_best(const Lesson& lesson, const ForestOptions& options,
-                std::source_location where = std::source_location::current()) {
+void check_best(const Lesson& lesson, const ForestOptions& options, Location where = Location::current()) {
     const Grown grown = grow(lesson, options, {2});
     const std::size_t min_rows = options.tree.tree.min_rows_leaf;
     for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {

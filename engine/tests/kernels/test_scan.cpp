@@ -26,7 +26,7 @@ struct Node {
     }
 };
 
-void check_scan(const Node& node, const ScanTask& task, std::source_location where = std::source_location::current()) {
+void check_scan(const Node& node, const ScanTask& task, Location where = Location::current()) {
     Buffer<Cell> cells((node.bins.size() + 7) / 8 * 8, 0);
     for (std::size_t bin = 0; bin < node.bins.size(); ++bin)
         cells[bin] = reference::cell_of(node.bins[bin], node.counted);

@@ -25,7 +25,7 @@ std::vector<T> decoded(const std::vector<std::uint8_t>& bytes, std::size_t n) {
 }
 
 template <class T>
-std::size_t check_again(const std::vector<T>& items, std::source_location where = std::source_location::current()) {
+std::size_t check_again(const std::vector<T>& items, Location where = Location::current()) {
     const std::vector<std::uint8_t> bytes = coded(items);
     if (bytes.empty()) return items.size() * sizeof(T);
     check_equal(decoded<T>(bytes, items.size()), items, where);

@@ -168,8 +168,7 @@ const Test odd_leaves("a leaf that holds what only splits need cannot be a strea
     }
 });
 
-void check_refused(void (*damage)(ForestStreams&), std::string_view phrase,
-                   std::source_location where = std::source_location::current()) {
+void check_refused(void (*damage)(ForestStreams&), std::string_view phrase, Location where = Location::current()) {
     ForestStreams made = streams({std::make_shared<Tree>(leaf_only(3)), std::make_shared<Tree>(boosted(1, 4, 0.0))});
     damage(made);
     check_throws<InvalidInput>([&] { trees_of(views_of(made), 3); }, phrase, where);

@@ -36,8 +36,7 @@ struct ByHand {
     }
 };
 
-void check_refused(void (*damage)(ByHand&), std::string_view phrase,
-                   std::source_location where = std::source_location::current()) {
+void check_refused(void (*damage)(ByHand&), std::string_view phrase, Location where = Location::current()) {
     ByHand parts;
     damage(parts);
     check_throws<InvalidInput>([&] { validate(parts.forest()); }, phrase, where);

@@ -7,8 +7,7 @@
 namespace coterie::tests {
 namespace {
 
-void check_refused(void (*damage)(Tree&), std::string_view phrase,
-                   std::source_location where = std::source_location::current()) {
+void check_refused(void (*damage)(Tree&), std::string_view phrase, Location where = Location::current()) {
     Tree tree = two_splits();
     damage(tree);
     check_throws<InvalidInput>([&] { validate(tree, 2); }, phrase, where);
@@ -47,8 +46,7 @@ const Test lines("a tree with a line is sound, and scaling it scales its answers
     check_equal(scaled(tree, 0).linear.high[0], endless);
 });
 
-void check_line_refused(void (*damage)(LinearLeaves&), std::string_view phrase,
-                        std::source_location where = std::source_location::current()) {
+void check_line_refused(void (*damage)(LinearLeaves&), std::string_view phrase, Location where = Location::current()) {
     Tree tree = two_splits_and_a_line();
     damage(tree.linear);
     check_throws<InvalidInput>([&] { validate(tree, 2); }, phrase, where);

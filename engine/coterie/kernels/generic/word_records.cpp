@@ -48,7 +48,7 @@ WordCut scan_words_as(const std::uint64_t* cells, std::uint32_t last, const Word
             const float right_weight = total_weight - side.weight;
             const float distance = side.sum - side.weight * mean;
             const float gain = distance * distance / (side.weight * right_weight);
-            gains[j] = (side.weight > 0.0f) & (right_weight > 0.0f) ? gain : -1.0f;
+            gains[j] = ((side.weight > 0.0f) & (right_weight > 0.0f)) ? gain : -1.0f;
         }
         if (!any_above(gains, best.gain)) continue;
         for (std::uint32_t j = 0; j < n; ++j)
