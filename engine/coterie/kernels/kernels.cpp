@@ -6,14 +6,16 @@ namespace coterie {
 namespace {
 
 const Kernels& best_kernels() {
-#if defined(COTERIE_HAS_AVX2)
     switch (best_instruction_set()) {
+#if defined(COTERIE_HAS_AVX2)
         case InstructionSet::avx512: return avx512_kernels();
         case InstructionSet::avx2: return avx2_kernels();
-        case InstructionSet::generic: break;
-    }
 #endif
-    return generic_kernels();
+#if defined(COTERIE_HAS_NEON)
+        case InstructionSet::neon: return neon_kernels();
+#endif
+        default: return generic_kernels();
+    }
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ const Kernels& generic_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
 #endif
+#if defined(COTERIE_HAS_NEON)
+const Kernels& neon_kernels();
+#endif
 
 /// The fastest table this processor can run, or a slower one if COTERIE_ISA names it. Chosen once.
 const Kernels& kernels();

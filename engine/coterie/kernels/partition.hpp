@@ -46,5 +46,8 @@ PartitionKernels partition_kernels();
 namespace avx512 {
 PartitionKernels partition_kernels();
 }
+namespace neon {
+PartitionKernels partition_kernels();
+}
 
 }  // namespace coterie

@@ -63,5 +63,8 @@ RoutingKernels routing_kernels();
 namespace avx512 {
 RoutingKernels routing_kernels();
 }
+namespace neon {
+RoutingKernels routing_kernels();
+}
 
 }  // namespace coterie

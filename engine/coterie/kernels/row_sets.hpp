@@ -98,5 +98,8 @@ RowSetKernels row_set_kernels();
 namespace avx512 {
 RowSetKernels row_set_kernels();
 }
+namespace neon {
+RowSetKernels row_set_kernels();
+}
 
 }  // namespace coterie
