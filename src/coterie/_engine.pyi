@@ -12,6 +12,8 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
+REVISION: int = 2
+
 def instruction_set() -> str:
     """The kernels in use: 'avx512', 'avx2' or 'generic'."""
 
@@ -29,6 +31,18 @@ class BinMapper:
     @staticmethod
     def fit(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, seed: int, n_threads: int) -> BinMapper:
         """Chooses the cuts; an empty weight means 1 for every row."""
+
+    @staticmethod
+    def from_cuts(cuts: Sequence[Sequence[float]], n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> BinMapper:
+        """
+        Bins by cuts that were chosen elsewhere: ascending numbers for each feature, none for a nominal one, which has so many levels.
+        """
+
+    @staticmethod
+    def sample(n_rows: int, first_row: int, n_total: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> NDArray[numpy.uint32]:
+        """
+        The rows of a slice that decide the cuts of a table of n_total rows, of which the slice begins at first_row. The samples of all slices together, in their order, give `fit` the cuts of the whole table.
+        """
 
     def n_bins(self) -> NDArray[numpy.int32]:
         """Bins of each feature, the missing bin included."""
