@@ -92,7 +92,9 @@ def test_a_checkpoint_of_another_revision_of_the_engine_is_refused(
     estimator.fit(X, target, resume=True)
     revision = model_files._engine.REVISION
     monkeypatch.setattr(model_files, "_engine", SimpleNamespace(REVISION=revision + 1))
-    with pytest.raises(ModelFileError, match=f"by revision {revision} of the engine.*fit anew without resume=True"):
+    with pytest.raises(
+        ModelFileError, match=f"by revision {revision} of the engine.*fit anew without resume=True"
+    ):
         estimator.fit(X, target, resume=True)
     estimator.fit(X, target)
     estimator.fit(X, target, resume=True)

@@ -46,7 +46,7 @@ JointGrower::JointGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions
       partition_(*matrix_, n_threads_, slice_),
       rules_(*matrix_, layout_, options_),
       search_(*matrix_, layout_, rules_, partition_),
-      pool_(layout_.n_cells(), units_.size(), options_.histogram_bytes),
+      pool_(layout_.n_cells(), units_.size(), options_.histogram_bytes, slice_),
       router_(*matrix_) {
     check_options(options_, matrix_->n_features());
     require(!units_.empty() && units_.size() < 65'536, "A joint tree has at least one output, and fewer than 65536.");

@@ -26,15 +26,14 @@ struct Built {
 
 }  // namespace
 
-LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads,
-                           const Slice& slice)
+LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& options, int n_threads, const Slice& slice)
     : matrix_(matrix),
       options_(options),
       n_threads_(n_threads),
       slice_(slice),
       layout_(matrix),
       histograms_(matrix, layout_, n_threads, slice),
-      pool_(layout_.n_cells(), 1, options.histogram_bytes),
+      pool_(layout_.n_cells(), 1, options.histogram_bytes, slice),
       partition_(matrix, n_threads, slice),
       rules_(matrix, layout_, options),
       search_(matrix, layout_, rules_, partition_),

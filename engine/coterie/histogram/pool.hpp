@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coterie/base/buffer.hpp"
+#include "coterie/base/communicator.hpp"
 #include "coterie/base/types.hpp"
 #include "coterie/kernels/kernels.hpp"
 
@@ -24,8 +25,9 @@ public:
     /// A tree needs these, however low the limit is.
     static constexpr std::size_t kLeastSlots = 3;
 
-    /// `max_bytes` of 0 stand for the default.
-    HistogramPool(std::size_t n_cells, std::size_t n_outputs, std::size_t max_bytes);
+    /// `max_bytes` of 0 stand for the default. Workers have as many slots as the one that has the fewest, so that they
+    /// drop the same histograms.
+    HistogramPool(std::size_t n_cells, std::size_t n_outputs, std::size_t max_bytes, const Slice& slice = {});
 
     /// A new tree begins: every slot is free.
     void clear();

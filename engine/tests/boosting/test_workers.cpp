@@ -83,16 +83,18 @@ Result boosted(const Task& task, const Fit& fit, const Slice& slice, int n_threa
             const float p = 1.0f / (1.0f + std::exp(-result.scores[row]));
             gradient[row] = weight(row) * (task.log_loss ? p - (task.y[row] > 0.4f) : -residual[row]);
             other[row] = weight(row) * (task.y[row] > 0.2f ? -1.0f : 0.5f);
-            if (task.log_loss) hessian.push_back(weight(row) * p * (1 - p));
-            else if (!task.weight.empty()) hessian.push_back(weight(row));
+            if (task.log_loss)
+                hessian.push_back(weight(row) * p * (1 - p));
+            else if (!task.weight.empty())
+                hessian.push_back(weight(row));
         }
     };
     if (fit.joint) {
         JointGrower grower(matrix, fit.options, {1.0, 2.0}, n_threads, slice);
         for (std::uint64_t tree = 0; tree < kTrees; ++tree) {
             derive();
-            for (Tree& each : grower.grow({.gradients = {gradient, other}, .hessian = hessian, .rows = rows},
-                                          7 + tree, {}, fit.sampling))
+            for (Tree& each : grower.grow({.gradients = {gradient, other}, .hessian = hessian, .rows = rows}, 7 + tree,
+                                          {}, fit.sampling))
                 result.trees.push_back(std::move(each));
             grower.add_predictions(0, result.scores);
         }
@@ -101,8 +103,8 @@ Result boosted(const Task& task, const Fit& fit, const Slice& slice, int n_threa
     TreeGrower grower(matrix, fit.options, n_threads, slice);
     for (std::uint64_t tree = 0; tree < kTrees; ++tree) {
         derive();
-        Tree grown = grower.grow({.gradient = gradient, .hessian = hessian, .rows = rows}, 7 + tree, {}, fit.sampling,
-                                 &view);
+        Tree grown =
+            grower.grow({.gradient = gradient, .hessian = hessian, .rows = rows}, 7 + tree, {}, fit.sampling, &view);
         const std::span<const float> weights =
             fit.leaves == Leaves::weighted_quantile ? std::span<const float>(task.weight) : std::span<const float>();
         if (fit.leaves != Leaves::newton) grower.set_quantile_values(grown, residual, weights, kQuantile);
@@ -256,9 +258,20 @@ const Test more_options("draws of features, noise, smoothing, a penalty for leav
     }
 });
 
+const Test little_memory("histograms that are dropped and built again", [] {
+    const Task task = task_of(kRows, true, true);
+    for (const Growth growth : {Growth::leaf, Growth::level, Growth::oblivious}) {
+        GrowOptions options = options_for(growth);
+        options.histogram_bytes = 1;  // as few as there can be
+        check_same_fit(task, {.options = options});
+        if (growth != Growth::oblivious) check_same_fit(task, {.options = options, .joint = true});
+    }
+});
+
 const Test some_rows("rows that take no part", [] {
     Task task = task_of(kRows, true, false);
-    for (std::size_t row = 0; row < kRows; ++row) task.takes_part.push_back(row < 20 || row % 5 != 0 || row + 9 > kRows);
+    for (std::size_t row = 0; row < kRows; ++row)
+        task.takes_part.push_back(row < 20 || row % 5 != 0 || row + 9 > kRows);
     for (const RowSampling& sampling : kSamplings) {
         check_same_fit(task, {.options = options_for(Growth::leaf), .sampling = sampling});
         check_same_fit(task, {.options = options_for(Growth::level), .sampling = sampling, .joint = true});

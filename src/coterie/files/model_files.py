@@ -267,11 +267,11 @@ def _check_revision(container: Container, name: str) -> None:
     """The rest of a fit must come from the engine that began it."""
     revision = container.metadata.get("engine_revision", "1")
     if revision != str(_engine.REVISION):
+        began = container.metadata.get("coterie_version", "unknown")
         raise ModelFileError(
-            f"{name} was written by revision {revision} of the engine, and this is revision {_engine.REVISION}: it grows "
-            "other trees from the same data, so the rest of the fit would not match its beginning. Finish the fit with "
-            f"the coterie that began it ({container.metadata.get('coterie_version', 'unknown')}), or fit anew without "
-            "resume=True."
+            f"{name} was written by revision {revision} of the engine, and this is revision {_engine.REVISION}, which "
+            "grows other trees from the same data: the rest of the fit would not match its beginning. Finish the fit "
+            f"with the coterie that began it ({began}), or fit anew without resume=True."
         )
 
 
