@@ -270,8 +270,8 @@ def _check_revision(container: Container, name: str) -> None:
         began = container.metadata.get("coterie_version", "unknown")
         raise ModelFileError(
             f"{name} was written by revision {revision} of the engine, and this is revision {_engine.REVISION}, which "
-            "grows other trees from the same data: the rest of the fit would not match its beginning. Finish the fit "
-            f"with the coterie that began it ({began}), or fit anew without resume=True."
+            "grows other trees from the same data: the rest of the fit would not match its beginning. The coterie that "
+            f"began it ({began}) can finish it."
         )
 
 
