@@ -10,9 +10,9 @@ import pytest
 
 import coterie
 from coterie import Checkpoint
-from coterie.errors import CoterieError, ModelFileError
-from coterie.files import model_files
+from coterie.errors import CoterieError, InvalidInput, ModelFileError
 from coterie.files.model_files import CheckpointFolder
+from coterie.fitting import fingerprint
 from tests.helpers.checkpoints import SIGNAL, X, Y
 
 LABELS = Y["two classes"]
@@ -84,19 +84,15 @@ def test_a_first_part_that_does_not_know_its_fit_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["boosting", "forest"])
-def test_a_checkpoint_of_another_revision_of_the_engine_is_not_continued(
+def test_a_checkpoint_of_another_revision_of_the_engine_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     estimator, target = FITS[name]
     estimator.set_params(checkpoint=Checkpoint(tmp_path, every=1)).fit(X, target)
     estimator.fit(X, target, resume=True)
-    revision = model_files._engine.REVISION
-    part = CheckpointFolder(tmp_path).found()[0]
-    monkeypatch.setattr(model_files, "_engine", SimpleNamespace(REVISION=revision + 1))
-    with pytest.raises(
-        ModelFileError, match=f"by revision {revision} of the engine, and this is .* {revision + 1}"
-    ):
-        CheckpointFolder(tmp_path).read(part, [])
-    with pytest.warns(UserWarning, match=rf"begins anew\..*by revision {revision} of the engine"):
+    revision = fingerprint._engine.REVISION
+    monkeypatch.setattr(fingerprint, "_engine", SimpleNamespace(REVISION=revision + 1))
+    with pytest.raises(InvalidInput, match=f"the engine's revision was {revision} and is {revision + 1}"):
         estimator.fit(X, target, resume=True)
+    estimator.fit(X, target)
     estimator.fit(X, target, resume=True)

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 import numpy as np
 import sklearn
 
-from coterie import _engine
 from coterie._params import in_short
 from coterie._storage import storable
 from coterie._value_types import ANY, TEXT, dict_of
@@ -218,7 +217,6 @@ class CheckpointFolder:
             container = Container(source)
             if container.metadata.get("coterie_format") != str(FORMAT):
                 raise ModelFileError(f"{source.name} was written by another version of coterie.")
-            _check_revision(container, source.name)
             container.read_hashes()
             nodes = parsed(
                 container.metadata.get("checkpoint", "").encode(), f"{source.name}: the checkpoint"
@@ -240,7 +238,6 @@ class CheckpointFolder:
             "checkpoint": canonical(writer.nodes),
             "coterie_format": str(FORMAT),
             "coterie_version": version("coterie"),
-            "engine_revision": str(_engine.REVISION),
         }
         replace_file(self._file(part), chunks_of(metadata, writer.tensors))
 
@@ -261,18 +258,6 @@ class CheckpointFolder:
 
     def _file(self, part: FoundPart) -> Path:
         return self._path / f"fit-{part.run}-{part.number:06d}.{part.kind}"
-
-
-def _check_revision(container: Container, name: str) -> None:
-    """The rest of a fit must come from the engine that began it."""
-    revision = container.metadata.get("engine_revision", "1")
-    if revision != str(_engine.REVISION):
-        began = container.metadata.get("coterie_version", "unknown")
-        raise ModelFileError(
-            f"{name} was written by revision {revision} of the engine, and this is revision {_engine.REVISION}, which "
-            "grows other trees from the same data: the rest of the fit would not match its beginning. The coterie that "
-            f"began it ({began}) can finish it."
-        )
 
 
 def _written(held: dict[str, Any]) -> Writer:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from coterie import _engine
 from coterie._params import in_short
 from coterie.data.prepare import TrainingData, read_table
 from coterie.fitting.eval_set import EvalSet
@@ -26,6 +27,7 @@ def fit_fingerprint(estimator: Any) -> dict[str, str]:
     """The class, its parameters, and the versions that the last bits may depend on."""
     params = estimator.get_params(deep=False)
     about = {f"{package}'s version": version(package) for package in ("coterie", "numpy", "scikit-learn")}
+    about["the engine's revision"] = str(_engine.REVISION)
     about["the class"] = type(estimator).__name__
     for name in sorted(set(params) - _NO_MATTER):
         value = params[name]
