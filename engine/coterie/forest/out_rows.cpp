@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
-namespace coterie {
+#include "coterie/base/prefetch.hpp"
 
+namespace coterie {
 namespace {
 
 constexpr std::size_t kSteps = 8;  // between two questions who has arrived
