@@ -202,7 +202,9 @@ private:
         if (range.first == range.last && (range.first == kMissingCode || !range.has_missing)) return {};
         FeatureSplit split{.constant = false};
         const double unit = random_unit(seed, Purpose::threshold, 0);
-        split.missing_left = range.has_missing && random_below(seed, Purpose::threshold, 1, 2) == 1;
+        // One known value goes left: then what is missing goes right, or nothing would be parted.
+        split.missing_left =
+            range.has_missing && range.first != range.last && random_below(seed, Purpose::threshold, 1, 2) == 1;
         const std::size_t n_left = take_sides(node.size(), feature, range, unit, split);
         const double weight_left = score_sides(node, limits, n_left, split);
         if (!range.has_missing) split.missing_left = 2 * weight_left > node.total_weight;
