@@ -9,6 +9,7 @@
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/predict/descent.hpp"
+#include "coterie/predict/threshold_grid.hpp"
 
 namespace coterie {
 namespace {
@@ -28,6 +29,10 @@ void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std
 
 // Binary searches in step, so that they hide each other's latency; NaN is missing.
 void code_values(const double* values, std::size_t n, std::span<const double> thresholds, std::uint16_t* out) {
+    if (n >= thresholds.size() / 4) {
+        const ThresholdGrid grid(thresholds);
+        if (grid.is_useful()) return grid.code({values, n}, out);
+    }
     constexpr std::size_t kSearches = 16;
     for (std::size_t first = 0; first < n; first += kSearches) {
         const std::size_t n_now = std::min(kSearches, n - first);
