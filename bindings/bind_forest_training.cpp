@@ -256,7 +256,7 @@ void bind_forest_training(nb::module_& m) {
             [](const ForestTraining& self, std::size_t first) {
                 const nb::gil_scoped_release unlock;
                 auto forest = std::make_shared<PackedForest>(self.rows().n_levels, self.rows().n_columns());
-                forest->groves.push_back(self.grown_since(first));
+                forest->groups.push_back(self.grown_since(first));
                 return forest;
             },
             nb::arg("first"), "A forest of the trees from this number on; growth goes on.")
@@ -271,7 +271,7 @@ void bind_forest_training(nb::module_& m) {
             [](ForestTraining& self) {
                 const nb::gil_scoped_release unlock;
                 auto forest = std::make_shared<PackedForest>(self.rows().n_levels, self.rows().n_columns());
-                forest->groves.push_back(self.finish());
+                forest->groups.push_back(self.finish());
                 return forest;
             },
             "The forest; nothing can be grown after this.")

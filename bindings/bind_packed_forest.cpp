@@ -29,7 +29,7 @@ nb::object bytes_of(std::span<const PackedNode> nodes) {
 nb::dict state_of_tree(const PackedTree& tree) {
     nb::dict state;
     state["nodes"] = bytes_of(tree.nodes.view());
-    state["answers"] = copied(tree.answers.view());
+    state["answers"] = copied(tree.leaf_values.view());
     state["ranks"] = copied(tree.ranks.view());
     state["weight"] = tree.weight;
     state["n_rows"] = tree.n_rows;
@@ -43,7 +43,7 @@ std::shared_ptr<PackedTree> tree_of_state(const nb::dict& state) {
     std::vector<PackedNode> nodes(words.shape(0));
     if (!nodes.empty()) std::memcpy(static_cast<void*>(nodes.data()), words.data(), nodes.size() * sizeof(PackedNode));
     tree->nodes = std::move(nodes);
-    tree->answers = copy_of<double>(state, "answers");
+    tree->leaf_values = copy_of<double>(state, "answers");
     tree->ranks = copy_of<std::uint16_t>(state, "ranks");
     tree->weight = nb::cast<double>(state["weight"]);
     tree->n_rows = nb::cast<std::uint32_t>(state["n_rows"]);
@@ -55,11 +55,11 @@ nb::dict state_of_forest(const PackedForest& forest) {
     state["n_columns"] = forest.n_columns;
     state["n_levels"] = copied(std::span<const std::int32_t>(forest.n_levels));
     nb::list groves;
-    for (const Grove& grove : forest.groves) {
+    for (const TreeGroup& group : forest.groups) {
         nb::list thresholds;
-        for (const auto& own : grove.thresholds) thresholds.append(copied(own.view()));
+        for (const auto& own : group.thresholds) thresholds.append(copied(own.view()));
         nb::list trees;
-        for (const auto& tree : grove.trees) trees.append(state_of_tree(*tree));
+        for (const auto& tree : group.trees) trees.append(state_of_tree(*tree));
         groves.append(nb::make_tuple(thresholds, trees));
     }
     state["groves"] = groves;
@@ -69,14 +69,14 @@ nb::dict state_of_forest(const PackedForest& forest) {
 PackedForest forest_of_state(const nb::dict& state) {
     PackedForest forest(copy_of<std::int32_t>(state, "n_levels"), nb::cast<std::uint32_t>(state["n_columns"]));
     for (const nb::handle item : nb::cast<nb::list>(state["groves"])) {
-        Grove grove;
+        TreeGroup group;
         for (const nb::handle own : nb::cast<nb::list>(item[0])) {
             const auto array = nb::cast<Column<double>>(own);
-            grove.thresholds.emplace_back(std::vector<double>(array.data(), array.data() + array.shape(0)));
+            group.thresholds.emplace_back(std::vector<double>(array.data(), array.data() + array.shape(0)));
         }
         for (const nb::handle tree : nb::cast<nb::list>(item[1]))
-            grove.trees.push_back(tree_of_state(nb::cast<nb::dict>(tree)));
-        forest.groves.push_back(std::move(grove));
+            group.trees.push_back(tree_of_state(nb::cast<nb::dict>(tree)));
+        forest.groups.push_back(std::move(group));
     }
     validate(forest);
     return forest;
@@ -87,7 +87,7 @@ void bind_forest_class(nb::module_& m) {
         .def(
             "__init__",
             [](PackedForest* self, const Column<std::int32_t>& n_levels, std::uint32_t n_columns) {
-                require(n_columns > 0, "A forest needs at least one column of answers.");
+                require(n_columns > 0, "A forest needs at least one column of leaf values.");
                 new (self) PackedForest({n_levels.data(), n_levels.data() + n_levels.shape(0)}, n_columns);
             },
             nb::arg("n_levels"), nb::arg("n_columns"))
@@ -97,13 +97,13 @@ void bind_forest_class(nb::module_& m) {
         .def_prop_ro(
             "n_levels", [](const PackedForest& self) { return give(std::vector<std::int32_t>(self.n_levels)); },
             "Of each feature, 0 if it is numeric.", nb::rv_policy::move)
-        .def_prop_ro("n_bytes", &PackedForest::bytes, "Nodes, answers, ranks and thresholds.")
+        .def_prop_ro("n_bytes", &PackedForest::bytes, "Nodes, leaf values, ranks and thresholds.")
         .def_prop_ro(
             "n_nodes",
             [](const PackedForest& self) {
                 std::vector<std::uint32_t> n;
-                for (const Grove& grove : self.groves)
-                    for (const auto& tree : grove.trees) n.push_back(static_cast<std::uint32_t>(tree->nodes.size()));
+                for (const TreeGroup& group : self.groups)
+                    for (const auto& tree : group.trees) n.push_back(static_cast<std::uint32_t>(tree->nodes.size()));
                 return give(std::move(n));
             },
             "Of each tree.", nb::rv_policy::move)
@@ -114,9 +114,9 @@ void bind_forest_class(nb::module_& m) {
             "joined",
             [](const PackedForest& self, const PackedForest& other) {
                 require(self.n_levels == other.n_levels && self.n_columns == other.n_columns,
-                        "Only forests of the same features and answers can be joined.");
+                        "Only forests of the same features and predictions can be joined.");
                 auto both = std::make_shared<PackedForest>(self);
-                both->groves.insert(both->groves.end(), other.groves.begin(), other.groves.end());
+                both->groups.insert(both->groups.end(), other.groups.begin(), other.groups.end());
                 return both;
             },
             nb::arg("other"), "A forest with the trees of both, which are shared.")
@@ -125,12 +125,12 @@ void bind_forest_class(nb::module_& m) {
             [](const PackedForest& self, std::size_t n_trees) {
                 auto part = std::make_shared<PackedForest>(self);
                 std::size_t left = n_trees;
-                for (Grove& grove : part->groves) {
-                    grove.trees.resize(std::min(left, grove.trees.size()));
-                    left -= grove.trees.size();
+                for (TreeGroup& group : part->groups) {
+                    group.trees.resize(std::min(left, group.trees.size()));
+                    left -= group.trees.size();
                 }
                 require(left == 0, "The forest has fewer trees than that.");
-                std::erase_if(part->groves, [](const Grove& grove) { return grove.trees.empty(); });
+                std::erase_if(part->groups, [](const TreeGroup& group) { return group.trees.empty(); });
                 return part;
             },
             nb::arg("n_trees"), "A forest of the first trees, which are shared.")
@@ -139,15 +139,15 @@ void bind_forest_class(nb::module_& m) {
             [](const PackedForest& self, std::size_t index) { return std::make_shared<Tree>(unpack(self, index)); },
             nb::arg("index"), "A tree with everything at every node.")
         .def(
-            "add_answers",
+            "add_predictions",
             [](const PackedForest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
                Output<double> sums, int n_threads) {
                 const TableView table = view_table(values, n_levels);
                 const nb::gil_scoped_release unlock;
-                add_answers(self, table, look(sums), n_threads, stop_on_keyboard_interrupt());
+                add_predictions(self, table, look(sums), n_threads, stop_on_keyboard_interrupt());
             },
             nb::arg("values"), nb::arg("n_levels"), nb::arg("sums").noconvert(), nb::arg("n_threads"),
-            "Adds the trees' answers to sums, flat row-major (n_rows * n_columns).")
+            "Adds the trees' predictions to sums, flat row-major (n_rows * n_columns).")
         .def(
             "find_leaves",
             [](const PackedForest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
@@ -159,15 +159,15 @@ void bind_forest_class(nb::module_& m) {
             nb::arg("values"), nb::arg("n_levels"), nb::arg("leaves").noconvert(), nb::arg("n_threads"),
             "The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).")
         .def(
-            "list_answers",
+            "list_predictions",
             [](const PackedForest& self, const nb::object& values, const Column<std::int32_t>& n_levels,
-               Output<double> answers, int n_threads) {
+               Output<double> predictions, int n_threads) {
                 const TableView table = view_table(values, n_levels);
                 const nb::gil_scoped_release unlock;
-                list_answers(self, table, look(answers), n_threads, stop_on_keyboard_interrupt());
+                list_predictions(self, table, look(predictions), n_threads, stop_on_keyboard_interrupt());
             },
-            nb::arg("values"), nb::arg("n_levels"), nb::arg("answers").noconvert(), nb::arg("n_threads"),
-            "What each tree answers to each row, flat row-major (n_rows * n_trees * n_columns).");
+            nb::arg("values"), nb::arg("n_levels"), nb::arg("predictions").noconvert(), nb::arg("n_threads"),
+            "What each tree predicts for each row, flat row-major (n_rows * n_trees * n_columns).");
 }
 
 }  // namespace

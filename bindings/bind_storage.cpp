@@ -163,8 +163,8 @@ std::shared_ptr<Forest> forest_of_arrays(const nb::dict& arrays, std::size_t n_f
 
 nb::object words_of(const PackedForest& forest) {
     std::vector<std::uint32_t> words;
-    for (const Grove& grove : forest.groves)
-        for (const auto& tree : grove.trees) {
+    for (const TreeGroup& group : forest.groups)
+        for (const auto& tree : group.trees) {
             const std::size_t first = words.size();
             words.resize(first + 3 * tree->nodes.size());
             std::memcpy(words.data() + first, tree->nodes.data(), tree->nodes.size() * sizeof(PackedNode));
@@ -177,16 +177,16 @@ nb::dict arrays_of_packed(const PackedForest& forest, bool compact) {
     std::vector<std::uint32_t> n_grove_trees, n_thresholds, n_nodes, n_answers, n_rows;
     std::vector<double> thresholds, answers, weight;
     std::vector<std::uint16_t> ranks;
-    for (const Grove& grove : forest.groves) {
-        n_grove_trees.push_back(static_cast<std::uint32_t>(grove.trees.size()));
-        for (const auto& own : grove.thresholds) {
+    for (const TreeGroup& group : forest.groups) {
+        n_grove_trees.push_back(static_cast<std::uint32_t>(group.trees.size()));
+        for (const auto& own : group.thresholds) {
             n_thresholds.push_back(static_cast<std::uint32_t>(own.size()));
             thresholds.insert(thresholds.end(), own.begin(), own.end());
         }
-        for (const auto& tree : grove.trees) {
+        for (const auto& tree : group.trees) {
             n_nodes.push_back(static_cast<std::uint32_t>(tree->nodes.size()));
-            n_answers.push_back(static_cast<std::uint32_t>(tree->answers.size()));
-            answers.insert(answers.end(), tree->answers.begin(), tree->answers.end());
+            n_answers.push_back(static_cast<std::uint32_t>(tree->leaf_values.size()));
+            answers.insert(answers.end(), tree->leaf_values.begin(), tree->leaf_values.end());
             ranks.insert(ranks.end(), tree->ranks.begin(), tree->ranks.end());
             weight.push_back(tree->weight);
             n_rows.push_back(tree->n_rows);
@@ -259,21 +259,21 @@ std::shared_ptr<PackedForest> packed_of_arrays(const nb::dict& arrays, std::uint
     std::size_t tree = 0;
     std::size_t first_node = 0;
     for (std::size_t i = 0; i < n_groves; ++i) {
-        Grove& grove = forest->groves.emplace_back();
-        grove.sound = SoundMark(!look_later);
+        TreeGroup& group = forest->groups.emplace_back();
+        group.sound = SoundMark(!look_later);
         for (const std::uint32_t n : n_thresholds.take(forest->n_features))
-            grove.thresholds.push_back({thresholds.take(n), keeper});
+            group.thresholds.push_back({thresholds.take(n), keeper});
         const std::size_t n_trees = n_grove_trees.take(1)[0];
         for (std::size_t j = 0; j < n_trees; ++j, ++tree) {
             require(tree < n_nodes.size() && n_nodes[tree] <= nodes.size() - first_node,
                     "Tree " + std::to_string(tree) + " has nodes that are not there.");
             PackedTree own{.nodes = {nodes.view().subspan(first_node, n_nodes[tree]), node_keeper},
-                           .answers = {answers.take(n_answers.take(1)[0]), keeper},
+                           .leaf_values = {answers.take(n_answers.take(1)[0]), keeper},
                            .ranks = {ranks.take(n_ranks), keeper},
                            .weight = weight.take(1)[0],
                            .n_rows = n_rows.take(1)[0],
                            .sound = SoundMark(!look_later)};
-            grove.trees.push_back(std::make_shared<PackedTree>(std::move(own)));
+            group.trees.push_back(std::make_shared<PackedTree>(std::move(own)));
             first_node += n_nodes[tree];
         }
     }

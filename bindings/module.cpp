@@ -22,7 +22,7 @@ NB_MODULE(_engine, m) {
     python::bind_forest(m);           // Tree, Forest: arrays, scores, leaves
     python::bind_growth(m);           // GrowOptions, TreeGrower
     python::bind_criterion_tree(m);   // CriterionOptions, grow_criterion_tree, pruning
-    python::bind_packed_forest(m);    // PackedForest: answers, leaves
+    python::bind_packed_forest(m);    // PackedForest: predictions, leaves
     python::bind_forest_training(m);  // ForestOptions, ForestTraining, ForestMemory
     python::bind_loss(m);             // derivatives of the built-in losses
     python::bind_stumps(m);           // Stump, StumpRounds, StumpTable: AdaBoost

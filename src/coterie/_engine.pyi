@@ -449,7 +449,7 @@ class PackedForest:
 
     @property
     def n_bytes(self) -> int:
-        """Nodes, answers, ranks and thresholds."""
+        """Nodes, leaf values, ranks and thresholds."""
 
     @property
     def n_nodes(self) -> NDArray[numpy.uint32]:
@@ -468,17 +468,19 @@ class PackedForest:
     def tree(self, index: int) -> Tree:
         """A tree with everything at every node."""
 
-    def add_answers(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
-        """Adds the trees' answers to sums, flat row-major (n_rows * n_columns)."""
+    def add_predictions(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Adds the trees' predictions to sums, flat row-major (n_rows * n_columns).
+        """
 
     def find_leaves(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
         The leaf each row reaches in each tree, flat row-major (n_rows * n_trees).
         """
 
-    def list_answers(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], answers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    def list_predictions(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], predictions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
-        What each tree answers to each row, flat row-major (n_rows * n_trees * n_columns).
+        What each tree predicts for each row, flat row-major (n_rows * n_trees * n_columns).
         """
 
 class ForestOptions:

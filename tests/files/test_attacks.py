@@ -135,7 +135,7 @@ def test_cuts_and_codes_that_do_not_exist(streams: dict[str, bytes]) -> None:
         changed(streams["forest"], "engine.PackedForest", "feature", put(0, 9)), "asks for feature 9"
     )
     assert_refused(
-        changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names an answer"
+        changed(streams["forest"], "engine.PackedForest", "answer", put(0, 10**6)), "names a leaf value"
     )
     assert_refused(
         changed(streams["forest"], "engine.PackedForest", "answer", lambda own: own[1:]), "differ in length"
@@ -224,7 +224,7 @@ def test_answers_that_are_not_there(files: dict[str, bytes]) -> None:
     def far(nodes: Any) -> None:
         nodes[np.flatnonzero(nodes[:, 1] >= 2**31)[0], 0] = 10**6
 
-    assert_refused(changed(files["forest"], "engine.PackedForest", "nodes", far), "names an answer")
+    assert_refused(changed(files["forest"], "engine.PackedForest", "nodes", far), "names a leaf value")
 
 
 def test_sets_of_categories_that_are_too_long_or_not_there(files: dict[str, bytes]) -> None:

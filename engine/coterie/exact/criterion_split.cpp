@@ -41,7 +41,7 @@ void NodeSearch::search(OpenNode& node, StopRequest& stop) {
     if (choice.split.score == kForbidden) return;
     node.feature = choice.feature;
     node.split = choice.split;
-    part_rows(node);
+    partition_rows(node);
     const auto summary_of = [&](std::size_t begin, std::size_t end) {
         return summarise(training_.targets, training_.options.criterion, {training_.rows.data() + begin, end - begin});
     };
@@ -74,6 +74,7 @@ NodeSearch::Choice NodeSearch::choose(OpenNode& node, StopRequest& stop) {
     const std::size_t wanted = training_.options.max_features;
     const bool draw = wanted > 0 && wanted < n_features;
     const std::uint64_t seed = random_bits(training_.options.seed, Purpose::feature_draw, node.path);
+    node_seed_ = random_bits(training_.options.seed, Purpose::threshold, node.path);
     Choice best;
     std::shared_ptr<FeatureFlags> constant;
     bool one_varies = false;
@@ -96,6 +97,9 @@ NodeSearch::Choice NodeSearch::choose(OpenNode& node, StopRequest& stop) {
         n_tried += n_now;
     }
     if (constant != nullptr) node.constant = constant;
+    if (!best.split.located)
+        searches_[0]->locate(node_rows_, training_.table.codes[best.feature], *training_.table.features[best.feature],
+                             threshold_seed(best.feature), best.split);
     return best;
 }
 
@@ -125,12 +129,15 @@ FeatureSplit NodeSearch::try_feature(const OpenNode& node, FeatureIndex feature,
     const std::span<const Code> column = training_.table.codes[feature];
     const RankedFeature& ranks = *training_.table.features[feature];
     if (!options.random_splits) return search.best(node_rows_, column, ranks, limits);
-    const std::uint64_t node_seed = random_bits(options.seed, Purpose::threshold, node.path);
-    return search.drawn(node_rows_, column, ranks, limits, random_bits(node_seed, Purpose::threshold, feature));
+    return search.drawn(node_rows_, column, ranks, limits, threshold_seed(feature));
+}
+
+std::uint64_t NodeSearch::threshold_seed(FeatureIndex feature) const {
+    return random_bits(node_seed_, Purpose::threshold, feature);
 }
 
 // Rows keep their order on both sides.
-void NodeSearch::part_rows(OpenNode& node) {
+void NodeSearch::partition_rows(OpenNode& node) {
     const std::span<const Code> column = training_.table.codes[node.feature];
     const bool nominal = training_.table.features[node.feature]->nominal;
     RowIndex* left = training_.rows.data() + node.begin;

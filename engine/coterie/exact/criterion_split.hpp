@@ -67,11 +67,13 @@ private:
     Choice choose(OpenNode& node, StopRequest& stop);
     void try_features(const OpenNode& node, std::span<const FeatureIndex> features, StopRequest& stop);
     FeatureSplit try_feature(const OpenNode& node, FeatureIndex feature, FeatureSearch& search) const;
-    void part_rows(OpenNode& node);
+    std::uint64_t threshold_seed(FeatureIndex feature) const;
+    void partition_rows(OpenNode& node);
 
     Training& training_;
     int n_threads_;
     NodeRows node_rows_;
+    std::uint64_t node_seed_ = 0;                           // of the thresholds that the node draws
     std::vector<std::unique_ptr<FeatureSearch>> searches_;  // one per thread
     std::vector<FeatureIndex> features_;
     std::vector<FeatureSplit> found_;

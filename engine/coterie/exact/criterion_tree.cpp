@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "coterie/base/buffer.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/random.hpp"
@@ -18,7 +19,7 @@ namespace criterion {
 namespace {
 
 constexpr std::size_t kSubtreeWork = std::size_t{1} << 17;  // row-features below which a subtree has one thread
-constexpr std::size_t kSubtreesAtOnce = 16;                 // Ctrl-C is answered between them
+constexpr std::size_t kSubtreesAtOnce = 16;                 // Ctrl-C is seen between them
 
 template <class F>
 concept CriterionFrontier = requires(F frontier, OpenNode node) {
@@ -122,7 +123,7 @@ Children children_of(OpenNode& parent, int monotone) {
     return children;
 }
 
-// Grows from one searched node. Nodes for which `defer` answers true are left as leaves, for the caller.
+// Grows from one searched node. Nodes for which `defer` is true are left as leaves, for the caller.
 template <CriterionFrontier Frontier, class Defer>
 class Grower {
 public:
@@ -210,6 +211,52 @@ void graft(Tree& tree, NodeIndex leaf, const Tree& subtree) {
     append(tree.level_bits, subtree.level_bits, 0);
 }
 
+/// The rows of a subtree side by side, in their order: its nodes read the same codes and targets from near memory.
+class Subtree {
+public:
+    Subtree(const Training& training, const OpenNode& node)
+        : codes_(training.table.size() * node.n_rows()),
+          training_{.table = columns_,
+                    .targets = targets_,
+                    .options = training.options,
+                    .shift = training.shift,
+                    .total_weight = training.total_weight,
+                    .rows = std::vector<RowIndex>(node.n_rows()),
+                    .twin = std::vector<RowIndex>(node.n_rows())} {
+        const std::size_t n = node.n_rows();
+        const std::span<const RowIndex> rows(training.rows.data() + node.begin, n);
+        columns_.features = training.table.features;
+        for (std::size_t feature = 0; feature < training.table.size(); ++feature) {
+            Code* const own = codes_.data() + feature * n;
+            for (std::size_t i = 0; i < n; ++i) own[i] = training.table.codes[feature][rows[i]];
+            columns_.codes.push_back({own, n});
+        }
+        const std::size_t n_outputs = targets_.n_outputs = training.targets.n_outputs;
+        targets_.n_classes = training.targets.n_classes;
+        for (const RowIndex row : rows) {
+            const double* const value = training.targets.value.data() + row * n_outputs;
+            targets_.value.insert(targets_.value.end(), value, value + n_outputs);
+            targets_.weight.push_back(training.targets.weight[row]);
+        }
+        std::iota(training_.rows.begin(), training_.rows.end(), RowIndex{0});
+    }
+    Subtree(const Subtree&) = delete;
+
+    Tree grow(OpenNode node) {
+        const auto never = [](const OpenNode&) { return false; };
+        StopRequest nobody;
+        node.end -= node.begin;
+        node.begin = 0;
+        return Grower<DepthFirst, decltype(never)>(training_, 1, never, nobody).grow(std::move(node));
+    }
+
+private:
+    CodeColumns columns_;
+    Buffer<Code> codes_;
+    Targets targets_;
+    Training training_;
+};
+
 Tree grow_depth_first(Training& training, OpenNode root, StopRequest& stop) {
     const int n_threads = training.options.n_threads;
     const std::size_t n_features = training.table.size();
@@ -225,10 +272,7 @@ Tree grow_depth_first(Training& training, OpenNode root, StopRequest& stop) {
         stop.check();
         const std::size_t n = std::min(kSubtreesAtOnce, deferred.size() - first);
         parallel_for(n, n_threads, [&](std::size_t i) {
-            const auto never = [](const OpenNode&) { return false; };
-            StopRequest nobody;
-            OpenNode start = deferred[first + i];
-            subtrees[i] = Grower<DepthFirst, decltype(never)>(training, 1, never, nobody).grow(std::move(start));
+            subtrees[i] = Subtree(training, deferred[first + i]).grow(deferred[first + i]);
         });
         for (std::size_t i = 0; i < n; ++i) graft(tree, deferred[first + i].node, subtrees[i]);
     }

@@ -43,13 +43,13 @@ std::uint16_t code_below(const RankedFeature& feature, double threshold) {
     return static_cast<std::uint16_t>(above - feature.lowest_value.begin() - 1);
 }
 
-Sapling sapling_of(const Tree& tree, const CodeColumns& columns, const ForestRows& rows) {
-    Sapling sapling;
-    sapling.value = tree.value;
-    sapling.weight = tree.cover;
-    sapling.gain = tree.gain;
+GrownTree grown_tree_of(const Tree& tree, const CodeColumns& columns, const ForestRows& rows) {
+    GrownTree grown_tree;
+    grown_tree.value = tree.value;
+    grown_tree.weight = tree.cover;
+    grown_tree.gain = tree.gain;
     for (NodeIndex node = 0; node < tree.n_nodes(); ++node) {
-        PackedNode& packed = sapling.nodes.emplace_back();
+        PackedNode& packed = grown_tree.nodes.emplace_back();
         if (tree.is_leaf(node)) {
             packed.what = PackedNode::kLeafFlag;
             continue;
@@ -59,14 +59,14 @@ Sapling sapling_of(const Tree& tree, const CodeColumns& columns, const ForestRow
         packed.what = PackedNode::question(feature, tree.missing_left[node], rows.n_levels[feature] > 0);
         packed.code = code_below(*columns.features[feature], tree.threshold[node]);
     }
-    return sapling;
+    return grown_tree;
 }
 
 }  // namespace
 
-Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOptions& options,
-                      const PackedForest& forest, std::span<const double> shift, std::vector<std::uint16_t> ranks,
-                      Patience& patience) {
+GrownTree grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOptions& options,
+                        const PackedForest& forest, std::span<const double> shift, std::vector<std::uint16_t> ranks,
+                        Cancellation& cancellation) {
     const TreeColumns columns(rows, forest, ranks);
     criterion::Targets targets = rows.targets;
     for (std::size_t i = 0; i < bag.in.size(); ++i) targets.weight[bag.in[i]] = bag.weight[i];
@@ -87,15 +87,15 @@ Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOp
                                  .total_weight = 0.0,
                                  .rows = bag.in,
                                  .twin = {}};
-    patience.check();
-    const Tree tree = patience.let([&](StopRequest& stop) { return criterion::grow_rows(training, stop); });
-    Sapling sapling = sapling_of(tree, columns.columns, rows);
-    sapling.ranks = std::move(ranks);
-    sapling.out_leaf.reserve(bag.out.size());
+    cancellation.check();
+    const Tree tree = cancellation.run([&](StopRequest& stop) { return criterion::grow_rows(training, stop); });
+    GrownTree grown_tree = grown_tree_of(tree, columns.columns, rows);
+    grown_tree.ranks = std::move(ranks);
+    grown_tree.out_leaf.reserve(bag.out.size());
     for (const RowIndex place : bag.out)
-        sapling.out_leaf.push_back(leaf_of(
-            sapling.nodes, [&](const PackedNode& node) { return columns.columns.codes[node.feature()][place]; }));
-    return sapling;
+        grown_tree.out_leaf.push_back(leaf_of(
+            grown_tree.nodes, [&](const PackedNode& node) { return columns.columns.codes[node.feature()][place]; }));
+    return grown_tree;
 }
 
 }  // namespace coterie

@@ -7,8 +7,8 @@
 namespace coterie {
 
 /// Needs rows laid out by feature. `shift` is that of all rows (criterion::shift_for_search).
-Sapling grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOptions& options,
-                      const PackedForest& forest, std::span<const double> shift, std::vector<std::uint16_t> ranks,
-                      Patience& patience);
+GrownTree grow_any_tree(const ForestRows& rows, const Bag& bag, const ForestTreeOptions& options,
+                        const PackedForest& forest, std::span<const double> shift, std::vector<std::uint16_t> ranks,
+                        Cancellation& cancellation);
 
 }  // namespace coterie

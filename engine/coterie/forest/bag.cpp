@@ -60,7 +60,7 @@ BagDrawer::BagDrawer(BagKind kind, std::size_t n_places, std::span<const double>
     if (!ones) {
         first_slot_.assign(1, 0);
         for (const double w : weight) {
-            const double copies = std::clamp(std::ceil(w), 1.0, static_cast<double>(kMostCopies));
+            const double copies = std::clamp(std::ceil(w), 1.0, static_cast<double>(kMaxCopies));
             first_slot_.push_back(first_slot_.back() + static_cast<std::size_t>(copies));
             unit_.push_back(w / copies);
         }

@@ -2,7 +2,7 @@
 //
 // Words
 //   place    a row's position in the forest's own order, by targets and then by a hash of what the row holds
-//   copy     a row of weight w stands for w rows, rounded up, at most kMostCopies; each copy can be drawn
+//   copy     a row of weight w stands for w rows, rounded up, at most kMaxCopies; each copy can be drawn
 //   slot     a copy's position on the line of all copies
 //   stratum  rows of the same class, next to each other on the line
 //
@@ -26,7 +26,7 @@ enum class BagKind : std::uint8_t {
     partition,  // parts of about n_draws copies that do not overlap, then new parts
 };
 
-inline constexpr std::uint32_t kMostCopies = 64;
+inline constexpr std::uint32_t kMaxCopies = 64;
 
 class BagDrawer {
 public:

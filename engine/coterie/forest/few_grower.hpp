@@ -5,8 +5,7 @@
 
 #include <array>
 
-#include "coterie/forest/answer_table.hpp"
-#include "coterie/forest/rows.hpp"
+#include "coterie/forest/node_writer.hpp"
 #include "coterie/forest/set_search.hpp"
 
 namespace coterie::sums {
@@ -16,39 +15,35 @@ struct FewNode {
     NodeIndex node;
     std::uint32_t depth;
     std::uint32_t state;  // of allowed features
-    ClassPay total;
-};
-
-/// What the leaves of a tree answer, as it is packed while it grows: pure leaves have the first two places.
-class PackedAnswers {
-public:
-    PackedAnswers() : table_(2, true) {
-        for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1} << 32 | 1}) place_of({word});
-    }
-    std::uint32_t place_of(ClassPay total) {
-        const Sums sums = total.sums();
-        const double mean = sums.sum / sums.weight;
-        const double answer[2] = {1.0 - mean, mean};
-        return table_.place_of(answer);
-    }
-    /// Of a leaf that is pure; any place otherwise.
-    static std::uint32_t place_if_pure(ClassPay total) { return total.word >> 32 != 0; }
-    std::vector<double> take() { return std::move(table_.answers); }
-
-private:
-    AnswerTable table_;
+    ClassStatistic total;
 };
 
 class FewGrower {
 public:
-    FewGrower(const ForestRows& rows, const CriterionOptions& options) : rows_(rows), options_(options) {}
+    explicit FewGrower(NodeWriter& writer) : writer_(writer) {}
 
-    /// `factor`: from a gain of the score to a share of the impurity. With `answers`, the tree is packed on the way.
+    /// `factor`: from a gain of the score to a share of the impurity.
+    template <class Search>
+    void grow(const FewNode& top, std::size_t n_rows, const TransposedCodes& codes, const SetWeights& weights,
+              Search& search, AllowedFeatures& allowed, double factor) {
+        if (writer_.packs())
+            grow<true>(top, n_rows, codes, weights, search, allowed, factor);
+        else
+            grow<false>(top, n_rows, codes, weights, search, allowed, factor);
+    }
+
+private:
+    static constexpr std::size_t kMaxBelow = 2 * (kSetRows - 1);  // nodes below the top
+
+    struct Waiting : FewNode {
+        RowSet set;
+        std::uint32_t n_rows;
+    };
+
     template <bool kPacked, class Search>
-    void grow(const FewNode& top, std::size_t n_rows, const TransposedCodes& codes, const SetWeights& pays,
-              Search& search, AllowedFeatures& allowed, double factor, Sapling& tree,
-              PackedAnswers* answers = nullptr) {
-        answers_ = answers;
+    void grow(const FewNode& top, std::size_t n_rows, const TransposedCodes& codes, const SetWeights& weights,
+              Search& search, AllowedFeatures& allowed, double factor) {
+        GrownTree& tree = writer_.tree();
         // Nodes below the top are made in memory that is near, and then join the tree together.
         first_ = static_cast<NodeIndex>(tree.nodes.size());
         n_nodes_ = 0;
@@ -66,12 +61,12 @@ public:
             node.set = last.set;
             node.n_rows = last.n_rows;
             const SetSplit& split =
-                search.find({&node.set, node.total, node.n_rows}, codes, pays, allowed.features(node.state));
+                search.find({&node.set, node.total, node.n_rows}, codes, weights, allowed.features(node.state));
             const double gain = split.gain * factor;
-            if (split.found() && gain + criterion::kTiny >= options_.min_impurity_decrease)
-                part<kPacked>(node, split, gain, allowed, tree);
+            if (split.found() && writer_.gains_enough(gain))
+                split_node<kPacked>(node, split, gain, allowed);
             else if constexpr (kPacked)
-                node_at(node.node, tree).left = answers_->place_of(node.total);
+                node_at(node.node).left = writer_.place_of(node.total);
         }
         tree.nodes.insert(tree.nodes.end(), nodes_.begin(), nodes_.begin() + n_nodes_);
         if constexpr (kPacked) return;
@@ -80,34 +75,20 @@ public:
         tree.value.insert(tree.value.end(), value_.begin(), value_.begin() + 2 * n_nodes_);
     }
 
-private:
-    static constexpr std::size_t kMostBelow = 2 * (kSetRows - 1);  // nodes below the top
-
-    struct Waiting : FewNode {
-        RowSet set;
-        std::uint32_t n_rows;
-    };
-
-    PackedNode& node_at(NodeIndex node, Sapling& tree) {
-        return node == top_ ? tree.nodes[top_] : nodes_[node - first_];
-    }
+    PackedNode& node_at(NodeIndex node) { return node == top_ ? writer_.tree().nodes[top_] : nodes_[node - first_]; }
 
     template <bool kPacked>
-    void part(const Waiting& node, const SetSplit& split, double gain, AllowedFeatures& allowed, Sapling& tree) {
+    void split_node(const Waiting& node, const SetSplit& split, double gain, AllowedFeatures& allowed) {
         const NodeIndex child = first_ + n_nodes_;
-        PackedNode& packed = node_at(node.node, tree);
-        packed.left = child;
-        packed.what = PackedNode::question(split.feature, split.missing_left, rows_.n_levels[split.feature] > 0);
-        packed.code = split.cut.last;
-        if constexpr (kPacked) {
-            packed.set_share(split.left.weight() / node.total.weight());
-            tree.importances[split.feature] += std::max(0.0, gain);
-        } else {
-            (node.node == top_ ? tree.gain[top_] : gain_[node.node - first_]) = std::max(0.0, gain);
-        }
+        PackedNode& packed = node_at(node.node);
+        writer_.write_rule(packed, child, split.feature, split.cut.last, split.missing_left);
+        if constexpr (kPacked)
+            writer_.write_share(packed, split.feature, split.left.weight() / node.total.weight(), gain);
+        else
+            (node.node == top_ ? writer_.tree().gain[top_] : gain_[node.node - first_]) = std::max(0.0, gain);
         const std::uint32_t next = allowed.after(node.state, split.feature);
         const auto n_left = static_cast<std::uint32_t>(split.n_left);
-        const ClassPay right{node.total.word - split.left.word};
+        const ClassStatistic right{node.total.word - split.left.word};
         add<kPacked>(child + 1, node.depth + 1, next, right, node.set & ~split.left_set, node.n_rows - n_left);
         add<kPacked>(child, node.depth + 1, next, split.left, split.left_set, n_left);
         n_nodes_ += 2;
@@ -115,11 +96,12 @@ private:
 
     // No branch depends on whether it is a leaf.
     template <bool kPacked>
-    void add(NodeIndex node, std::uint32_t depth, std::uint32_t state, ClassPay total, RowSet set, std::uint32_t n) {
+    void add(NodeIndex node, std::uint32_t depth, std::uint32_t state, ClassStatistic total, RowSet set,
+             std::uint32_t n) {
         const Sums sums = total.sums();
         const std::size_t own = node - first_;
         PackedNode& packed = nodes_[own];
-        packed.left = PackedAnswers::place_if_pure(total);
+        packed.left = PackedLeafValues::place_if_pure(total);
         packed.what = PackedNode::kLeafFlag;
         packed.code = 0;
         packed.share = 0;
@@ -138,24 +120,21 @@ private:
         last.set = set;
         last.n_rows = n;
         const std::uint64_t second = total.word >> 32;
-        const bool is_pure = (second == 0) | (second == (total.word & ClassPay::kWeight));
-        const bool is_small = (depth >= options_.max_depth) | (n < options_.min_rows_split) |
-                              (n < 2 * options_.min_rows_leaf) | (sums.weight < 2 * options_.min_weight_leaf);
+        const bool is_pure = (second == 0) | (second == (total.word & ClassStatistic::kWeight));
+        const bool is_small = writer_.is_small(depth, n, sums.weight);
         if constexpr (kPacked)
-            if (is_small & !is_pure) packed.left = answers_->place_of(total);
+            if (is_small & !is_pure) packed.left = writer_.place_of(total);
         n_waiting_ += !(is_pure | is_small);
     }
 
-    const ForestRows& rows_;
-    const CriterionOptions& options_;
-    PackedAnswers* answers_ = nullptr;
+    NodeWriter& writer_;
     NodeIndex top_ = 0;
     NodeIndex first_ = 0;    // of the nodes below
     NodeIndex n_nodes_ = 0;  // so far
-    std::array<PackedNode, kMostBelow> nodes_;
-    std::array<double, kMostBelow> weight_;
-    std::array<double, kMostBelow> gain_;
-    std::array<double, 2 * kMostBelow> value_;
+    std::array<PackedNode, kMaxBelow> nodes_;
+    std::array<double, kMaxBelow> weight_;
+    std::array<double, kMaxBelow> gain_;
+    std::array<double, 2 * kMaxBelow> value_;
     std::size_t n_waiting_ = 0;
     std::array<Waiting, kSetRows + 1> waiting_;
 };

@@ -18,23 +18,23 @@ class FewSearch {
 public:
     FewSearch(const ForestRows& rows, NodeDraws& draws) : rows_(rows), draws_(draws) {}
 
-    /// The rows of the next nodes: what each of them pays.
-    void start(std::span<const Record<ClassPay>> records) {
+    /// The rows of the next nodes: their statistics.
+    void start(std::span<const Record<ClassStatistic>> records) {
         for (std::size_t i = 0; i < records.size(); ++i) {
-            const std::uint64_t word = records[i].pay.word;
-            pay_[i] = static_cast<std::uint16_t>(word >> 24 | word);
+            const std::uint64_t word = records[i].statistic.word;
+            statistic_[i] = static_cast<std::uint16_t>(word >> 24 | word);
         }
     }
 
     /// Of a set with rows of both classes. All rows together weigh kMaxClassRows at most.
-    const SetSplit& find(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
+    const SetSplit& find(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights,
                          std::vector<FeatureIndex>& features) {
         split_.gain = criterion::kForbidden;
         best_ = {};
         varies_ = false;
         draws_.start_node();
-        kernels().row_set.codes_of(pay_.data(), *node.set, own_pay_.data());
-        few_ = {.statistic = own_pay_.data(),
+        kernels().row_set.codes_of(statistic_.data(), *node.set, own_statistic_.data());
+        few_ = {.statistic = own_statistic_.data(),
                 .n = node.n_rows,
                 .sum = static_cast<std::uint32_t>(node.total.word >> 32),
                 .weight = static_cast<std::uint32_t>(node.total.word),
@@ -46,7 +46,7 @@ public:
                                  for (std::size_t k = 0; k < n && !done; ++k) done = search(node, codes, first[k]);
                                  return done;
                              });
-        if (best_.gain >= 0.0f) finish(node, codes, pays);
+        if (best_.gain >= 0.0f) finish(node, codes, weights);
         return split_;
     }
 
@@ -79,8 +79,8 @@ private:
         return cut.gain >= static_cast<float>(few_.sum * (few_.weight - few_.sum)) || few_.n == 2;
     }
 
-    // Who goes left, what they pay, and a threshold in the middle.
-    void finish(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays) {
+    // Who goes left, what they statistic, and a threshold in the middle.
+    void finish(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights) {
         const FeatureIndex feature = split_.feature;
         const auto greatest = static_cast<std::uint16_t>(rows_.table.features[feature].n_codes - 1);
         auto last = static_cast<std::uint16_t>(best_.code);
@@ -92,7 +92,7 @@ private:
         cut.shift[0] = split_.missing_left ? 0 : 1;
         cut.last[0] = last;
         SetSums sums;
-        kernels().row_set.sum_left(codes, node.set, &feature, 1, cut, pays, sums, &split_.left_set);
+        kernels().row_set.sum_left(codes, node.set, &feature, 1, cut, weights, sums, &split_.left_set);
         const RowSet right = *node.set & ~split_.left_set;
         CodeRanges ranges;
         kernels().row_set.code_ranges(codes, &right, &feature, 1, ranges);
@@ -110,14 +110,14 @@ private:
 
     const ForestRows& rows_;
     NodeDraws& draws_;
-    alignas(kCacheLine) std::array<std::uint16_t, kMaxClassRows> pay_;  // a column like those of codes
+    alignas(kCacheLine) std::array<std::uint16_t, kMaxClassRows> statistic_;  // a column like those of codes
 
     SetSplit split_;
     SmallNodeCut best_;
     bool has_missing_ = false;  // in the feature of the best cut
     bool varies_ = false;       // some feature that was tried does
     SmallClassNode few_;        // the rows of the node
-    std::array<std::uint16_t, kMaxClassRows> own_pay_;
+    std::array<std::uint16_t, kMaxClassRows> own_statistic_;
     std::array<Code, kMaxClassRows> codes_;
 };
 

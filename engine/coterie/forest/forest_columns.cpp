@@ -12,7 +12,7 @@ void ForestColumns::make(const ForestRows& rows, int n_threads) {
     const std::size_t n = rows.n_places();
     const std::size_t n_features = rows.n_features();
     const std::size_t n_words = (n + kSetRows - 1) / kSetRows;
-    const std::size_t stride = (n_words | 1) * kSetRows;  // see TurnedRows
+    const std::size_t stride = (n_words | 1) * kSetRows;  // see TransposedRows
     codes_.resize((n_features + 7) / 8 * 8 * stride);
     places_.resize(n);
     std::iota(places_.begin(), places_.end(), RowIndex{0});

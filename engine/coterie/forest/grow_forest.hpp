@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "coterie/forest/forest_memory.hpp"
 #include "coterie/forest/out_of_bag.hpp"
 #include "coterie/forest/rows.hpp"
 #include "coterie/forest/sum_tree.hpp"
@@ -19,28 +20,6 @@ struct ForestOptions {
     std::uint64_t first_tree = 0;  // number of the first tree: those before it were grown by an earlier fit
     int n_threads = 1;
 };
-
-/// How the bags of a forest were drawn, so that they can be drawn again.
-struct BagOptions {
-    BagKind kind = BagKind::bootstrap;
-    double share = 1.0;
-    std::size_t most_draws = 0;
-    std::uint64_t seed = 0;
-};
-
-/// The rows of a forest that has grown, by the codes of its grove: for what is asked of them later.
-struct ForestMemory {
-    ForestRows rows;
-    BagOptions bag_options;
-    std::uint64_t first_tree = 0;
-    std::shared_ptr<const BagDrawer> bags;
-
-    /// Makes `bags` from the rest.
-    void prepare_bags();
-};
-
-/// Throws InvalidInput unless the rows of a memory from outside can be walked down trees.
-void validate(const ForestMemory& memory);
 
 class ForestTraining {
 public:
@@ -59,8 +38,8 @@ public:
     /// bag may hold more than the table does, with the copies of its rows.
     void grow_given(std::span<const std::uint16_t> counts, StopRequest stop = {});
 
-    /// The trees from number `first` on, as a grove of their own; growth goes on.
-    Grove grown_since(std::size_t first) const;
+    /// The trees from number `first` on, as a group of their own; growth goes on.
+    TreeGroup grown_since(std::size_t first) const;
 
     /// Takes trees that an earlier training on the same rows had grown, before any is grown here: those that follow are
     /// those that would have followed there. Importances are n_features per tree. Throws InvalidInput if a tree
@@ -74,27 +53,23 @@ public:
     const std::vector<double>& importances() const { return importances_; }  // n_features per tree
     const std::vector<double>& out_of_bag_importances() const { return out_importances_; }
 
-    /// The grove of all trees; the codes of the rows are those of its thresholds, and growth is over.
-    Grove finish();
+    /// The group of all trees; the codes of the rows are those of its thresholds, and growth is over.
+    TreeGroup finish();
 
     /// After finish.
     std::shared_ptr<const ForestMemory> memory() const { return memory_; }
 
 private:
     struct Grown;
-    struct Recoding;
     /// What a thread keeps from tree to tree.
     struct Worker {
         std::unique_ptr<SumTreeGrower> grower;  // none if another grower takes the task
         Bag bag;
     };
-    Recoding recoding_from(std::size_t first) const;
-    std::vector<Array<double>> all_thresholds() const;
-    std::vector<Array<double>> recode();
-    double threshold_above(std::size_t feature, std::uint32_t code) const;
     void grow_some(std::size_t n_trees, std::span<const std::uint16_t> given, StopRequest& stop);
     void draw_bag(std::uint64_t tree, std::span<const std::uint16_t> given, Bag& bag) const;
-    void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, Worker& worker, Patience& patience,
+    void prune_out_of_bag(std::uint64_t seed, GrownTree& grown_tree, std::vector<RowIndex>& out) const;
+    void grow_one(std::uint64_t tree, std::span<const std::uint16_t> given, Worker& worker, Cancellation& cancellation,
                   Grown& out) const;
     void take(Grown& grown);  // trees in their order
 

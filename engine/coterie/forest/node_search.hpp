@@ -1,11 +1,15 @@
 // forest/node_search.hpp: what every search for the split of a node begins with: the node, its features, its codes.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "coterie/base/buffer.hpp"
+#include "coterie/base/prefetch.hpp"
 #include "coterie/forest/node_draws.hpp"
 #include "coterie/forest/rows.hpp"
 
@@ -15,6 +19,7 @@ inline constexpr std::size_t kTinyNode = 24;  // rows that are sorted by code
 inline constexpr std::size_t kTogether = 8;   // features that share a pass over the rows of a large node
 inline constexpr std::size_t kAhead = 16;     // records between a prefetch and its use
 inline constexpr std::size_t kFewRows = 4;    // rows up to which random thresholds are tried one by one
+static_assert(kTogether == 8);                // as for_cells counts
 
 struct Split {
     double score = criterion::kForbidden;
@@ -28,9 +33,9 @@ struct Split {
 };
 
 /// The rows of a node, and where their codes are.
-template <class Pay>
+template <class Statistic>
 struct NodeView {
-    std::span<const Record<Pay>> records;
+    std::span<const Record<Statistic>> records;
     const Code* codes;
     std::size_t stride;
     bool ranked;    // levels of nominal features have become ranks
@@ -45,10 +50,27 @@ struct SeenCodes {
     Code operator[](std::size_t i) const { return codes[i * stride]; }
 };
 
-template <class Pay, bool kCountRows>
+/// Memory for the codes of the features that are tried, elsewhere than those of the best so far.
+class SeenBuffers {
+public:
+    Code* room(std::size_t n_codes, const SeenCodes& best) {
+        filled_ = best.codes != nullptr && kept_ == 0 ? 1 : 0;
+        Buffer<Code>& own = buffers_[filled_];
+        if (own.size() < n_codes) own.resize(n_codes);
+        return own.data();
+    }
+    void keep() { kept_ = filled_; }
+
+private:
+    std::array<Buffer<Code>, 2> buffers_;
+    std::size_t filled_ = 0;
+    std::size_t kept_ = 0;
+};
+
+template <class Statistic, bool kCountRows>
 class NodeSearch {
 public:
-    using Node = NodeView<Pay>;
+    using Node = NodeView<Statistic>;
 
     NodeSearch(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest)
         : rows_(rows), options_(options.tree), forest_(forest), draws_(options.tree.max_features) {
@@ -69,12 +91,13 @@ public:
 protected:
     void begin(const Node& node, double perfect) {
         node_ = &node;
+        best_ = {};
         seen_ = {};
         draws_.start_node();
         varies_ = false;
         done_ = false;
         perfect_ = rows_.targets.are_classes() ? perfect : -criterion::kForbidden;
-        extent_ = Pay::kWhole ? static_cast<std::size_t>(node.weight) : node.records.size();
+        extent_ = Statistic::kWhole ? static_cast<std::size_t>(node.weight) : node.records.size();
     }
 
     /// Up to `together` features at once, until one that varies was tried and enough were, or nothing can be better.
@@ -84,6 +107,11 @@ protected:
             try_features(first, n);
             return done_;
         });
+    }
+
+    void take(double score, FeatureIndex feature, std::uint32_t code, bool missing_left) {
+        best_ = {.score = score, .feature = feature, .code = code, .missing_left = missing_left};
+        done_ = score >= perfect_ || extent_ == 2;
     }
 
     std::size_t n_rows() const { return node_->records.size(); }
@@ -98,7 +126,7 @@ protected:
         const Code* const column = node_->codes + feature;
         const std::size_t stride = node_->stride;
         const std::size_t n = n_rows();
-        const Record<Pay>* const records = node_->records.data();
+        const Record<Statistic>* const records = node_->records.data();
         if (const std::uint16_t* const ranks = ranks_of(feature); ranks != nullptr) {
             for (std::size_t i = 0; i < n; ++i) visit(i, std::uint32_t{ranks[column[records[i].row * stride]]});
         } else {
@@ -106,13 +134,58 @@ protected:
         }
     }
 
+    // Calls add(cell, record) for every record and up to kTogether features, whose cells are kColumnCells apart.
+    template <class Add>
+    void for_cells(const FeatureIndex* features, std::size_t n, Add add) const {
+        switch (n) {
+            case 1: return for_cells_of<1>(features, add);
+            case 2: return for_cells_of<2>(features, add);
+            case 3: return for_cells_of<3>(features, add);
+            case 4: return for_cells_of<4>(features, add);
+            case 5: return for_cells_of<5>(features, add);
+            case 6: return for_cells_of<6>(features, add);
+            case 7: return for_cells_of<7>(features, add);
+            default: return for_cells_of<8>(features, add);
+        }
+    }
+
+    // The best cut lies between two cells: the keys of the codes of both, in their order. Calls see(i, code, is_near)
+    // for every record. Nothing here branches on what is near.
+    template <class See>
+    void sort_near(const Split& rough, See see) {
+        const Coarse coarse = coarse_[rough.feature];
+        const std::uint32_t from = coarse.first(rough.code);
+        const std::uint32_t reach = coarse.last(rough.next) - from;
+        keys_.resize(n_rows() + 1);
+        std::size_t n_near = 0;
+        const auto look = [&](std::size_t i, std::uint32_t code) {
+            const bool is_near = code - from <= reach;
+            see(i, code, is_near);
+            keys_[n_near] = std::uint64_t{code} << 32 | i;
+            n_near += is_near;
+        };
+        if (seen_.codes == nullptr)
+            for_codes(rough.feature, look);
+        else
+            for (std::size_t i = 0; i < n_rows(); ++i) look(i, seen_[i]);
+        keys_.resize(n_near);
+        std::sort(keys_.begin(), keys_.end());
+    }
+
+    // No cut near the rough one is valid: only rounding, of weights that are no whole numbers, can lead here.
+    void fall_back_on(const Split& rough) {
+        best_ = rough;
+        best_.code = coarse_[rough.feature].last(rough.code);
+        best_.coarse = false;
+    }
+
     // Random thresholds are drawn for several features at once unless rows are few, counted or not ranked yet.
     bool takes_lanes() const {
-        return Pay::kWhole && !kCountRows && extent_ > kFewRows && (node_->ranked || !has_levels_);
+        return Statistic::kWhole && !kCountRows && extent_ > kFewRows && (node_->ranked || !has_levels_);
     }
 
     // Both sides keep the rows and the weight that the options ask for.
-    bool is_lawful(double left_weight, std::size_t n_left) const {
+    bool is_valid(double left_weight, std::size_t n_left) const {
         if constexpr (kCountRows) {
             if (n_left < options_.min_rows_leaf || n_rows() - n_left < options_.min_rows_leaf) return false;
             return left_weight >= options_.min_weight_leaf && node_->weight - left_weight >= options_.min_weight_leaf;
@@ -140,6 +213,36 @@ protected:
         return keys_[0] >> 32 != keys_[n - 1] >> 32;
     }
 
+private:
+    template <std::size_t kFeatures, class Add>
+    void for_cells_of(const FeatureIndex* features, Add add) const {
+        std::array<Coarse, kFeatures> coarse;
+        std::array<FeatureIndex, kFeatures> column;
+        std::array<const std::uint16_t*, kFeatures> ranks{};
+        bool ranked = false;
+        for (std::size_t k = 0; k < kFeatures; ++k) {
+            coarse[k] = coarse_[features[k]];
+            column[k] = features[k];
+            ranks[k] = ranks_of(features[k]);
+            ranked = ranked || ranks[k] != nullptr;
+        }
+        const Code* const base = node_->codes;
+        const std::size_t stride = node_->stride;
+        const Record<Statistic>* const records = node_->records.data();
+        const std::size_t n = n_rows();
+        for (std::size_t i = 0; i < n; ++i) {
+            const Record<Statistic> record = records[i];
+            if (i + kAhead < n) prefetch(base + records[i + kAhead].row * stride + column[0]);
+            const Code* const row = base + record.row * stride;
+            for (std::size_t k = 0; k < kFeatures; ++k) {
+                std::uint32_t code = row[column[k]];
+                if (ranked && ranks[k] != nullptr) code = ranks[k][code];
+                add(kColumnCells * k + coarse[k](code), record.statistic);
+            }
+        }
+    }
+
+protected:
     const ForestRows& rows_;
     const CriterionOptions& options_;
     const PackedForest& forest_;
@@ -149,6 +252,7 @@ protected:
     NodeDraws draws_;
 
     const Node* node_ = nullptr;
+    Split best_;
     SeenCodes seen_;
     // Rows with their copies: what the way of the search may depend on, so that a weight is so many equal rows.
     std::size_t extent_ = 0;

@@ -3,8 +3,9 @@
 namespace coterie::sums {
 
 std::unique_ptr<SumTreeGrower> make_for_numbers(const Task& task) {
-    if (task.options.tree.criterion == Criterion::poisson) return make<OneSum, PoissonScore, PairPay>(task);
-    return task.whole_weights ? make<OneSum, SquareScore, NumberPay>(task) : make<OneSum, SquareScore, PairPay>(task);
+    if (task.options.tree.criterion == Criterion::poisson) return make<OneSum, PoissonScore, PairStatistic>(task);
+    return task.whole_weights ? make<OneSum, SquareScore, NumberStatistic>(task)
+                              : make<OneSum, SquareScore, PairStatistic>(task);
 }
 
 }  // namespace coterie::sums

@@ -5,18 +5,18 @@
 
 namespace coterie {
 
-/// What an answer to a row is off, divided by `n` first if it is the sum of as many. Of classes: the share of outputs
-/// whose most likely class is wrong. Of numbers: the mean squared error.
-double loss_of(const ForestRows& rows, std::size_t place, const double* answer, double n = 1.0);
+/// The loss of a prediction for a row, divided by `n` first if it is the sum of as many. Of classes: the share of
+/// outputs whose most likely class is wrong. Of numbers: the mean squared error.
+double loss_of(const ForestRows& rows, std::size_t place, const double* prediction, double n = 1.0);
 
 /// Answers of the trees to the rows they did not see, added up tree by tree.
 class OutOfBag {
 public:
     explicit OutOfBag(const ForestRows& rows);
 
-    /// Trees must be added in their order. Each of the places has the row of its answer among those of the tree.
-    void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const std::uint32_t> answer_rows,
-             std::span<const double> answers);
+    /// Trees must be added in their order. Each of the places has the row of its leaf value among those of the tree.
+    void add(const ForestRows& rows, std::span<const RowIndex> places, std::span<const std::uint32_t> leaf_value_rows,
+             std::span<const double> leaf_values);
 
     /// Goes on from what an earlier fit to the same rows added up; sums and counts are by row of the table. `totals`
     /// are those of the earlier fit, which were rounded tree by tree; without them they are found anew.
@@ -31,32 +31,32 @@ public:
 
 private:
     template <class LossOf>
-    void add_all(const ForestRows& rows, std::span<const RowIndex> places, std::span<const std::uint32_t> answer_rows,
-                 std::span<const double> answers, LossOf loss_of);
+    void add_all(const ForestRows& rows, std::span<const RowIndex> places,
+                 std::span<const std::uint32_t> leaf_value_rows, std::span<const double> leaf_values, LossOf loss_of);
 
     std::uint32_t n_columns_;
     std::vector<double> sums_;
     std::vector<std::uint32_t> counts_;
-    std::vector<double> loss_;  // per place, of the mean answer so far
+    std::vector<double> loss_;  // per place, of the mean prediction so far
     double total_loss_ = 0.0;
     double total_weight_ = 0.0;
     std::vector<double> errors_;
 };
 
-/// The sapling without the splits that cost more than they bring (Breiman's cost-complexity pruning).
-void prune_by_cost(Sapling& sapling, double alpha, std::uint32_t n_columns);
+/// The grown_tree without the splits that cost more than they bring (Breiman's cost-complexity pruning).
+void prune_by_cost(GrownTree& grown_tree, double alpha, std::uint32_t n_columns);
 
-/// The sapling without the branches that answer the given rows out of the bag no better than their top would. `factor`
-/// multiplies the weights of places, unless it is empty.
-void prune_by_rows(Sapling& sapling, const ForestRows& rows, std::span<const double> factor,
+/// The grown_tree without the branches whose error on the given rows out of the bag is no less than their top would.
+/// `factor` multiplies the weights of places, unless it is empty.
+void prune_by_rows(GrownTree& grown_tree, const ForestRows& rows, std::span<const double> factor,
                    std::span<const RowIndex> places, std::span<const NodeIndex> leaves);
 
 /// Per feature: the decrease of impurity on the rows of the bag.
-void add_importances(const Sapling& sapling, std::span<double> importances);
+void add_importances(const GrownTree& grown_tree, std::span<double> importances);
 
 /// Per feature: how much of the target's variance in the rows out of the bag the splits explain. Chance has mean zero
 /// here (Li, Wang, Basu, Kumbier, Yu 2019: MDI-oob).
-void add_out_of_bag_importances(const Sapling& sapling, const ForestRows& rows, std::span<const RowIndex> places,
+void add_out_of_bag_importances(const GrownTree& grown_tree, const ForestRows& rows, std::span<const RowIndex> places,
                                 std::span<const NodeIndex> leaves, std::span<double> importances);
 
 }  // namespace coterie

@@ -6,7 +6,6 @@
 #include "coterie/base/prefetch.hpp"
 
 namespace coterie {
-
 namespace {
 
 constexpr std::size_t kSteps = 8;  // between two questions who has arrived
@@ -28,7 +27,7 @@ OutRows::OutRows(const ForestRows& rows, const PackedForest& forest) : rows_(row
     }
 }
 
-void OutRows::walk(const Bag& bag, Sapling& tree) {
+void OutRows::walk(const Bag& bag, GrownTree& tree) {
     tree.out_leaf.resize(bag.out.size());
     if (bag.out.empty()) return;
     if (nominal_ || rows_.n_features() > 65'535) return walk_nominal(bag, tree);
@@ -40,7 +39,7 @@ void OutRows::walk(const Bag& bag, Sapling& tree) {
 }
 
 // Eight rows side by side; where one has arrived the next begins.
-void OutRows::walk_nominal(const Bag& bag, Sapling& tree) const {
+void OutRows::walk_nominal(const Bag& bag, GrownTree& tree) const {
     constexpr std::size_t kLanes = 8;
     constexpr std::size_t kAhead = 16;  // rows between a fetch and its use
     const PackedNode* const nodes = tree.nodes.data();

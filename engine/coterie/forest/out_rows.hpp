@@ -14,10 +14,10 @@ public:
     OutRows(const ForestRows& rows, const PackedForest& forest);
 
     /// Fills out_leaf of a tree that is complete.
-    void walk(const Bag& bag, Sapling& tree);
+    void walk(const Bag& bag, GrownTree& tree);
 
 private:
-    void walk_nominal(const Bag& bag, Sapling& tree) const;
+    void walk_nominal(const Bag& bag, GrownTree& tree) const;
 
     const ForestRows& rows_;
     const PackedForest& forest_;

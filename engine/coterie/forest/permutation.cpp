@@ -67,7 +67,7 @@ private:
 
     double loss_at(std::size_t i, NodeIndex leaf) const {
         return loss_of(rows_, places_[i],
-                       tree_.answers.data() + std::size_t{tree_.nodes[leaf].left} * forest_.n_columns);
+                       tree_.leaf_values.data() + std::size_t{tree_.nodes[leaf].left} * forest_.n_columns);
     }
 
     const ForestRows& rows_;

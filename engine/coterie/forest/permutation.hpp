@@ -6,7 +6,7 @@
 
 namespace coterie {
 
-/// One number for each tree of the grove and each feature, row-major; 0 where the tree does not ask for the feature.
+/// One number for each tree of the group and each feature, row-major; 0 where the tree does not ask for the feature.
 /// The loss is the share of wrong classes or the squared error, averaged over outputs and n_repeats permutations.
 std::vector<double> permutation_increases(const ForestMemory& memory, const PackedForest& forest,
                                           std::size_t first_tree, std::size_t n_trees, std::size_t n_repeats,

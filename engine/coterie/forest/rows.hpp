@@ -26,7 +26,7 @@ struct ForestRows {
 
     std::size_t n_places() const { return order.size(); }
     std::size_t n_features() const { return n_levels.size(); }
-    std::uint32_t n_columns() const;  // of an answer
+    std::uint32_t n_columns() const;  // of a leaf value
 
     Code code(std::size_t place, std::size_t feature) const {
         return table.codes[place * table.row_stride + feature * table.feature_stride];
@@ -48,10 +48,10 @@ struct ForestTreeOptions {
 };
 
 /// Asks whether to stop while trees grow on several threads: only the thread that called may put the question, and when
-/// it is answered all stop.
-class Patience {
+/// it is to stop all do.
+class Cancellation {
 public:
-    Patience(StopRequest& stop, std::atomic<bool>& stopped, bool is_caller)
+    Cancellation(StopRequest& stop, std::atomic<bool>& stopped, bool is_caller)
         : stop_(stop), stopped_(stopped), is_caller_(is_caller) {}
 
     void check() {
@@ -67,7 +67,7 @@ public:
 
     /// Runs work that puts the question itself; nobody asks on other threads.
     template <class Work>
-    auto let(Work work) {
+    auto run(Work work) {
         StopRequest nobody;
         try {
             return work(is_caller_ ? stop_ : nobody);
@@ -94,7 +94,7 @@ struct Bag {
 };
 
 /// A grown tree before it is packed: what is known of every node.
-struct Sapling {
+struct GrownTree {
     std::vector<PackedNode> nodes;     // the codes are those of the ranked table
     std::vector<double> value;         // n_columns per node
     std::vector<double> weight;        // per node
@@ -102,12 +102,12 @@ struct Sapling {
     std::vector<std::uint16_t> ranks;  // of levels, as PackedTree has them
     std::vector<NodeIndex> out_leaf;   // the leaf of each place of Bag::out
 
-    // A grower of two classes may pack the nodes itself if nobody asks for more: leaves name their answer, splits know
-    // the share of their left side, and only the root has a weight.
-    std::vector<double> answers;
+    // A grower of two classes may pack the nodes itself if nobody asks for more: leaves name their leaf value, splits
+    // know the share of their left side, and only the root has a weight.
+    std::vector<double> leaf_values;
     std::vector<double> importances;  // per feature
 
-    bool is_packed() const { return !answers.empty(); }
+    bool is_packed() const { return !leaf_values.empty(); }
 
     /// Keeps the memory.
     void clear() {
@@ -117,7 +117,7 @@ struct Sapling {
         gain.clear();
         ranks.clear();
         out_leaf.clear();
-        answers.clear();
+        leaf_values.clear();
         importances.clear();
     }
 };

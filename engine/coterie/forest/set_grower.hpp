@@ -17,7 +17,7 @@
 #include "coterie/forest/few_grower.hpp"
 #include "coterie/forest/out_rows.hpp"
 #include "coterie/forest/sum_tree.hpp"
-#include "coterie/forest/turned_rows.hpp"
+#include "coterie/forest/transposed_rows.hpp"
 
 namespace coterie::sums {
 
@@ -30,14 +30,14 @@ public:
     SetGrower(const ForestRows& rows, const ForestTreeOptions& options, const PackedForest& forest,
               const ForestColumns& columns)
         : rows_(rows),
-          options_(options.tree),
           forest_(forest),
           columns_(columns),
+          writer_(rows, options.tree),
           allowed_(options, rows.n_features()),
           draws_(options.tree.max_features),
           values_(rows),
           search_(values_, options.tree, draws_),
-          few_(rows, options.tree),
+          few_(writer_),
           out_rows_(rows, forest),
           prunes_(options.ccp_alpha > 0.0 || options.prune_out_of_bag) {
         for (std::size_t feature = 0; feature < rows.n_features(); ++feature)
@@ -46,33 +46,26 @@ public:
         second_ = static_cast<std::size_t>(std::ranges::lower_bound(targets, 1.0) - targets.begin());
     }
 
-    Sapling& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
+    GrownTree& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Cancellation& cancellation) override {
         bag_ = &bag;
-        patience_ = &patience;
-        tree_.clear();
-        tree_.ranks = std::move(ranks);
+        cancellation_ = &cancellation;
         draws_.start_tree(random_bits(bag.seed, Purpose::feature_draw, 0));
         allowed_.start_tree(bag.seed);
         Node root{{0, 0, allowed_.root(), {}}, bag.in.size()};
         root.total = total_of(bag);
         all_once_ = std::ranges::all_of(bag.counts, [](std::uint16_t count) { return count <= 1; });
         factor_ = (std::is_same_v<Score, SquareScore> ? 2.0 : 1.0) / root.total.weight();
-        packs_ = bag.out.empty() && !prunes_;
-        if (packs_) {
-            answers_ = PackedAnswers();
-            tree_.importances.assign(rows_.n_features(), 0.0);
-            tree_.weight.push_back(root.total.weight());
-        }
-        new_node(root.total);
+        writer_.start(std::move(ranks), bag.out.empty() && !prunes_, root.total.weight());
+        writer_.add(root.total.sums());
         if (is_leaf(root))
-            settle(root);
+            writer_.close(root.node, root.total);
         else if (columns_.are_made() && root.n_rows * kNarrow >= rows_.n_places())
             grow_table(root);
         else
             grow_rows(0, {bag.in.data(), bag.in.size()}, root);
-        if (packs_) tree_.answers = answers_.take();
-        out_rows_.walk(bag, tree_);
-        return tree_;
+        writer_.finish();
+        out_rows_.walk(bag, writer_.tree());
+        return writer_.tree();
     }
 
 private:
@@ -86,19 +79,19 @@ private:
     /// Rows by column, and the sets of the nodes that wait.
     struct Level {
         TransposedCodes codes;
-        SetWeights pays;
+        SetWeights weights;
         const RowIndex* rows = nullptr;
         std::size_t n_words = 0;
-        std::size_t narrow = 0;  // rows up to which a node is turned again
+        std::size_t narrow = 0;  // rows up to which a node is transposed again
 
-        TurnedRows turned;
-        WeightSets weights;
+        TransposedRows transposed;
+        WeightSets weight_sets;
         std::vector<Buffer<RowSet>> sets;
         std::size_t n_sets = 0;
         Buffer<RowIndex> waiting;
         std::size_t n_waiting = 0;
 
-        explicit Level(std::size_t n_features) : turned(n_features) {}
+        explicit Level(std::size_t n_features) : transposed(n_features) {}
 
         void start(const RowIndex* all, std::size_t n) {
             rows = all;
@@ -120,7 +113,7 @@ private:
         std::span<const RowIndex> take(std::size_t n) { return {waiting.data() + (n_waiting -= n), n}; }
     };
 
-    ClassPay total_of(const Bag& bag) const {
+    ClassStatistic total_of(const Bag& bag) const {
         const auto weight = [&](std::size_t begin, std::size_t end) {
             std::uint64_t sum = 0;
             for (std::size_t place = begin; place < end; ++place) sum += bag.counts[place];
@@ -135,44 +128,26 @@ private:
         return *levels_[depth];
     }
 
-    // A node stays a leaf.
-    void settle(const Node& node) {
-        if (packs_) tree_.nodes[node.node].left = answers_.place_of(node.total);
-    }
-
-    void new_node(ClassPay total) {
-        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
-        if (packs_) return;
-        const Sums sums = total.sums();
-        const double mean = sums.sum / sums.weight;
-        tree_.weight.push_back(sums.weight);
-        tree_.gain.push_back(0.0);
-        tree_.value.push_back(1.0 - mean);
-        tree_.value.push_back(mean);
-    }
-
     bool is_leaf(const Node& node) const {
         const Sums sums = node.total.sums();
-        return sums.sum == 0.0 || sums.sum == sums.weight || node.depth >= options_.max_depth ||
-               node.n_rows < options_.min_rows_split || node.n_rows < 2 * options_.min_rows_leaf ||
-               sums.weight < 2 * options_.min_weight_leaf;
+        return sums.sum == 0.0 || sums.sum == sums.weight || writer_.is_small(node.depth, node.n_rows, sums.weight);
     }
 
     const std::uint16_t* ranks_of(FeatureIndex feature) const {
-        return rows_.n_levels[feature] > 0 ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
+        return rows_.n_levels[feature] > 0 ? writer_.tree().ranks.data() + forest_.first_rank[feature] : nullptr;
     }
 
     template <class RowOf>
     SetWeights weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
         if (all_once_) return {nullptr, 0, second};
-        return level.weights.weigh(n, second, [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
+        return level.weight_sets.weigh(n, second, [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
     }
 
     // All places are the rows of the first level, and the bag is a set of them.
     void grow_table(const Node& root) {
         Level& level = level_at(0);
         const std::size_t n = rows_.n_places();
-        level.pays = weigh(level, n, second_, [](std::size_t i) { return i; });
+        level.weights = weigh(level, n, second_, [](std::size_t i) { return i; });
         level.start(columns_.places(), n);
         table_columns_ = columns_.columns();
         ranked_.resize(nominal_.size());
@@ -192,23 +167,18 @@ private:
     }
 
     void grow_rows(std::size_t depth, std::span<const RowIndex> rows, const Node& node) {
-        if (rows.size() > kAskedRows) patience_->check();
+        if (rows.size() > kAskedRows) cancellation_->check();
         Level& level = level_at(depth);
-        level.turned.turn(rows_.table.codes.data(), rows_.table.row_stride, rows);
-        for (const FeatureIndex feature : nominal_) level.turned.rank(feature, ranks_of(feature), rows.size());
+        level.transposed.turn(rows_.table.codes.data(), rows_.table.row_stride, rows);
+        for (const FeatureIndex feature : nominal_) level.transposed.rank(feature, ranks_of(feature), rows.size());
         const auto second = std::ranges::lower_bound(rows, static_cast<RowIndex>(second_));
-        level.pays = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
-                           [&](std::size_t i) { return rows[i]; });
+        level.weights = weigh(level, rows.size(), static_cast<std::size_t>(second - rows.begin()),
+                              [&](std::size_t i) { return rows[i]; });
         if (rows.size() <= kSetRows) {
-            const TransposedCodes codes = level.turned.codes();
-            if (packs_)
-                few_.template grow<true>(node, rows.size(), codes, level.pays, search_, allowed_, factor_, tree_,
-                                         &answers_);
-            else
-                few_.template grow<false>(node, rows.size(), codes, level.pays, search_, allowed_, factor_, tree_);
+            few_.grow(node, rows.size(), level.transposed.codes(), level.weights, search_, allowed_, factor_);
         } else {
             level.start(rows.data(), rows.size());
-            level.codes = level.turned.codes();
+            level.codes = level.transposed.codes();
             fill_set(level.set(0), level.n_words, rows.size());
             grow_level(depth, node);
         }
@@ -234,26 +204,21 @@ private:
         const std::size_t slot = --level.n_sets;
         RowSet* const set = level.set(slot);
         const SetSplit& split =
-            search_.find({set, node.total, node.n_rows}, level.codes, level.pays, allowed_.features(node.state));
+            search_.find({set, node.total, node.n_rows}, level.codes, level.weights, allowed_.features(node.state));
         const double gain = split.gain * factor_;
-        if (!split.found() || gain + criterion::kTiny < options_.min_impurity_decrease) return settle(node);
+        if (!split.found() || !writer_.gains_enough(gain)) return writer_.close(node.node, node.total);
         const FeatureIndex feature = split.feature;
         kernels().row_set.partition(level.codes.column[feature], level.n_words, split.cut.shift, split.cut.last, set,
                                     level.set(slot + 1));
-        const auto child = static_cast<NodeIndex>(tree_.nodes.size());
-        PackedNode& packed = tree_.nodes[node.node];
-        packed.left = child;
-        packed.what = PackedNode::question(feature, split.missing_left, rows_.n_levels[feature] > 0);
-        packed.code = split.cut.last;
-        if (packs_) {
-            packed.set_share(split.left.weight() / node.total.weight());
-            tree_.importances[feature] += std::max(0.0, gain);
-        } else {
-            tree_.gain[node.node] = std::max(0.0, gain);
-        }
-        const ClassPay right_total{node.total.word - split.left.word};
-        new_node(split.left);
-        new_node(right_total);
+        const ClassStatistic right_total{node.total.word - split.left.word};
+        const NodeIndex child = writer_.add(split.left.sums());
+        writer_.add(right_total.sums());
+        PackedNode& packed = writer_.tree().nodes[node.node];
+        writer_.write_rule(packed, child, feature, split.cut.last, split.missing_left);
+        if (writer_.packs())
+            writer_.write_share(packed, feature, split.left.weight() / node.total.weight(), gain);
+        else
+            writer_.tree().gain[node.node] = NodeWriter::gain_of(gain);
         const std::uint32_t state = allowed_.after(node.state, feature);
         const Node left{{child, node.depth + 1, state, split.left}, split.n_left};
         const Node right{{child + 1, node.depth + 1, state, right_total}, node.n_rows - split.n_left};
@@ -264,7 +229,7 @@ private:
 
     void open(Level& level, const Node& node, std::size_t slot) {
         if (is_leaf(node)) {
-            settle(node);
+            writer_.close(node.node, node.total);
         } else if (node.n_rows <= level.narrow) {
             level.put(slot);
             stack_.push_back({node, false});
@@ -276,9 +241,9 @@ private:
     }
 
     const ForestRows& rows_;
-    const CriterionOptions& options_;
     const PackedForest& forest_;
     const ForestColumns& columns_;
+    NodeWriter writer_;
     AllowedFeatures allowed_;
     NodeDraws draws_;
     CodeValues values_;
@@ -289,11 +254,8 @@ private:
     std::size_t second_ = 0;  // the first place of the second class
 
     const Bag* bag_ = nullptr;
-    Patience* patience_ = nullptr;
-    Sapling tree_;
-    bool prunes_;         // trees are pruned when they are grown
-    bool packs_ = false;  // nobody asks for more than packed nodes
-    PackedAnswers answers_;
+    Cancellation* cancellation_ = nullptr;
+    bool prunes_;            // trees are pruned when they are grown
     bool all_once_ = false;  // no row of the bag weighs more than 1
     double factor_ = 1.0;    // from a gain of the score to a share of the impurity
     std::vector<Waiting> stack_;

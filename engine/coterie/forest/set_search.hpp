@@ -14,7 +14,7 @@ namespace coterie::sums {
 
 struct SetNode {
     const RowSet* set;
-    ClassPay total;
+    ClassStatistic total;
     std::size_t n_rows;
 };
 
@@ -24,7 +24,7 @@ struct SetSplit {
     RandomCut cut;
     bool missing_left = false;
     std::size_t n_left = 0;
-    ClassPay left;        // of the rows that go left
+    ClassStatistic left;  // of the rows that go left
     RowSet left_set = 0;  // the rows themselves, if one word holds the set
 
     bool found() const { return gain != criterion::kForbidden; }
@@ -41,7 +41,7 @@ public:
                           options.min_weight_leaf <= 0.0) {}
 
     /// Of a set with rows of both classes.
-    const SetSplit& find(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
+    const SetSplit& find(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights,
                          std::vector<FeatureIndex>& features) {
         total_ = node.total.sums();
         split_.gain = criterion::kForbidden;
@@ -53,8 +53,8 @@ public:
         // A long column is read twice before the next one takes its place in the cache.
         const std::size_t at_once = codes.n_words < kLongColumn ? kCodeColumns : 1;
         draws_.draw_features(features, at_once, varies_, [&](const FeatureIndex* first, std::size_t n) {
-            if (two && part_two(node, codes, first, n)) return true;
-            if (!together || !draw_together(node, codes, pays, first, n)) draw_cuts(node, codes, pays, first, n);
+            if (two && split_two(node, codes, first, n)) return true;
+            if (!together || !draw_together(node, codes, weights, first, n)) draw_cuts(node, codes, weights, first, n);
             return false;
         });
         return split_;
@@ -64,27 +64,28 @@ private:
     static constexpr std::size_t kLongColumn = 64;  // words: eight columns of codes do not fit into the nearest cache
 
     // In one kernel. Returns false where something is missing.
-    bool draw_together(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
+    bool draw_together(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights,
                        const FeatureIndex* features, std::size_t n) {
-        if (!kernels().row_set.draw_cuts(codes, *node.set, features, n, draws_.shares(), pays, node.total.word, best_))
+        if (!kernels().row_set.draw_cuts(codes, *node.set, features, n, draws_.shares(), weights, node.total.word,
+                                         best_))
             return false;
         varies_ = varies_ || best_.varies;
         if (!best_.found) return true;
-        const ClassPay pay{best_.statistic};
+        const ClassStatistic statistic{best_.statistic};
         split_.gain = Score::gain(best_.gain, total_);
         split_.feature = features[best_.column];
         split_.cut.shift = 1;
         split_.cut.last = best_.last;
-        split_.missing_left = pay.weight() * 2 > total_.weight;
+        split_.missing_left = statistic.weight() * 2 > total_.weight;
         split_.n_left = static_cast<std::size_t>(std::popcount(best_.left));
-        split_.left = pay;
+        split_.left = statistic;
         split_.left_set = best_.left;
         return true;
     }
 
     // Two rows of different classes: the first feature that varies parts them, wherever the threshold lies. Returns
     // false if there is none, or something is missing.
-    bool part_two(const SetNode& node, const TransposedCodes& codes, const FeatureIndex* features, std::size_t n) {
+    bool split_two(const SetNode& node, const TransposedCodes& codes, const FeatureIndex* features, std::size_t n) {
         const std::size_t first = static_cast<std::size_t>(std::countr_zero(*node.set));
         const std::size_t second = static_cast<std::size_t>(std::countr_zero(*node.set & (*node.set - 1)));
         for (std::size_t k = 0; k < n; ++k) {
@@ -99,7 +100,8 @@ private:
             split_.cut.shift = 1;
             split_.cut.last = static_cast<std::uint16_t>(low + (draws_.shares()[k] * span >> 32));
             split_.n_left = 1;
-            split_.left.word = a < b ? (node.total.word & ClassPay::kWeight) - of_second : of_second << 32 | of_second;
+            split_.left.word =
+                a < b ? (node.total.word & ClassStatistic::kWeight) - of_second : of_second << 32 | of_second;
             split_.left_set = RowSet{1} << (a < b ? first : second);
             split_.missing_left = split_.left.weight() * 2 > total_.weight;
             split_.gain = Score::gain(Score::merit(split_.left.sums(), total_), total_);
@@ -108,7 +110,7 @@ private:
         return false;
     }
 
-    void draw_cuts(const SetNode& node, const TransposedCodes& codes, const SetWeights& pays,
+    void draw_cuts(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights,
                    const FeatureIndex* features, std::size_t n) {
         CodeRanges ranges;
         kernels().row_set.code_ranges(codes, node.set, features, n, ranges);
@@ -121,21 +123,22 @@ private:
         }
         SetSums sums;
         RowSet left[kCodeColumns];
-        kernels().row_set.sum_left(codes, node.set, features, n, cuts, pays, sums, codes.n_words == 1 ? left : nullptr);
+        kernels().row_set.sum_left(codes, node.set, features, n, cuts, weights, sums,
+                                   codes.n_words == 1 ? left : nullptr);
         std::int64_t best = order_of(best_.gain);
         std::size_t at = n;
         for (std::size_t k = 0; k < n; ++k) {
-            const Sums own = ClassPay{sums.statistic[k]}.sums();
+            const Sums own = ClassStatistic{sums.statistic[k]}.sums();
             const std::int64_t score = order_of(Score::merit(own, total_));
             if (!CodeRange::of_lane(ranges, k).varies()) continue;
             varies_ = true;
-            if (!is_lawful(node, own.weight, sums.n_rows[k])) continue;
+            if (!is_valid(node, own.weight, sums.n_rows[k])) continue;
             at = score > best ? k : at;
             best = score > best ? score : best;
         }
         if (at == n) return;
-        const ClassPay pay{sums.statistic[at]};
-        const Sums own = pay.sums();
+        const ClassStatistic statistic{sums.statistic[at]};
+        const Sums own = statistic.sums();
         const bool has_missing = CodeRange::of_lane(ranges, at).has_missing();
         best_.gain = Score::merit(own, total_);
         // Field by field: what is written in one piece is slow to read in others.
@@ -146,7 +149,7 @@ private:
         // What was never missing follows the heavier side.
         split_.missing_left = has_missing ? cuts.shift[at] == 0 : own.weight * 2 > total_.weight;
         split_.n_left = sums.n_rows[at];
-        split_.left = pay;
+        split_.left = statistic;
         if (codes.n_words == 1) split_.left_set = left[at];
     }
 
@@ -156,7 +159,7 @@ private:
         return bits ^ (bits >> 63 & std::numeric_limits<std::int64_t>::max());
     }
 
-    bool is_lawful(const SetNode& node, double left_weight, std::size_t n_left) const {
+    bool is_valid(const SetNode& node, double left_weight, std::size_t n_left) const {
         return n_left >= options_.min_rows_leaf && node.n_rows - n_left >= options_.min_rows_leaf &&
                left_weight >= options_.min_weight_leaf && total_.weight - left_weight >= options_.min_weight_leaf;
     }

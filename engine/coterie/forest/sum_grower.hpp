@@ -13,7 +13,7 @@
 #include "coterie/forest/out_rows.hpp"
 #include "coterie/forest/sum_tree.hpp"
 #include "coterie/forest/tallies.hpp"
-#include "coterie/forest/turned_rows.hpp"
+#include "coterie/forest/transposed_rows.hpp"
 
 namespace coterie::sums {
 
@@ -56,7 +56,7 @@ struct Job {
 template <class Kind>
 class Grower final : public SumTreeGrower {
 public:
-    using Pay = Kind::Pay;
+    using Statistic = Kind::Statistic;
     using Total = Kind::Total;
     using Tally = Kind::Tally;
     using Job = sums::Job<Total>;
@@ -65,13 +65,13 @@ public:
            const PackedForest& forest)
         : rows_(rows),
           targets_(targets),
-          options_(options),
           forest_(forest),
+          writer_(rows, options.tree),
           allowed_(options, rows.n_features()),
           finder_(rows, options, forest),
           few_search_(rows, finder_.draws()),
-          few_(rows, options.tree),
-          turned_(rows.n_features()),
+          few_(writer_),
+          transposed_(rows.n_features()),
           out_rows_(rows, forest),
           all_(rows),
           left_(rows),
@@ -84,9 +84,8 @@ public:
             if (rows.n_levels[feature] > 0) nominal_.push_back(static_cast<FeatureIndex>(feature));
     }
 
-    Sapling& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) override {
-        tree_.clear();
-        tree_.ranks = std::move(ranks);
+    GrownTree& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Cancellation& cancellation) override {
+        writer_.start(std::move(ranks), false, 0.0);
         finder_.start_tree(tree_.ranks.data(), random_bits(bag.seed, Purpose::feature_draw, 0));
         allowed_.start_tree(bag.seed);
         stack_.clear();
@@ -103,7 +102,7 @@ public:
         new_node(all_, root.scale);
         open(root);
         while (!stack_.empty()) {
-            patience.check();
+            cancellation.check();
             Job job = stack_.back();
             stack_.pop_back();
             if (extent_of(job) <= block_rows_)
@@ -116,8 +115,8 @@ public:
     }
 
 private:
-    static constexpr bool kRescales = std::is_same_v<Pay, NumberPay>;
-    static constexpr bool kLabels = !std::is_same_v<Pay, Total>;
+    static constexpr bool kRescales = std::is_same_v<Statistic, NumberStatistic>;
+    static constexpr bool kLabels = !std::is_same_v<Statistic, Total>;
 
     void fill_records(const Bag& bag, Job& job) {
         records_.resize(bag.in.size());
@@ -125,7 +124,7 @@ private:
         for (std::size_t i = 0; i < bag.in.size(); ++i) {
             const RowIndex place = bag.in[i];
             const double target = kRescales ? 0.0 : targets_.value[place];
-            records_[i] = {.pay = Pay::of(target, bag.weight[i]), .row = place};
+            records_[i] = {.statistic = Statistic::of(target, bag.weight[i]), .row = place};
         }
         if constexpr (kRescales)
             rescale(job);
@@ -133,7 +132,7 @@ private:
             count(job);
     }
 
-    std::span<const Record<Pay>> records(std::size_t begin, std::size_t end) const {
+    std::span<const Record<Statistic>> records(std::size_t begin, std::size_t end) const {
         return {records_.data() + begin, end - begin};
     }
 
@@ -151,37 +150,30 @@ private:
             const double target = rows_.targets.value[place_of(job, i)];
             low = std::min(low, target);
             high = std::max(high, target);
-            weight += records_[i].pay.weight();
+            weight += records_[i].statistic.weight();
         }
         const int bits = 39 - std::bit_width(static_cast<std::uint64_t>(weight));
         job.scale = {.unit = high > low ? (high - low) / (std::exp2(bits) - 1.0) : 1.0, .centre = low};
         const double times = 1.0 / job.scale.unit;
         for (std::size_t i = job.begin; i < job.end; ++i) {
             const double number = std::nearbyint((rows_.targets.value[place_of(job, i)] - low) * times);
-            records_[i].pay = Pay::of(std::max(0.0, number), records_[i].pay.weight());
+            records_[i].statistic = Statistic::of(std::max(0.0, number), records_[i].statistic.weight());
         }
         count(job);
         return high > low;
     }
 
     NodeIndex new_node(const Tally& tally, const Scale& scale) {
-        const auto node = static_cast<NodeIndex>(tree_.nodes.size());
-        const double weight = tally.total.weight();
-        tree_.nodes.push_back({.left = 0, .what = PackedNode::kLeafFlag});
-        tree_.weight.push_back(weight);
-        tree_.gain.push_back(0.0);
         if constexpr (kLabels) {
+            const double weight = tally.total.weight();
             for (const auto sum : tally.sums) tree_.value.push_back(static_cast<double>(sum) / weight);
+            return writer_.add(weight);
         } else {
-            const double mean = tally.total.sums().sum / weight;
-            if (rows_.targets.are_classes()) {
-                tree_.value.push_back(1.0 - mean);
-                tree_.value.push_back(mean);
-            } else {
-                tree_.value.push_back(scale.centre + mean * scale.unit);
-            }
+            const Sums sums = tally.total.sums();
+            if (rows_.targets.are_classes()) return writer_.add(sums);
+            tree_.value.push_back(scale.centre + sums.sum / sums.weight * scale.unit);
+            return writer_.add(sums.weight);
         }
-        return node;
     }
 
     // From a difference of scores to one of impurities.
@@ -192,7 +184,7 @@ private:
 
     // Rows with their copies: where a block begins must not depend on whether copies are rows or a weight.
     static std::size_t extent_of(const Job& job) {
-        return Pay::kWhole ? static_cast<std::size_t>(job.total.weight()) : job.size();
+        return Statistic::kWhole ? static_cast<std::size_t>(job.total.weight()) : job.size();
     }
 
     RowIndex place_of(const Job& job, std::size_t i) const {
@@ -226,43 +218,41 @@ private:
     void grow_node(Job& job) {
         if (!targets_differ(job)) return finish_leaf(job);
         all_.recall(job.total, records(job.begin, job.end));
-        const NodeView<Pay> view{.records = records(job.begin, job.end),
-                                 .codes = job.local ? block_.data() : rows_.table.codes.data(),
-                                 .stride = stride_,
-                                 .ranked = job.local,
-                                 .weight = job.total.weight()};
+        const NodeView<Statistic> view{.records = records(job.begin, job.end),
+                                       .codes = job.local ? block_.data() : rows_.table.codes.data(),
+                                       .stride = stride_,
+                                       .ranked = job.local,
+                                       .weight = job.total.weight()};
         if constexpr (Kind::kGrowsFew)
             if (extent_of(job) <= kMaxClassRows) return grow_few(job, view);
         const Split split = Kind::find(finder_, view, all_, allowed_.features(job.state));
         if (!split.found()) return finish_leaf(job);
         const double gain = (split.score - all_.score()) * factor(job.scale) / total_weight_;
-        if (gain + criterion::kTiny < options_.tree.min_impurity_decrease) return finish_leaf(job);
-        part(job, view, split);
+        if (!writer_.gains_enough(gain)) return finish_leaf(job);
+        split_node(job, view, split);
     }
 
     // Rows of a block are in the order of places, those of the second class last.
-    void grow_few(const Job& job, const NodeView<Pay>& view) {
+    void grow_few(const Job& job, const NodeView<Statistic>& view) {
         std::array<RowIndex, kMaxClassRows> rows;
         std::size_t second = job.size();
         for (std::size_t i = job.size(); i-- > 0;) {
             rows[i] = view.records[i].row;
-            if (view.records[i].pay.word >> 32 != 0) second = i;
+            if (view.records[i].statistic.word >> 32 != 0) second = i;
         }
-        turned_.turn(view.codes, stride_, {rows.data(), job.size()});
-        const SetWeights pays = weights_.weigh(
-            job.size(), second, [&](std::size_t i) { return static_cast<std::uint32_t>(view.records[i].pay.word); });
+        transposed_.turn(view.codes, stride_, {rows.data(), job.size()});
+        const SetWeights weights = weights_.weigh(job.size(), second, [&](std::size_t i) {
+            return static_cast<std::uint32_t>(view.records[i].statistic.word);
+        });
         few_search_.start(view.records);
-        few_.template grow<false>({job.node, job.depth, job.state, job.total}, job.size(), turned_.codes(), pays,
-                                  few_search_, allowed_, factor(job.scale) / total_weight_, tree_);
+        few_.grow({job.node, job.depth, job.state, job.total}, job.size(), transposed_.codes(), weights, few_search_,
+                  allowed_, factor(job.scale) / total_weight_);
     }
 
     // What can be told without a look at the records.
     bool is_leaf(const Job& job) const {
-        const CriterionOptions& options = options_.tree;
-        if (job.depth >= options.max_depth || job.size() < options.min_rows_split ||
-            job.size() < 2 * options.min_rows_leaf || job.total.weight() < 2 * options.min_weight_leaf)
-            return true;
-        if constexpr (std::is_same_v<Pay, ClassPay>) {
+        if (writer_.is_small(job.depth, job.size(), job.total.weight())) return true;
+        if constexpr (std::is_same_v<Statistic, ClassStatistic>) {
             const Sums all = job.total.sums();
             return all.sum == 0.0 || all.sum == all.weight;
         }
@@ -270,10 +260,10 @@ private:
     }
 
     bool targets_differ(Job& job) {
-        if constexpr (std::is_same_v<Pay, ClassPay>) return true;
-        const Pay first = records_[job.begin].pay;
+        if constexpr (std::is_same_v<Statistic, ClassStatistic>) return true;
+        const Statistic first = records_[job.begin].statistic;
         for (std::size_t i = job.begin + 1; i < job.end; ++i)
-            if (!same_target(records_[i].pay, first)) return true;
+            if (!same_target(records_[i].statistic, first)) return true;
         if constexpr (kRescales) return rescale(job);  // equal numbers may stand for targets that differ a little
         return false;
     }
@@ -285,7 +275,7 @@ private:
             double sum = 0.0;
             double weight = 0.0;
             for (std::size_t i = job.begin; i < job.end; ++i) {
-                const double own = records_[i].pay.weight();
+                const double own = records_[i].statistic.weight();
                 sum += own * (rows_.targets.value[place_of(job, i)] - first);
                 weight += own;
             }
@@ -293,24 +283,20 @@ private:
         }
     }
 
-    void part(const Job& job, const NodeView<Pay>& view, const Split& split) {
+    void split_node(const Job& job, const NodeView<Statistic>& view, const Split& split) {
         const FeatureIndex feature = split.feature;
-        const bool nominal = rows_.n_levels[feature] > 0;
-        PackedNode& node = tree_.nodes[job.node];
-        node.what = PackedNode::question(feature, split.missing_left, nominal);
-        node.code = static_cast<std::uint16_t>(split.code);
-        const PackedNode rule = node;
-        const std::uint16_t* const ranks = nominal ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
-        const std::size_t middle = part_records(job, view, rule, job.local ? nullptr : ranks);
+        PackedNode rule;
+        writer_.write_rule(rule, 0, feature, split.code, split.missing_left);
+        const std::uint16_t* const ranks =
+            rule.is_nominal() && !job.local ? tree_.ranks.data() + forest_.first_rank[feature] : nullptr;
+        const std::size_t middle = partition_records(job, view, rule, ranks);
         left_.count(records(job.begin, middle));
         right_.count_rest(all_, left_, records(middle, job.end));
         const double gain = Kind::score(left_, right_) - all_.score();
-        const double share = gain * factor(job.scale) / total_weight_;
-        // Beside very heavy rows the weight of a side may round to nothing, and its score to infinity.
-        tree_.gain[job.node] = std::isfinite(share) ? std::max(0.0, share) : 0.0;
-        const NodeIndex child = new_node(left_, job.scale);
+        tree_.gain[job.node] = NodeWriter::gain_of(gain * factor(job.scale) / total_weight_);
+        const NodeIndex child = rule.left = new_node(left_, job.scale);
         new_node(right_, job.scale);
-        tree_.nodes[job.node].left = child;
+        tree_.nodes[job.node] = rule;
 
         Job next = job;
         next.depth = job.depth + 1;
@@ -334,17 +320,17 @@ private:
     }
 
     // Stable on both sides. Returns where the right side begins.
-    std::size_t part_records(const Job& job, const NodeView<Pay>& view, const PackedNode& rule,
-                             const std::uint16_t* ranks) {
+    std::size_t partition_records(const Job& job, const NodeView<Statistic>& view, const PackedNode& rule,
+                                  const std::uint16_t* ranks) {
         const SeenCodes seen = finder_.seen();
-        if constexpr (sizeof(Record<Pay>) == sizeof(WordRecord)) {
-            if (seen.codes != nullptr) return part_seen(job, seen, rule);
+        if constexpr (sizeof(Record<Statistic>) == sizeof(WordRecord)) {
+            if (seen.codes != nullptr) return partition_seen(job, seen, rule);
         }
         const Code* const column = view.codes + rule.feature();
-        Record<Pay>* left = records_.data() + job.begin;
-        Record<Pay>* right = twin_.data();
+        Record<Statistic>* left = records_.data() + job.begin;
+        Record<Statistic>* right = twin_.data();
         for (std::size_t i = job.begin; i < job.end; ++i) {
-            const Record<Pay> record = records_[i];
+            const Record<Statistic> record = records_[i];
             if (!job.local && i + kAhead < job.end) prefetch(column + records_[i + kAhead].row * stride_);
             const Code code = column[record.row * stride_];
             const bool goes_left = rule.goes_left(ranks == nullptr ? code : ranks[code]);
@@ -357,7 +343,7 @@ private:
         return static_cast<std::size_t>(left - records_.data());
     }
 
-    std::size_t part_seen(const Job& job, const SeenCodes& seen, const PackedNode& rule) {
+    std::size_t partition_seen(const Job& job, const SeenCodes& seen, const PackedNode& rule) {
         auto* const records = reinterpret_cast<WordRecord*>(records_.data() + job.begin);
         auto* const twin = reinterpret_cast<WordRecord*>(twin_.data());
         const RecordCodes codes{.codes = seen.codes,
@@ -371,13 +357,14 @@ private:
 
     const ForestRows& rows_;
     const WholeTargets& targets_;
-    const ForestTreeOptions& options_;
     const PackedForest& forest_;
+    NodeWriter writer_;
+    GrownTree& tree_ = writer_.tree();
     AllowedFeatures allowed_;
     Kind::Finder finder_;
     FewSearch few_search_;
     FewGrower few_;
-    TurnedRows turned_;
+    TransposedRows transposed_;
     WeightSets weights_;
     OutRows out_rows_;
     Tally all_;   // of the node that is being split
@@ -389,24 +376,24 @@ private:
     std::vector<RowIndex> block_place_;
     std::vector<FeatureIndex> nominal_;
 
-    Sapling tree_;
     double total_weight_ = 0.0;
     std::vector<Job> stack_;
-    Buffer<Record<Pay>> records_;
-    Buffer<Record<Pay>> twin_;
+    Buffer<Record<Statistic>> records_;
+    Buffer<Record<Statistic>> twin_;
 };
 
-template <template <class, class, bool, bool> class Kind, class Score, class Pay, bool kRandom>
+template <template <class, class, bool, bool> class Kind, class Score, class Statistic, bool kRandom>
 std::unique_ptr<SumTreeGrower> make(const Task& task) {
     const auto& [rows, targets, options, forest, whole_weights, columns] = task;
     if (options.tree.min_rows_leaf > 1 || options.tree.min_weight_leaf > 0.0)
-        return std::make_unique<Grower<Kind<Score, Pay, kRandom, true>>>(rows, targets, options, forest);
-    return std::make_unique<Grower<Kind<Score, Pay, kRandom, false>>>(rows, targets, options, forest);
+        return std::make_unique<Grower<Kind<Score, Statistic, kRandom, true>>>(rows, targets, options, forest);
+    return std::make_unique<Grower<Kind<Score, Statistic, kRandom, false>>>(rows, targets, options, forest);
 }
 
-template <template <class, class, bool, bool> class Kind, class Score, class Pay>
+template <template <class, class, bool, bool> class Kind, class Score, class Statistic>
 std::unique_ptr<SumTreeGrower> make(const Task& task) {
-    return task.options.tree.random_splits ? make<Kind, Score, Pay, true>(task) : make<Kind, Score, Pay, false>(task);
+    return task.options.tree.random_splits ? make<Kind, Score, Statistic, true>(task)
+                                           : make<Kind, Score, Statistic, false>(task);
 }
 
 }  // namespace coterie::sums

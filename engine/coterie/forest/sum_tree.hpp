@@ -1,9 +1,9 @@
-// forest/sum_tree.hpp: the fast way to grow a forest's tree, for one output: two or more classes, or numbers with squared
-// or Poisson error, without a limit of leaves or monotone features.
+// forest/sum_tree.hpp: the fast way to grow a forest's tree, for one output whose rows add up to sums: one sum for two
+// classes and for numbers with squared or Poisson error, one for each class of several.
 //
 // Words
 //   record   a row of the bag: what it adds to sums, and where its codes are
-//   coarse   a code without its last bits, at most 127 of them: what large nodes are searched by (sum_split.hpp)
+//   coarse   a code without its last bits, at most 127 of them: what large nodes are searched by (sum_cells.hpp)
 //   block    the codes of a few thousand rows, copied side by side: the rest of the subtree is grown in it
 //
 // Steps
@@ -33,8 +33,8 @@ bool reads_columns(const criterion::Targets& targets, const CriterionOptions& op
 class SumTreeGrower {
 public:
     virtual ~SumTreeGrower() = default;
-    /// The sapling is the grower's, which lets the next one grow in the same memory.
-    virtual Sapling& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Patience& patience) = 0;
+    /// The grown_tree is the grower's, which lets the next one grow in the same memory.
+    virtual GrownTree& grow(const Bag& bag, std::vector<std::uint16_t> ranks, Cancellation& cancellation) = 0;
 };
 
 /// Whole numbers that stand for the targets of a forest.

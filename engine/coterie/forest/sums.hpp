@@ -1,7 +1,8 @@
 // forest/sums.hpp: what the rows of a node add up to: one sum, or one of each class.
 //
 // Words
-//   pay      what one row adds: its weighted target and its weight. If weights are whole numbers both fit into one
+//   statistic      what one row adds: its weighted target and its weight. If weights are whole numbers both fit into
+//   one
 //            word; otherwise they are two floats. Targets are whole numbers, so that sums are exact
 //   score    what a split search maximises
 #pragma once
@@ -30,80 +31,80 @@ struct Sums {
 /// Whole numbers in one word: the weighted target above, the weight in the low bits. Of classes both have 32 bits; of
 /// numbers, weights have 24 and targets, which are never negative, 39.
 template <int kWeightBits>
-struct WordPay {
+struct WordStatistic {
     static constexpr bool kWhole = true;
     static constexpr std::uint64_t kWeight = (std::uint64_t{1} << kWeightBits) - 1;
 
     std::uint64_t word = 0;
 
-    static WordPay of(double target, double weight) {
+    static WordStatistic of(double target, double weight) {
         return {static_cast<std::uint64_t>(target * weight) << kWeightBits | static_cast<std::uint64_t>(weight)};
     }
-    WordPay& operator+=(WordPay other) {
+    WordStatistic& operator+=(WordStatistic other) {
         word += other.word;
         return *this;
     }
-    void add_if(bool goes, WordPay other) { word += other.word & (goes ? ~std::uint64_t{0} : 0); }
+    void add_if(bool goes, WordStatistic other) { word += other.word & (goes ? ~std::uint64_t{0} : 0); }
     bool empty() const { return word == 0; }
     double weight() const { return static_cast<double>(word & kWeight); }
     Sums sums() const { return {static_cast<double>(word >> kWeightBits), weight()}; }
-    friend bool same_target(WordPay a, WordPay b) {
+    friend bool same_target(WordStatistic a, WordStatistic b) {
         return (a.word >> kWeightBits) * (b.word & kWeight) == (b.word >> kWeightBits) * (a.word & kWeight);
     }
 };
-using ClassPay = WordPay<32>;
-using NumberPay = WordPay<24>;
+using ClassStatistic = WordStatistic<32>;
+using NumberStatistic = WordStatistic<24>;
 
 /// Any weights; targets are whole numbers still.
-struct PairPay {
+struct PairStatistic {
     static constexpr bool kWhole = false;
 
     double sum = 0.0;
     double weight_sum = 0.0;
 
-    static PairPay of(double target, double weight) { return {target * weight, weight}; }
-    PairPay& operator+=(PairPay other) {
+    static PairStatistic of(double target, double weight) { return {target * weight, weight}; }
+    PairStatistic& operator+=(PairStatistic other) {
         sum += other.sum;
         weight_sum += other.weight_sum;
         return *this;
     }
-    void add_if(bool goes, PairPay other) {
+    void add_if(bool goes, PairStatistic other) {
         sum += goes ? other.sum : 0.0;
         weight_sum += goes ? other.weight_sum : 0.0;
     }
     bool empty() const { return weight_sum == 0.0; }
     double weight() const { return weight_sum; }
     Sums sums() const { return {sum, weight_sum}; }
-    friend bool same_target(PairPay a, PairPay b) { return a.sum * b.weight_sum == b.sum * a.weight_sum; }
+    friend bool same_target(PairStatistic a, PairStatistic b) { return a.sum * b.weight_sum == b.sum * a.weight_sum; }
 };
 
 /// A row of several classes: its weight counts for one of them. Whole weights are 32-bit numbers, any others doubles.
 template <class Weight>
-struct alignas(8) LabelPay {
+struct alignas(8) LabelStatistic {
     static constexpr bool kWhole = std::is_integral_v<Weight>;
 
     Weight own = 0;
     std::uint32_t label = 0;
 
-    static LabelPay of(double target, double weight) {
+    static LabelStatistic of(double target, double weight) {
         return {static_cast<Weight>(weight), static_cast<std::uint32_t>(target)};
     }
     double weight() const { return static_cast<double>(own); }
-    friend bool same_target(LabelPay a, LabelPay b) { return a.label == b.label; }
+    friend bool same_target(LabelStatistic a, LabelStatistic b) { return a.label == b.label; }
 };
-using WholeLabelPay = LabelPay<std::int32_t>;
-using AnyLabelPay = LabelPay<double>;
+using WholeLabelStatistic = LabelStatistic<std::int32_t>;
+using AnyLabelStatistic = LabelStatistic<double>;
 
-template <class Pay>
+template <class Statistic>
 struct Record {
-    Pay pay;
+    Statistic statistic;
     std::uint32_t row;
 };
 
-/// As the kernels see records whose pay is a word.
-template <class Pay>
-const WordRecord* word_records(std::span<const Record<Pay>> records) {
-    static_assert(sizeof(Pay) == sizeof(std::uint64_t) && sizeof(Record<Pay>) == sizeof(WordRecord));
+/// As the kernels see records whose statistic is a word.
+template <class Statistic>
+const WordRecord* word_records(std::span<const Record<Statistic>> records) {
+    static_assert(sizeof(Statistic) == sizeof(std::uint64_t) && sizeof(Record<Statistic>) == sizeof(WordRecord));
     return reinterpret_cast<const WordRecord*>(records.data());
 }
 
@@ -188,10 +189,9 @@ private:
     std::uint64_t state_;
 };
 
-inline constexpr std::uint32_t kMostCells =
-    127;  // twice as many would take longer to scan than to sort the rows of one
+inline constexpr std::uint32_t kMaxCells = 127;  // twice as many would take longer to scan than to sort the rows of one
 
-/// Codes of one feature without their last bits: at most kMostCells known ones. Missing stays 0.
+/// Codes of one feature without their last bits: at most kMaxCells known ones. Missing stays 0.
 struct Coarse {
     std::uint32_t add = 0;
     std::uint32_t shift = 0;
@@ -202,7 +202,7 @@ struct Coarse {
 
     static Coarse of(std::uint32_t n_codes) {
         Coarse coarse;
-        while (coarse(n_codes - 1) > kMostCells) {
+        while (coarse(n_codes - 1) > kMaxCells) {
             ++coarse.shift;
             coarse.add = (1u << coarse.shift) - 1;
         }

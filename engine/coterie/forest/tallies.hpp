@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "coterie/forest/class_split.hpp"
+#include "coterie/forest/random_split.hpp"
 #include "coterie/forest/sum_split.hpp"
 
 namespace coterie::sums {
 
 /// Two classes, or numbers: one sum is the whole tally.
-template <class Score, class Pay_, bool kRandom, bool kCountRows>
+template <class Score, class Own, bool kRandom, bool kCountRows>
 struct OneSum {
-    using Pay = Pay_;
-    using Total = Pay;
-    using Records = std::span<const Record<Pay>>;
-    using Finder = SumSplitFinder<Score, Pay, kRandom, kCountRows>;
+    using Statistic = Own;
+    using Total = Statistic;
+    using Records = std::span<const Record<Statistic>>;
+    using Finder = std::conditional_t<kRandom, RandomSumFinder<Score, Statistic, kCountRows>,
+                                      SumSplitFinder<Score, Statistic, kCountRows>>;
     static constexpr bool kSquares = std::is_same_v<Score, SquareScore>;
-    static constexpr bool kGrowsFew = std::is_same_v<Pay, ClassPay> && kSquares && !kRandom && !kCountRows;
+    static constexpr bool kGrowsFew = std::is_same_v<Statistic, ClassStatistic> && kSquares && !kRandom && !kCountRows;
 
     struct Tally {
         Total total;
@@ -31,12 +33,12 @@ struct OneSum {
         void clear() { total = {}; }
         void count(Records records) {
             clear();
-            for (const Record<Pay>& record : records) total += record.pay;
+            for (const Record<Statistic>& record : records) total += record.statistic;
         }
         void recall(Total known, Records) { total = known; }
         /// What `all` has beyond `part`; `rest` are its records.
         void count_rest(const Tally& all, const Tally& part, Records rest) {
-            if constexpr (Pay::kWhole)
+            if constexpr (Statistic::kWhole)
                 total.word = all.total.word - part.total.word;
             else
                 count(rest);
@@ -47,7 +49,7 @@ struct OneSum {
     static double score(const Tally& left, const Tally& right) {
         return Score::split(left.total.sums(), right.total.sums());
     }
-    static Split find(Finder& finder, const NodeView<Pay>& node, const Tally& tally,
+    static Split find(Finder& finder, const NodeView<Statistic>& node, const Tally& tally,
                       std::vector<FeatureIndex>& features) {
         return finder.find(node, tally.total, features);
     }
@@ -56,13 +58,14 @@ struct OneSum {
 /// Several classes: a sum for each.
 template <class Score, class Weight, bool kRandom, bool kCountRows>
 struct SumPerClass {
-    using Pay = LabelPay<Weight>;
+    using Statistic = LabelStatistic<Weight>;
     struct Total {
         double all = 0.0;
         double weight() const { return all; }
     };
-    using Records = std::span<const Record<Pay>>;
-    using Finder = ClassSplitFinder<Score, Weight, kRandom, kCountRows>;
+    using Records = std::span<const Record<Statistic>>;
+    using Finder = std::conditional_t<kRandom, RandomClassFinder<Score, Weight, kCountRows>,
+                                      ClassSplitFinder<Score, Weight, kCountRows>>;
     static constexpr bool kSquares = false;
     static constexpr bool kGrowsFew = false;
 
@@ -77,12 +80,12 @@ struct SumPerClass {
         }
         void count(Records records) {
             clear();
-            for (const Record<Pay>& record : records) sums[record.pay.label] += record.pay.own;
+            for (const Record<Statistic>& record : records) sums[record.statistic.label] += record.statistic.own;
             add_up();
         }
         void recall(Total, Records records) { count(records); }
         void count_rest(const Tally& all, const Tally& part, Records rest) {
-            if constexpr (Pay::kWhole) {
+            if constexpr (Statistic::kWhole) {
                 for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = all.sums[k] - part.sums[k];
                 add_up();
             } else {
@@ -97,7 +100,7 @@ struct SumPerClass {
     };
 
     static double score(const Tally& left, const Tally& right) { return left.score() + right.score(); }
-    static Split find(Finder& finder, const NodeView<Pay>& node, const Tally& tally,
+    static Split find(Finder& finder, const NodeView<Statistic>& node, const Tally& tally,
                       std::vector<FeatureIndex>& features) {
         return finder.find(node, tally.sums, features);
     }

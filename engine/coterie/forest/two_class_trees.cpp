@@ -8,7 +8,8 @@ template <class Score>
 std::unique_ptr<SumTreeGrower> make_with(const Task& task) {
     if (task.whole_weights && task.options.tree.random_splits)
         return std::make_unique<SetGrower<Score>>(task.rows, task.options, task.forest, task.columns);
-    return task.whole_weights ? make<OneSum, Score, ClassPay, false>(task) : make<OneSum, Score, PairPay>(task);
+    return task.whole_weights ? make<OneSum, Score, ClassStatistic, false>(task)
+                              : make<OneSum, Score, PairStatistic>(task);
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ private:
     std::vector<Ranked> ranked_;
 };
 
-/// What is asked of rows: the node of their leaf, or the row of its answer, read while the leaf is in the cache.
-enum class Reached : std::uint8_t { leaf, answer };
+/// What is asked of rows: the node of their leaf, or the row of its leaf value, read while the leaf is in the cache.
+enum class Reached : std::uint8_t { leaf, leaf_value };
 
 /// Up to how many nodes a row laying them out pays, in a forest of so many.
 std::size_t nodes_a_row(std::size_t n_nodes);
@@ -87,7 +87,7 @@ struct Asked {
 /// All rows down one tree after the other. Holds the scratch of one thread.
 class Descent {
 public:
-    /// The leaf of each row, or the answer of it.
+    /// The leaf of each row, or its leaf value.
     void walk(const PackedForest& forest, const PackedTree& tree, CodedRows& rows, std::uint32_t* leaves,
               const Asked& asked);
 

@@ -9,6 +9,7 @@
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/predict/descent.hpp"
+#include "coterie/predict/threshold_grid.hpp"
 
 namespace coterie {
 namespace {
@@ -28,6 +29,10 @@ void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std
 
 // Binary searches in step, so that they hide each other's latency; NaN is missing.
 void code_values(const double* values, std::size_t n, std::span<const double> thresholds, std::uint16_t* out) {
+    if (n >= thresholds.size() / 4) {
+        const ThresholdGrid grid(thresholds);
+        if (grid.is_useful()) return grid.code({values, n}, out);
+    }
     constexpr std::size_t kSearches = 16;
     for (std::size_t first = 0; first < n; first += kSearches) {
         const std::size_t n_now = std::min(kSearches, n - first);
@@ -49,7 +54,7 @@ void code_values(const double* values, std::size_t n, std::span<const double> th
 }
 
 // The same for the columns of one row: the searches in step are those of its features.
-void code_row(const PackedForest& forest, const Grove& grove, const double* row, std::uint16_t* out) {
+void code_row(const PackedForest& forest, const TreeGroup& group, const double* row, std::uint16_t* out) {
     constexpr std::size_t kSearches = 16;
     const std::size_t d = forest.n_features;
     for (std::size_t first = 0; first < d; first += kSearches) {
@@ -61,8 +66,8 @@ void code_row(const PackedForest& forest, const Grove& grove, const double* row,
         std::size_t most = 0;
         for (std::size_t k = 0; k < kSearches; ++k) {
             const std::size_t feature = first + std::min(k, n_now - 1);
-            all[k] = from[k] = grove.thresholds[feature].data();
-            left[k] = grove.thresholds[feature].size();
+            all[k] = from[k] = group.thresholds[feature].data();
+            left[k] = group.thresholds[feature].size();
             value[k] = row[feature];
             most = std::max(most, left[k]);
         }
@@ -94,8 +99,8 @@ void check_table(const PackedForest& forest, const TableView& table) {
 
 std::size_t n_nodes_of(const PackedForest& forest) {
     std::size_t n_nodes = 0;
-    for (const Grove& grove : forest.groves)
-        for (const auto& tree : grove.trees) n_nodes += tree->nodes.size();
+    for (const TreeGroup& group : forest.groups)
+        for (const auto& tree : group.trees) n_nodes += tree->nodes.size();
     return n_nodes;
 }
 
@@ -111,16 +116,16 @@ std::size_t block_rows(const PackedForest& forest, std::size_t n_nodes, std::siz
 
 // A few rows: the lanes are trees. Calls visit(tree, leaves of the rows), trees in their order.
 template <class Visit>
-void walk_trees(const PackedForest& forest, const Grove& grove, const std::uint16_t* codes, std::size_t row_stride,
+void walk_trees(const PackedForest& forest, const TreeGroup& group, const std::uint16_t* codes, std::size_t row_stride,
                 std::size_t n, Visit visit) {
     const bool nominal = forest.n_ranks() > 0;
     std::array<std::array<std::uint32_t, kFewRows>, kLanes> leaves;
-    for (std::size_t first = 0; first < grove.trees.size(); first += kLanes) {
-        const std::size_t n_trees = std::min(kLanes, grove.trees.size() - first);
+    for (std::size_t first = 0; first < group.trees.size(); first += kLanes) {
+        const std::size_t n_trees = std::min(kLanes, group.trees.size() - first);
         for (std::size_t row = 0; row < n; ++row) {
             Lanes lanes;
             for (std::size_t k = 0; k < kLanes; ++k) {
-                const PackedTree& tree = *grove.trees[first + std::min(k, n_trees - 1)];
+                const PackedTree& tree = *group.trees[first + std::min(k, n_trees - 1)];
                 lanes.nodes[k] = tree.nodes.data();
                 lanes.codes[k] = codes + row * row_stride;
                 lanes.ranks[k] = tree.ranks.data();
@@ -128,7 +133,7 @@ void walk_trees(const PackedForest& forest, const Grove& grove, const std::uint1
             walk_lanes(forest, nominal, lanes);
             for (std::size_t k = 0; k < n_trees; ++k) leaves[k][row] = lanes.at[k];
         }
-        for (std::size_t k = 0; k < n_trees; ++k) visit(*grove.trees[first + k], leaves[k].data());
+        for (std::size_t k = 0; k < n_trees; ++k) visit(*group.trees[first + k], leaves[k].data());
     }
 }
 
@@ -161,15 +166,15 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                 for (std::size_t feature = 0; feature < d; ++feature)
                     table.columns[feature].read(first, n, values.data() + feature, d);
             std::size_t number = 0;
-            for (const Grove& grove : forest.groves) {
+            for (const TreeGroup& group : forest.groups) {
                 const std::size_t first_tree = number;
-                number += grove.trees.size();
+                number += group.trees.size();
                 if (number <= trees.begin || first_tree >= trees.end) continue;
                 if (few) {
                     for (std::size_t row = 0; row < n; ++row)
-                        code_row(forest, grove, values.data() + row * d, codes.data() + row * d);
+                        code_row(forest, group, values.data() + row * d, codes.data() + row * d);
                     std::size_t t = first_tree;
-                    walk_trees(forest, grove, codes.data(), d, n, [&](const PackedTree& tree, const std::uint32_t* at) {
+                    walk_trees(forest, group, codes.data(), d, n, [&](const PackedTree& tree, const std::uint32_t* at) {
                         if (t >= trees.begin && t < trees.end) {
                             std::array<std::uint32_t, kFewRows> said;
                             for (std::size_t row = 0; row < n; ++row)
@@ -186,11 +191,11 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                     if (forest.n_levels[feature] > 0)
                         code_levels(values.data(), n, forest.n_levels[feature], own);
                     else
-                        code_values(values.data(), n, grove.thresholds[feature].view(), own);
+                        code_values(values.data(), n, group.thresholds[feature].view(), own);
                 }
                 rows.assign(forest, codes.data(), n);
                 for (std::size_t t = std::max(first_tree, trees.begin); t < std::min(number, trees.end); ++t) {
-                    const PackedTree& tree = *grove.trees[t - first_tree];
+                    const PackedTree& tree = *group.trees[t - first_tree];
                     descent.walk(forest, tree, rows, leaves.data(), asked);
                     visit(t, tree, first, n, leaves.data());
                 }
@@ -234,17 +239,17 @@ PackedTree coded(const Tree& tree, const std::vector<Array<double>>& thresholds)
     return {.nodes = std::move(nodes)};
 }
 
-// Adds groves for these trees: one, or as many as the number of codes makes necessary.
-bool add_groves(PackedForest& forest, Trees trees) {
+// Adds groups for these trees: one, or as many as the number of codes makes necessary.
+bool add_groups(PackedForest& forest, Trees trees) {
     constexpr std::size_t kMost = 65'534;  // thresholds whose codes have room in two bytes
-    Grove grove;
-    grove.thresholds.resize(forest.n_features);
+    TreeGroup group;
+    group.thresholds.resize(forest.n_features);
     for (const auto& tree : trees)
         for (NodeIndex node = 0; node < tree->n_nodes(); ++node)
             if (!tree->is_leaf(node))
-                grove.thresholds[static_cast<std::size_t>(tree->feature[node])].own().push_back(tree->threshold[node]);
+                group.thresholds[static_cast<std::size_t>(tree->feature[node])].own().push_back(tree->threshold[node]);
     bool fits = true;
-    for (auto& thresholds : grove.thresholds) {
+    for (auto& thresholds : group.thresholds) {
         std::vector<double>& own = thresholds.own();
         std::ranges::sort(own);
         own.erase(std::unique(own.begin(), own.end()), own.end());
@@ -252,10 +257,10 @@ bool add_groves(PackedForest& forest, Trees trees) {
     }
     if (!fits) {
         const std::size_t half = trees.size() / 2;
-        return half > 0 && add_groves(forest, trees.first(half)) && add_groves(forest, trees.subspan(half));
+        return half > 0 && add_groups(forest, trees.first(half)) && add_groups(forest, trees.subspan(half));
     }
-    for (const auto& tree : trees) grove.trees.push_back(std::make_shared<PackedTree>(coded(*tree, grove.thresholds)));
-    forest.groves.push_back(std::move(grove));
+    for (const auto& tree : trees) group.trees.push_back(std::make_shared<PackedTree>(coded(*tree, group.thresholds)));
+    forest.groups.push_back(std::move(group));
     return true;
 }
 
@@ -266,22 +271,22 @@ std::optional<PackedForest> coded(const std::vector<std::shared_ptr<const Tree>>
         for (NodeIndex node = 0; node < tree->n_nodes(); ++node)
             if (!tree->is_leaf(node) && (tree->levels[node] >= 0 || std::isnan(tree->threshold[node]))) return {};
     PackedForest forest(std::vector<std::int32_t>(n_features, 0), 1);
-    if (!add_groves(forest, trees)) return {};
+    if (!add_groups(forest, trees)) return {};
     return forest;
 }
 
-void add_answers(const PackedForest& forest, const TableView& table, std::span<double> sums, int n_threads,
-                 StopRequest stop) {
+void add_predictions(const PackedForest& forest, const TableView& table, std::span<double> sums, int n_threads,
+                     StopRequest stop) {
     const std::size_t k = forest.n_columns;
     require(sums.size() == table.n_rows * k, "The sums must have one number for each row and column.");
-    for_blocks<Reached::answer>(
+    for_blocks<Reached::leaf_value>(
         forest, table, n_threads, stop,
         [&](std::size_t, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* said) {
-            const double* const answers = tree.answers.data();
+            const double* const leaf_values = tree.leaf_values.data();
             for (std::size_t i = 0; i < n; ++i) {
-                const double* const answer = answers + said[i] * k;
+                const double* const leaf_value = leaf_values + said[i] * k;
                 double* const sum = sums.data() + (first + i) * k;
-                for (std::size_t column = 0; column < k; ++column) sum[column] += answer[column];
+                for (std::size_t column = 0; column < k; ++column) sum[column] += leaf_value[column];
             }
         });
 }
@@ -297,17 +302,17 @@ void find_leaves(const PackedForest& forest, const TableView& table, std::span<s
         });
 }
 
-void list_answers(const PackedForest& forest, const TableView& table, std::span<double> answers, int n_threads,
-                  StopRequest stop) {
+void list_predictions(const PackedForest& forest, const TableView& table, std::span<double> leaf_values, int n_threads,
+                      StopRequest stop) {
     const std::size_t n_trees = forest.n_trees();
     const std::size_t k = forest.n_columns;
-    require(answers.size() == table.n_rows * n_trees * k, "There must be room for every answer of every tree.");
-    for_blocks<Reached::answer>(
+    require(leaf_values.size() == table.n_rows * n_trees * k, "There must be room for every prediction of every tree.");
+    for_blocks<Reached::leaf_value>(
         forest, table, n_threads, stop,
         [&](std::size_t number, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* said) {
             for (std::size_t i = 0; i < n; ++i)
-                std::copy_n(tree.answers.data() + said[i] * k, k,
-                            answers.data() + ((first + i) * n_trees + number) * k);
+                std::copy_n(tree.leaf_values.data() + said[i] * k, k,
+                            leaf_values.data() + ((first + i) * n_trees + number) * k);
         });
 }
 

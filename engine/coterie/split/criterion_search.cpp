@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "coterie/base/error.hpp"
@@ -35,16 +36,22 @@ struct CodeRange {
     bool has_missing = false;
 };
 
-CodeRange range_of(std::span<const Code> column, std::span<const RowIndex> rows) {
-    CodeRange range;
-    for (const RowIndex row : rows) {
-        const Code code = column[row];
-        range.has_missing |= code == kMissingCode;
-        if (code == kMissingCode) continue;
-        range.first = range.first == kMissingCode ? code : std::min(range.first, code);
-        range.last = std::max(range.last, code);
+// The codes of all rows, and their range. Without a branch: which rows miss a value cannot be foreseen.
+CodeRange gather_codes(std::span<const Code> column, std::span<const RowIndex> rows, std::vector<Code>& codes) {
+    if (codes.size() < rows.size()) codes.resize(rows.size());
+    Code least = std::numeric_limits<Code>::max();
+    Code least_known_less_one = std::numeric_limits<Code>::max();  // missing wraps around to the highest
+    Code greatest = kMissingCode;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Code code = column[rows[i]];
+        codes[i] = code;
+        least = std::min(least, code);
+        least_known_less_one = std::min(least_known_less_one, static_cast<Code>(code - 1));
+        greatest = std::max(greatest, code);
     }
-    return range;
+    return {.first = greatest == kMissingCode ? kMissingCode : static_cast<Code>(least_known_less_one + 1),
+            .last = greatest,
+            .has_missing = least == kMissingCode};
 }
 
 // Draws a threshold between the least and the greatest value, and gives the last code below it.
@@ -90,7 +97,17 @@ public:
         return groups_.size() < 2 ? FeatureSplit{} : drawn_levels(node, feature, limits, seed);
     }
 
+    void locate(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature, std::uint64_t seed,
+                FeatureSplit& split) override {
+        const CodeRange range = gather_codes(column, node.rows, codes_);
+        const double unit = random_unit(seed, Purpose::threshold, 0);
+        split.last_left = drawn_code(feature, range, unit, split.threshold);
+        split.located = true;
+    }
+
 private:
+    static constexpr std::size_t kFewRows = 32;  // that compare their values with a threshold which is not located
+
     bool is_allowed(const NodeRows& node, const SplitLimits& limits, std::size_t n_left) const {
         if (n_left < limits.min_rows || node.size() - n_left < limits.min_rows) return false;
         if (limits.monotone != 0 && !is_monotone(limits, walk_.left_value(), walk_.right_value())) return false;
@@ -181,34 +198,70 @@ private:
 
     FeatureSplit drawn_threshold(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                                  const SplitLimits& limits, std::uint64_t seed) {
-        const CodeRange range = range_of(column, node.rows);
+        const CodeRange range = gather_codes(column, node.rows, codes_);
         if (range.first == range.last && (range.first == kMissingCode || !range.has_missing)) return {};
         FeatureSplit split{.constant = false};
         const double unit = random_unit(seed, Purpose::threshold, 0);
-        split.last_left = drawn_code(feature, range, unit, split.threshold);
-        split.missing_left = range.has_missing && random_below(seed, Purpose::threshold, 1, 2) == 1;
-        group_by_side(column, node.rows, split);
-        const Cut cut = drawn_cut(node, limits, 1);
-        split.score = cut.score;
-        if (!range.has_missing) split.missing_left = 2 * cut.weight_left > node.total_weight;
+        // One known value goes left: then what is missing goes right, or nothing would be parted.
+        split.missing_left =
+            range.has_missing && range.first != range.last && random_below(seed, Purpose::threshold, 1, 2) == 1;
+        const std::size_t n_left = take_sides(node.size(), feature, range, unit, split);
+        const double weight_left = score_sides(node, limits, n_left, split);
+        if (!range.has_missing) split.missing_left = 2 * weight_left > node.total_weight;
         return split;
     }
 
-    // Two groups in order_: the rows going left, and the others.
-    void group_by_side(std::span<const Code> column, std::span<const RowIndex> rows, const FeatureSplit& split) {
-        groups_.dense = false;
-        groups_.place.resize(rows.size());
-        groups_.key.clear();
-        std::uint32_t n_left = 0;
-        for (std::uint32_t i = 0; i < rows.size(); ++i) {
-            if (split.goes_left(column[rows[i]], false))
-                groups_.place[n_left++] = i;
-            else
-                groups_.key.push_back(i);
+    // Who goes left, in left_; returns how many. To look a threshold up among all values takes longer than to compare
+    // it with those of a few rows: each step of a search waits for memory.
+    std::size_t take_sides(std::size_t n, const RankedFeature& feature, CodeRange range, double unit,
+                           FeatureSplit& split) {
+        if (left_.size() < n) left_.resize(n);
+        std::size_t n_left = 0;
+        const double low = feature.lowest(range.first);
+        const double width = feature.highest(range.last) - low;
+        if (n <= kFewRows && range.first != range.last && std::isfinite(width)) {
+            split.located = false;
+            const double threshold = low + unit * width;
+            for (std::size_t i = 0; i < n; ++i) {
+                const Code code = codes_[i];
+                const bool below = (code == range.first) | ((code != range.last) & (feature.lowest(code) <= threshold));
+                left_[i] = code == kMissingCode ? split.missing_left : below;
+                n_left += left_[i];
+            }
+            return n_left;
         }
-        std::copy(groups_.key.begin(), groups_.key.end(), groups_.place.begin() + n_left);
+        split.last_left = drawn_code(feature, range, unit, split.threshold);
+        const auto shift = static_cast<Code>(split.missing_left ? 0 : 1);  // missing wraps around to the highest code
+        const auto last = static_cast<Code>(split.last_left - shift);
+        for (std::size_t i = 0; i < n; ++i) {
+            left_[i] = static_cast<Code>(codes_[i] - shift) <= last;
+            n_left += left_[i];
+        }
+        return n_left;
+    }
+
+    // Returns the weight of the rows that go left, or nothing if the split is not allowed.
+    double score_sides(const NodeRows& node, const SplitLimits& limits, std::size_t n_left, FeatureSplit& split) {
+        if constexpr (requires { walk_.move_rows(node, left_.data()); }) {
+            walk_.move_rows(node, left_.data());
+        } else {
+            group_by_side(node.size(), n_left);
+            walk_.start(node, groups_, order_);
+            walk_.move(0);
+        }
+        if (!is_allowed(node, limits, n_left)) return 0.0;
+        split.score = walk_.score();
+        return walk_.left_weight();
+    }
+
+    // Two groups in order_: the rows going left, and the others.
+    void group_by_side(std::size_t n, std::size_t n_left) {
+        groups_.dense = false;
+        groups_.place.resize(n);
+        std::uint32_t next[2] = {static_cast<std::uint32_t>(n_left), 0};
+        for (std::uint32_t i = 0; i < n; ++i) groups_.place[next[left_[i]]++] = i;
         groups_.code = {1, 2};
-        groups_.begin = {0, n_left, static_cast<std::uint32_t>(rows.size())};
+        groups_.begin = {0, static_cast<std::uint32_t>(n_left), static_cast<std::uint32_t>(n)};
         order_ = {0, 1};
     }
 
@@ -233,6 +286,8 @@ private:
 
     Walk walk_;
     Groups groups_;
+    std::vector<Code> codes_;         // of the rows of a node
+    std::vector<std::uint8_t> left_;  // those that go left
     std::vector<std::uint32_t> order_;
     std::vector<double> keys_;
 };

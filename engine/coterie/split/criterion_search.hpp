@@ -31,7 +31,8 @@ struct FeatureSplit {
     bool constant = true;       // nothing to choose: one distinct value, or all missing
     double score = kForbidden;  // kForbidden: no cut is allowed
     bool missing_left = false;
-    Code last_left = 0;  // numeric: codes 1 to here go left
+    bool located = true;  // if not, the threshold that was drawn has still to be looked up among the codes
+    Code last_left = 0;   // numeric: codes 1 to here go left
     double threshold = 0.0;
     std::array<std::uint64_t, 4> left_levels{};  // nominal
 
@@ -48,9 +49,12 @@ public:
     virtual ~FeatureSearch() = default;
     virtual FeatureSplit best(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                               const SplitLimits& limits) = 0;
-    /// `seed` belongs to this node and this feature alone.
+    /// `seed` belongs to this node and this feature alone. Of a few rows, the split may not be located yet.
     virtual FeatureSplit drawn(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                                const SplitLimits& limits, std::uint64_t seed) = 0;
+    /// The threshold of a split that was drawn with this seed, and the last code below it.
+    virtual void locate(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
+                        std::uint64_t seed, FeatureSplit& split) = 0;
 };
 
 std::unique_ptr<FeatureSearch> make_feature_search(Criterion criterion, const Targets& targets);

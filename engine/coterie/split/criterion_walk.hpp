@@ -82,6 +82,19 @@ public:
         sum_ += sum;
     }
 
+    /// All that go left, without groups. The same sums, as nothing is added for the others.
+    void move_rows(const NodeRows& node, const std::uint8_t* left) {
+        node_ = &node;
+        double weight = 0.0;
+        double sum = 0.0;
+        for (std::size_t i = 0; i < node.size(); ++i) {
+            weight += left[i] ? node.weight[i] : 0.0;
+            sum += left[i] ? node.weight[i] * node.target[i] : 0.0;
+        }
+        weight_ = weight;
+        sum_ = sum;
+    }
+
     double left_weight() const { return weight_; }
     double right_weight() const { return node_->total_weight - weight_; }
     double score() const { return Formula::score(weight_, sum_, right_weight(), node_->total[0] - sum_); }

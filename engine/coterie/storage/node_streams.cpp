@@ -11,8 +11,8 @@ namespace {
 
 template <class Visit>
 void for_trees(const PackedForest& forest, Visit visit) {
-    for (const Grove& grove : forest.groves)
-        for (const auto& tree : grove.trees) visit(*tree);
+    for (const TreeGroup& group : forest.groups)
+        for (const auto& tree : group.trees) visit(*tree);
 }
 
 bool is_depth_first(const PackedTree& tree) {

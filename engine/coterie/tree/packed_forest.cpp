@@ -14,18 +14,18 @@ namespace {
 
 constexpr double kWhole = 65535.0;
 
-/// What the nodes of a grove may say, beside one another for a loop over millions of them.
+/// What the nodes of a group may say, beside one another for a loop over millions of them.
 struct Limits {
-    std::size_t n_answers = 0;
+    std::size_t n_leaf_values = 0;
     std::size_t n_nodes = 0;
     std::vector<std::uint32_t> most_code;  // per feature
     std::vector<std::uint32_t> kind;       // per feature: the flag of nominal ones
 
-    Limits(const PackedForest& forest, const Grove& grove) {
+    Limits(const PackedForest& forest, const TreeGroup& group) {
         for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
             const auto n_levels = static_cast<std::uint32_t>(forest.n_levels[feature]);
             kind.push_back(n_levels > 0 ? PackedNode::kNominal : 0);
-            most_code.push_back(n_levels > 0 ? n_levels : static_cast<std::uint32_t>(grove.thresholds[feature].size()));
+            most_code.push_back(n_levels > 0 ? n_levels : static_cast<std::uint32_t>(group.thresholds[feature].size()));
         }
     }
 };
@@ -33,7 +33,7 @@ struct Limits {
 // The first reason why a node cannot be followed, or nothing.
 const char* fault_of(const Limits& limits, const PackedNode& node, std::size_t index) {
     if (node.is_leaf()) {
-        if (node.left >= limits.n_answers) return "names an answer that the tree does not have.";
+        if (node.left >= limits.n_leaf_values) return "names a leaf value that the tree does not have.";
         return node.what == PackedNode::kLeafFlag ? nullptr : "is a leaf that asks for a feature.";
     }
     if (node.left <= index || std::size_t{node.left} + 1 >= limits.n_nodes)
@@ -53,7 +53,7 @@ void validate_nodes(const PackedForest& forest, Limits& limits, const PackedTree
     };
     const std::span<const PackedNode> nodes = tree.nodes.view();
     limits.n_nodes = nodes.size();
-    limits.n_answers = tree.answers.size() / forest.n_columns;
+    limits.n_leaf_values = tree.leaf_values.size() / forest.n_columns;
     std::vector<std::uint8_t> has_parent(nodes.size(), 0);
     for (std::size_t index = 0; index < nodes.size(); ++index) {
         const PackedNode& node = nodes[index];
@@ -67,9 +67,9 @@ void validate_nodes(const PackedForest& forest, Limits& limits, const PackedTree
 }
 
 // Ranks are compared, and never lead anywhere; codes of levels do, and those are the table's.
-void validate_thresholds(const PackedForest& forest, const Grove& grove) {
+void validate_thresholds(const PackedForest& forest, const TreeGroup& group) {
     for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
-        const auto& own = grove.thresholds[feature];
+        const auto& own = group.thresholds[feature];
         const bool ascending =
             std::adjacent_find(own.begin(), own.end(), [](double a, double b) { return !(a < b); }) == own.end();
         require(ascending && (own.empty() || !std::isnan(own[0])),
@@ -89,31 +89,31 @@ PackedForest::PackedForest(std::vector<std::int32_t> levels, std::uint32_t colum
 }
 
 std::size_t PackedForest::n_trees() const {
-    return std::accumulate(groves.begin(), groves.end(), std::size_t{0},
-                           [](std::size_t sum, const Grove& grove) { return sum + grove.trees.size(); });
+    return std::accumulate(groups.begin(), groups.end(), std::size_t{0},
+                           [](std::size_t sum, const TreeGroup& group) { return sum + group.trees.size(); });
 }
 
-const Grove& PackedForest::grove_of(std::size_t index) const {
-    for (const Grove& grove : groves) {
-        if (index < grove.trees.size()) return grove;
-        index -= grove.trees.size();
+const TreeGroup& PackedForest::group_of(std::size_t index) const {
+    for (const TreeGroup& group : groups) {
+        if (index < group.trees.size()) return group;
+        index -= group.trees.size();
     }
     throw InvalidInput("There is no tree of this number.");
 }
 
 const PackedTree& PackedForest::tree(std::size_t index) const {
-    for (const Grove& grove : groves) {
-        if (index < grove.trees.size()) return *grove.trees[index];
-        index -= grove.trees.size();
+    for (const TreeGroup& group : groups) {
+        if (index < group.trees.size()) return *group.trees[index];
+        index -= group.trees.size();
     }
     throw InvalidInput("There is no tree of this number.");
 }
 
 std::size_t PackedForest::bytes() const {
     std::size_t total = 0;
-    for (const Grove& grove : groves) {
-        for (const auto& own : grove.thresholds) total += own.size() * sizeof(double);
-        for (const auto& tree : grove.trees) total += tree->bytes();
+    for (const TreeGroup& group : groups) {
+        for (const auto& own : group.thresholds) total += own.size() * sizeof(double);
+        for (const auto& tree : group.trees) total += tree->bytes();
     }
     return total;
 }
@@ -125,7 +125,7 @@ std::size_t PackedForest::n_ranks() const {
 }
 
 void validate_lengths(const PackedForest& forest) {
-    require(forest.n_columns > 0, "A forest needs at least one column of answers.");
+    require(forest.n_columns > 0, "A forest needs at least one column of leaf_values.");
     require(forest.n_levels.size() == forest.n_features && forest.first_rank.size() == forest.n_features,
             "A forest must say of each feature how many levels it has.");
     require(forest.n_features <= PackedNode::kFeature, "A forest has too many features.");
@@ -134,17 +134,17 @@ void validate_lengths(const PackedForest& forest) {
                 "A feature has an impossible number of levels.");
     const std::size_t n_ranks = forest.n_ranks();
     std::size_t number = 0;
-    for (const Grove& grove : forest.groves) {
-        require(grove.thresholds.size() == forest.n_features, "A grove needs the thresholds of every feature.");
+    for (const TreeGroup& group : forest.groups) {
+        require(group.thresholds.size() == forest.n_features, "A group needs the thresholds of every feature.");
         for (std::size_t feature = 0; feature < forest.n_features; ++feature) {
-            const std::size_t n = grove.thresholds[feature].size();
+            const std::size_t n = group.thresholds[feature].size();
             require(n < std::numeric_limits<std::uint16_t>::max(), "A feature has too many thresholds.");
             require(forest.n_levels[feature] == 0 || n == 0, "A nominal feature has thresholds.");
         }
-        for (const auto& tree : grove.trees) {
+        for (const auto& tree : group.trees) {
             const std::string where = "Tree " + std::to_string(number++) + " ";
             require(!tree->nodes.empty(), where + "needs at least one node.");
-            require(tree->answers.size() % forest.n_columns == 0, where + "has part of an answer.");
+            require(tree->leaf_values.size() % forest.n_columns == 0, where + "has part of a leaf value.");
             require(tree->ranks.size() == n_ranks, where + "must rank every level.");
         }
     }
@@ -153,25 +153,25 @@ void validate_lengths(const PackedForest& forest) {
 void validate(const PackedForest& forest) {
     validate_lengths(forest);
     std::size_t number = 0;
-    for (const Grove& grove : forest.groves) {
-        validate_thresholds(forest, grove);
-        Limits limits(forest, grove);
-        for (const auto& tree : grove.trees) validate_nodes(forest, limits, *tree, number++);
+    for (const TreeGroup& group : forest.groups) {
+        validate_thresholds(forest, group);
+        Limits limits(forest, group);
+        for (const auto& tree : group.trees) validate_nodes(forest, limits, *tree, number++);
     }
 }
 
 void require_sound(const PackedForest& forest, TreeRange trees) {
     std::size_t number = 0;
-    for (const Grove& grove : forest.groves) {
+    for (const TreeGroup& group : forest.groups) {
         std::optional<Limits> limits;
-        for (const auto& tree : grove.trees) {
+        for (const auto& tree : group.trees) {
             const std::size_t own = number++;
             if (tree->sound.is_set() || own < trees.begin || own >= trees.end) continue;
-            if (!grove.sound.is_set()) {
-                validate_thresholds(forest, grove);
-                grove.sound.set();
+            if (!group.sound.is_set()) {
+                validate_thresholds(forest, group);
+                group.sound.set();
             }
-            if (!limits) limits.emplace(forest, grove);
+            if (!limits) limits.emplace(forest, group);
             validate_nodes(forest, *limits, *tree, own);
             tree->sound.set();
         }
@@ -181,7 +181,7 @@ void require_sound(const PackedForest& forest, TreeRange trees) {
 Tree unpack(const PackedForest& forest, std::size_t index) {
     require_sound(forest, {index, index + 1});
     const PackedTree& packed = forest.tree(index);
-    const Grove& grove = forest.grove_of(index);
+    const TreeGroup& group = forest.group_of(index);
     const std::size_t n = packed.nodes.size();
     Tree tree;
     tree.n_outputs = forest.n_columns;
@@ -208,7 +208,7 @@ Tree unpack(const PackedForest& forest, std::size_t index) {
         tree.n_rows[node.left] = static_cast<std::uint32_t>(std::clamp(rows, 1.0, std::max(1.0, tree.n_rows[i] - 1.0)));
         tree.n_rows[node.left + 1] = tree.n_rows[i] - tree.n_rows[node.left];
         if (!node.is_nominal()) {
-            tree.threshold[i] = grove.thresholds[feature][node.code - 1u];
+            tree.threshold[i] = group.thresholds[feature][node.code - 1u];
             continue;
         }
         tree.levels[i] = static_cast<std::int32_t>(tree.level_bits.size() / 4);
@@ -223,7 +223,7 @@ Tree unpack(const PackedForest& forest, std::size_t index) {
         const PackedNode& node = packed.nodes[i];
         double* const value = tree.value.data() + i * k;
         if (node.is_leaf()) {
-            std::copy_n(packed.answers.data() + node.left * k, k, value);
+            std::copy_n(packed.leaf_values.data() + node.left * k, k, value);
             continue;
         }
         const double share = node.share / kWhole;

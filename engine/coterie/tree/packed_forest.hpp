@@ -5,7 +5,7 @@
 //   code       of a value: 1 + the number of its feature's thresholds below it; of a level: 1 + its number;
 //              0 if it is missing
 //   rank       of a level in one tree, which orders the levels by the targets of its own rows; 0 is missing
-//   grove      trees that share thresholds: those of one fit. A warm start adds a grove
+//   group      trees that share thresholds: those of one fit. A warm start adds a group
 //
 // A row goes left where its code (its rank, if the split is nominal) is at most the node's.
 #pragma once
@@ -24,7 +24,7 @@
 namespace coterie {
 
 struct PackedNode {
-    std::uint32_t left = 0;   // the left child, the right one is next to it; at a leaf, the row of its answer
+    std::uint32_t left = 0;   // the left child, the right one is next to it; at a leaf, the row of its leaf value
     std::uint32_t what = 0;   // the feature, and three flags
     std::uint16_t code = 0;   // the last code that goes left
     std::uint16_t share = 0;  // of the training weight that goes left, in 65535ths
@@ -83,18 +83,19 @@ private:
 
 struct PackedTree {
     Array<PackedNode> nodes;     // root at 0
-    Array<double> answers;       // n_columns for each distinct answer
+    Array<double> leaf_values;   // n_columns for each distinct leaf value
     Array<std::uint16_t> ranks;  // of the levels of nominal features, one feature after the other
     double weight = 0.0;         // of the training rows
     std::uint32_t n_rows = 0;    // distinct training rows
     SoundMark sound = {};        // not set in trees from outside that nobody has looked at yet
 
     std::size_t bytes() const {
-        return nodes.size() * sizeof(PackedNode) + answers.size() * sizeof(double) + ranks.size() * sizeof(ranks[0]);
+        return nodes.size() * sizeof(PackedNode) + leaf_values.size() * sizeof(double) +
+               ranks.size() * sizeof(ranks[0]);
     }
 };
 
-struct Grove {
+struct TreeGroup {
     std::vector<Array<double>> thresholds;  // per feature; empty for nominal ones
     std::vector<std::shared_ptr<const PackedTree>> trees;
     SoundMark sound = {};  // of the thresholds
@@ -102,17 +103,17 @@ struct Grove {
 
 struct PackedForest {
     std::size_t n_features = 0;
-    std::uint32_t n_columns = 1;            // of an answer: outputs, or the classes of every output
+    std::uint32_t n_columns = 1;            // of a leaf value: outputs, or the classes of every output
     std::vector<std::int32_t> n_levels;     // per feature, 0 if it is numeric
     std::vector<std::uint32_t> first_rank;  // per feature, where its levels are in the ranks of a tree
-    std::vector<Grove> groves;
+    std::vector<TreeGroup> groups;
 
     PackedForest() = default;
     PackedForest(std::vector<std::int32_t> levels, std::uint32_t columns);
 
     std::size_t n_trees() const;
     const PackedTree& tree(std::size_t index) const;
-    const Grove& grove_of(std::size_t index) const;
+    const TreeGroup& group_of(std::size_t index) const;
     std::size_t bytes() const;
     std::size_t n_ranks() const;
 
@@ -122,7 +123,7 @@ struct PackedForest {
     }
 };
 
-/// Throws InvalidInput unless every node, answer, threshold and rank of the forest can be followed.
+/// Throws InvalidInput unless every node, leaf value, threshold and rank of the forest can be followed.
 void validate(const PackedForest& forest);
 
 /// What can be said of a forest without reading its nodes, thresholds and ranks: whether all arrays have the right
@@ -133,7 +134,7 @@ void validate_lengths(const PackedForest& forest);
 /// costs nothing the second time.
 void require_sound(const PackedForest& forest, TreeRange trees = {});
 
-/// A tree with an answer, a weight and a number of rows at every node; what was rounded in packing is close, not exact.
+/// A tree with a value, a weight and a number of rows at every node; what was rounded in packing is close, not exact.
 Tree unpack(const PackedForest& forest, std::size_t index);
 
 }  // namespace coterie

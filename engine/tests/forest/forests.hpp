@@ -66,8 +66,8 @@ struct Grown {
         memory->bags->draw(memory->first_tree + tree, counts);
         return counts;
     }
-    const double* answer(const PackedTree& tree, std::size_t leaf) const {
-        return tree.answers.data() + std::size_t{tree.nodes[leaf].left} * forest.n_columns;
+    const double* leaf_value(const PackedTree& tree, std::size_t leaf) const {
+        return tree.leaf_values.data() + std::size_t{tree.nodes[leaf].left} * forest.n_columns;
     }
     bool goes_left(const PackedTree& tree, const PackedNode& node, std::size_t place) const {
         std::uint32_t code = rows().code(place, node.feature());
@@ -83,7 +83,7 @@ inline Grown finished(ForestTraining& training, const Lesson& lesson) {
                 .out_of_bag = training.out_of_bag(),
                 .importances = training.importances(),
                 .out_importances = training.out_of_bag_importances()};
-    grown.forest.groves.push_back(training.finish());
+    grown.forest.groups.push_back(training.finish());
     grown.memory = training.memory();
     validate(grown.forest);
     return grown;
@@ -97,12 +97,12 @@ inline Grown grow(const Lesson& lesson, const ForestOptions& options, std::vecto
 
 inline void check_same_forest(const Grown& a, const Grown& b, Location where = Location::current()) {
     check_equal(a.forest.n_trees(), b.forest.n_trees(), where);
-    check(a.forest.groves[0].thresholds == b.forest.groves[0].thresholds, "thresholds are the same", where);
+    check(a.forest.groups[0].thresholds == b.forest.groups[0].thresholds, "thresholds are the same", where);
     for (std::size_t i = 0; i < a.forest.n_trees(); ++i) {
         const PackedTree& one = a.forest.tree(i);
         const PackedTree& other = b.forest.tree(i);
         check(one.nodes == other.nodes, "nodes are the same", where);
-        check(one.answers == other.answers, "answers are the same", where);
+        check(one.leaf_values == other.leaf_values, "leaf values are the same", where);
         check(one.ranks == other.ranks, "ranks are the same", where);
     }
     check(a.out_of_bag.sums() == b.out_of_bag.sums(), "sums out of bag are the same", where);

@@ -178,15 +178,15 @@ const Test missing_against_known("missing values are parted from all others wher
             const Grown grown = grow(lesson, options, {1});
             const PackedNode& root = grown.forest.tree(0).nodes[0];
             check(!root.missing_left(), "missing values go right");
-            for (Code code = 1; code <= grown.forest.groves[0].thresholds[0].size(); ++code)
+            for (Code code = 1; code <= grown.forest.groups[0].thresholds[0].size(); ++code)
                 check(root.goes_left(code), "all others go left");
-            check_equal(grown.forest.groves[0].thresholds[0].view().back(), std::numeric_limits<double>::infinity());
+            check_equal(grown.forest.groups[0].thresholds[0].view().back(), std::numeric_limits<double>::infinity());
         }
 });
 
 const Test inside_a_cell("values of one cell are parted although others are missing", [] {
     // A thousand values make cells of eight codes. Where the second feature is 1 only two of them are left, in one
-    // cell: 1 answers 0; 2 and missing answer 1. One split does that.
+    // cell: 1 predicts 0; 2 and missing predict 1. One split does that.
     Lesson lesson{.table = {.values = {{}, {}}, .n_levels = {0, 0}}, .target = {}};
     const auto add = [&](double value, double group, double target) {
         lesson.table.values[0].push_back(value);

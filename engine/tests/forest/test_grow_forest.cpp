@@ -1,4 +1,4 @@
-// A forest keeps its promises: about threads, rows out of bag, limits on trees, and the answers after finish.
+// A forest keeps its promises: about threads, rows out of bag, limits on trees, and the predictions after finish.
 #include <numeric>
 #include <set>
 
@@ -62,7 +62,7 @@ const Test continued("trees of a later fit are those that one fit would have gro
     for (std::size_t i = 0; i < 2; ++i) {
         check_equal(late.counts(i), all.counts(4 + i));
         check_equal(late.forest.tree(i).nodes.size(), all.forest.tree(4 + i).nodes.size());
-        check(late.forest.tree(i).answers == all.forest.tree(4 + i).answers, "answers are the same");
+        check(late.forest.tree(i).leaf_values == all.forest.tree(4 + i).leaf_values, "leaf values are the same");
     }
 });
 
@@ -82,7 +82,7 @@ Kept keep(const ForestTraining& training, std::size_t first) {
               .counts = std::vector<std::uint32_t>(rows.n_table_rows),
               .errors = training.out_of_bag().errors(),
               .totals = training.out_of_bag().totals()};
-    kept.forest.groves.push_back(training.grown_since(first));
+    kept.forest.groups.push_back(training.grown_since(first));
     validate(kept.forest);
     const auto from = static_cast<std::ptrdiff_t>(first * rows.n_features());
     kept.importances.assign(training.importances().begin() + from, training.importances().end());
@@ -105,7 +105,7 @@ const Test taken("a training that takes the trees of another ends with the bits 
         const Kept early = keep(ended, 0);
         ended.grow(1);
         Kept kept = keep(ended, 2);
-        kept.forest.groves.insert(kept.forest.groves.begin(), early.forest.groves[0]);
+        kept.forest.groups.insert(kept.forest.groups.begin(), early.forest.groups[0]);
         kept.importances.insert(kept.importances.begin(), early.importances.begin(), early.importances.end());
         kept.out_importances.insert(kept.out_importances.begin(), early.out_importances.begin(),
                                     early.out_importances.end());
@@ -151,8 +151,8 @@ const Test out_of_bag("sums, counts and errors out of bag are what walking the f
             for (std::size_t place = 0; place < n; ++place) {
                 if (drawn[place] > 0) continue;
                 ++counts[place];
-                const double* const answer = grown.answer(grown.forest.tree(index), leaves[place]);
-                for (std::size_t column = 0; column < k; ++column) sums[place * k + column] += answer[column];
+                const double* const leaf_value = grown.leaf_value(grown.forest.tree(index), leaves[place]);
+                for (std::size_t column = 0; column < k; ++column) sums[place * k + column] += leaf_value[column];
             }
         }
         check(grown.out_of_bag.sums() == sums, "sums are those of the leaves");
@@ -172,7 +172,7 @@ const Test out_of_bag("sums, counts and errors out of bag are what walking the f
     }
 });
 
-const Test answers("a leaf answers the mean of its rows in the bag, by their weight", [] {
+const Test leaf_values("a leaf predicts the mean of its rows in the bag, by their weight", [] {
     for (const std::int32_t n_classes : {0, 2, 3})
         for (const bool weighted : {false, true}) {
             Lesson lesson = random_lesson(80, 200, 5, n_classes);
@@ -196,8 +196,9 @@ const Test answers("a leaf answers the mean of its rows in the bag, by their wei
                             mean[0] += weight * target;
                         all += weight;
                     }
-                    const double* const answer = grown.forest.tree(index).answers.data() + node.left * mean.size();
-                    for (std::size_t k = 0; k < mean.size(); ++k) check_near(answer[k], mean[k] / all, 1e-12);
+                    const double* const leaf_value =
+                        grown.forest.tree(index).leaf_values.data() + node.left * mean.size();
+                    for (std::size_t k = 0; k < mean.size(); ++k) check_near(leaf_value[k], mean[k] / all, 1e-12);
                 });
             }
         }
@@ -209,16 +210,16 @@ const Test finished("after finish the table's values lead to the leaves of the r
         const std::size_t k = grown.forest.n_columns;
         const std::size_t n = lesson.table.n_rows();
         std::vector<double> sums(n * k, 0.0);
-        add_answers(grown.forest, lesson.table.view(), sums, 1);
+        add_predictions(grown.forest, lesson.table.view(), sums, 1);
         std::vector<double> expected(n * k, 0.0);
         for (std::size_t index = 0; index < grown.forest.n_trees(); ++index) {
             const std::vector<std::uint32_t> leaves = leaves_of_rows(*grown.memory, grown.forest, index, 2);
             for (std::size_t place = 0; place < n; ++place) {
-                const double* const answer = grown.answer(grown.forest.tree(index), leaves[place]);
-                for (std::size_t c = 0; c < k; ++c) expected[grown.rows().order[place] * k + c] += answer[c];
+                const double* const leaf_value = grown.leaf_value(grown.forest.tree(index), leaves[place]);
+                for (std::size_t c = 0; c < k; ++c) expected[grown.rows().order[place] * k + c] += leaf_value[c];
             }
         }
-        check(sums == expected, "answers are those of the leaves");
+        check(sums == expected, "predictions are those of the leaves");
         validate(*grown.memory);
     }
 });
@@ -229,7 +230,7 @@ const Test nothing_out("a bag of all rows has none out, and no errors", [] {
     for (const double error : grown.out_of_bag.errors()) check(std::isnan(error), "there is no error yet");
 });
 
-const Test huge_price("where every split costs more than it brings, the root is left, with the answer of its bag", [] {
+const Test huge_price("where every split costs more than it brings, the root is left, with the value of its bag", [] {
     for (const std::int32_t n_classes : {0, 2, 3}) {
         ForestOptions options;
         options.tree.tree.criterion = n_classes > 0 ? Criterion::gini : Criterion::squared_error;
@@ -243,7 +244,7 @@ const Test huge_price("where every split costs more than it brings, the root is 
                 const double target = grown.rows().targets.value[place];
                 sum += counts[place] * (n_classes > 0 ? target == 0.0 : target);
             }
-            check_near(grown.forest.tree(index).answers[0], sum / 120, 1e-8);
+            check_near(grown.forest.tree(index).leaf_values[0], sum / 120, 1e-8);
         }
         for (const double importance : grown.importances) check_equal(importance, 0.0);
     }
@@ -258,23 +259,23 @@ const Test price("a weak split goes and its rows move up; one that pays for the 
     //                  7: leaf   8: leaf
     const auto split = [](std::uint32_t left) { return PackedNode{.left = left, .what = 0, .code = 1}; };
     const PackedNode leaf{.left = 0, .what = PackedNode::kLeafFlag};
-    Sapling sapling{.nodes = {split(1), split(3), split(5), leaf, leaf, leaf, split(7), leaf, leaf},
-                    .value = {0, 1, 2, 3, 4, 5, 6, 7, 8},
-                    .weight = {8, 4, 4, 2, 2, 1, 3, 2, 1},
-                    .gain = {0.5, 0.01, 0.05, 0, 0, 0, 0.4, 0, 0},
-                    .ranks = {},
-                    .out_leaf = {3, 8, 4, 5, 7}};
-    prune_by_cost(sapling, 0.1, 1);
-    check_equal(sapling.nodes.size(), 7u);
+    GrownTree grown_tree{.nodes = {split(1), split(3), split(5), leaf, leaf, leaf, split(7), leaf, leaf},
+                         .value = {0, 1, 2, 3, 4, 5, 6, 7, 8},
+                         .weight = {8, 4, 4, 2, 2, 1, 3, 2, 1},
+                         .gain = {0.5, 0.01, 0.05, 0, 0, 0, 0.4, 0, 0},
+                         .ranks = {},
+                         .out_leaf = {3, 8, 4, 5, 7}};
+    prune_by_cost(grown_tree, 0.1, 1);
+    check_equal(grown_tree.nodes.size(), 7u);
     std::vector<double> reached;
-    for (const NodeIndex node : sapling.out_leaf) {
-        check(sapling.nodes[node].is_leaf(), "rows out of the bag are in leaves");
-        reached.push_back(sapling.value[node]);
+    for (const NodeIndex node : grown_tree.out_leaf) {
+        check(grown_tree.nodes[node].is_leaf(), "rows out of the bag are in leaves");
+        reached.push_back(grown_tree.value[node]);
     }
     check_equal(reached, std::vector<double>{1, 8, 1, 5, 7});
-    prune_by_cost(sapling, 0.48, 1);  // 0.4 and 0.05 do not pay for two leaves
-    check_equal(sapling.value, std::vector<double>{0, 1, 2});
-    check_equal(sapling.out_leaf, std::vector<NodeIndex>{1, 2, 1, 2, 2});
+    prune_by_cost(grown_tree, 0.48, 1);  // 0.4 and 0.05 do not pay for two leaves
+    check_equal(grown_tree.value, std::vector<double>{0, 1, 2});
+    check_equal(grown_tree.out_leaf, std::vector<NodeIndex>{1, 2, 1, 2, 2});
 });
 
 const Test interactions("every path stays inside one of the sets", [] {
@@ -456,7 +457,7 @@ const Test balanced("classes weigh the same in a balanced bag", [] {
         options.tree.balance_bag = !draws;
         options.tree.tree.max_depth = 0;
         const Grown grown = grow(lesson, options);
-        for (std::size_t index = 0; index < 5; ++index) check_near(grown.forest.tree(index).answers[0], 0.5, 1e-12);
+        for (std::size_t index = 0; index < 5; ++index) check_near(grown.forest.tree(index).leaf_values[0], 0.5, 1e-12);
     }
 });
 

@@ -46,10 +46,10 @@ const Test repeated("a weight is so many equal rows, in nodes of any size", [] {
         }
         const Grown one = grow(weighted, random_splits(2));
         const Grown other = grow(longer, random_splits(2));
-        check(one.forest.groves[0].thresholds == other.forest.groves[0].thresholds, "thresholds are the same");
+        check(one.forest.groups[0].thresholds == other.forest.groups[0].thresholds, "thresholds are the same");
         for (std::size_t tree = 0; tree < one.forest.n_trees(); ++tree) {
             check(one.forest.tree(tree).nodes == other.forest.tree(tree).nodes, "nodes are the same");
-            check(one.forest.tree(tree).answers == other.forest.tree(tree).answers, "answers are the same");
+            check(one.forest.tree(tree).leaf_values == other.forest.tree(tree).leaf_values, "leaf values are the same");
         }
     }
 });
@@ -77,7 +77,7 @@ const Test packed("trees that are packed while they grow are those that are pack
                         continue;
                     }
                     check(b.nodes[i].is_leaf(), "leaves are the same");
-                    for (std::size_t k = 0; k < 2; ++k) check_equal(one.answer(a, i)[k], other.answer(b, i)[k]);
+                    for (std::size_t k = 0; k < 2; ++k) check_equal(one.leaf_value(a, i)[k], other.leaf_value(b, i)[k]);
                 }
             }
             for (std::size_t i = 0; i < one.importances.size(); ++i)
@@ -96,7 +96,7 @@ const Test even("thresholds of the root lie evenly between the least and the gre
         std::vector<std::size_t> count(10, 0);
         for (std::size_t index = 0; index < kTrees; ++index) {
             const PackedNode& root = grown.forest.tree(index).nodes[0];
-            const double threshold = grown.forest.groves[0].thresholds[0][root.code - 1u];
+            const double threshold = grown.forest.groups[0].thresholds[0][root.code - 1u];
             ++count[static_cast<std::size_t>(10.0 * threshold / (n_values > 0 ? n_values : 1.0))];
         }
         for (const std::size_t n : count)
@@ -126,7 +126,7 @@ const Test even_below("and so do those of a child that has lost its share of the
         const PackedNode& left = tree.nodes[tree.nodes[0].left];
         if (left.is_leaf()) continue;
         check_equal(left.feature(), 1u);
-        ++count[static_cast<std::size_t>(grown.forest.groves[0].thresholds[1][left.code - 1u] / 50.0)];
+        ++count[static_cast<std::size_t>(grown.forest.groups[0].thresholds[1][left.code - 1u] / 50.0)];
         ++all;
     }
     check(all > kTrees / 3.0, "half of the trees ask for the first feature first");
@@ -141,12 +141,12 @@ const Test kept_codes("in a forest of many nodes trees keep their codes, and val
                                   for (std::size_t row = 0; row < 600; row += 9) lesson.table.values[1][row] = kMissing;
                               const Grown few = grow(lesson, random_splits(2), {1});
                               const Grown many = grow(lesson, random_splits(2), {60});
-                              check(many.forest.groves[0].thresholds[0].size() == 11, "every code has a threshold");
-                              check(few.forest.groves[0].thresholds[0].size() <= 11,
+                              check(many.forest.groups[0].thresholds[0].size() == 11, "every code has a threshold");
+                              check(few.forest.groups[0].thresholds[0].size() <= 11,
                                     "or those that trees compare with");
                               const std::size_t n = lesson.table.n_rows();
                               std::vector<double> sums(n * 2, 0.0);
-                              add_answers(many.forest, lesson.table.view(), sums, 1);
+                              add_predictions(many.forest, lesson.table.view(), sums, 1);
                               std::vector<double> expected(n * 2, 0.0);
                               for (std::size_t index = 0; index < many.forest.n_trees(); ++index) {
                                   const std::vector<std::uint32_t> leaves =
@@ -154,9 +154,9 @@ const Test kept_codes("in a forest of many nodes trees keep their codes, and val
                                   for (std::size_t place = 0; place < n; ++place)
                                       for (std::size_t c = 0; c < 2; ++c)
                                           expected[many.rows().order[place] * 2 + c] +=
-                                              many.answer(many.forest.tree(index), leaves[place])[c];
+                                              many.leaf_value(many.forest.tree(index), leaves[place])[c];
                               }
-                              check(sums == expected, "answers are those of the leaves");
+                              check(sums == expected, "predictions are those of the leaves");
                           }
                       });
 

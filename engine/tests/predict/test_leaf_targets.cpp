@@ -78,9 +78,9 @@ struct RandomForest {
     }
 
     Leaves by_row() const {
-        Leaves turned(leaves.size());
-        for (std::size_t i = 0; i < leaves.size(); ++i) turned[i % n_rows * n_trees + i / n_rows] = leaves[i];
-        return turned;
+        Leaves transposed(leaves.size());
+        for (std::size_t i = 0; i < leaves.size(); ++i) transposed[i % n_rows * n_trees + i / n_rows] = leaves[i];
+        return transposed;
     }
 
     /// The definition, in floats.

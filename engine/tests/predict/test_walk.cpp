@@ -129,12 +129,12 @@ const Test wide_twins("tables of many features are answered as by the slow walk,
             for (const Tree& tree : trees)
                 expected[row] += tree.value[reference::slow_leaf(tree, &rows.values[row * width])];
         const std::vector<float> floats(rows.values.begin(), rows.values.end());
-        std::vector<double> turned(rows.values.size());
+        std::vector<double> transposed(rows.values.size());
         for (std::size_t row = 0; row < n_rows; ++row)
             for (std::size_t feature = 0; feature < width; ++feature)
-                turned[feature * n_rows + row] = rows.values[row * width + feature];
+                transposed[feature * n_rows + row] = rows.values[row * width + feature];
         for (const TableView& table :
-             {rows.view(), view_of(floats, n_rows, width, true), view_of(turned, n_rows, width, false)}) {
+             {rows.view(), view_of(floats, n_rows, width, true), view_of(transposed, n_rows, width, false)}) {
             std::vector<double> scores(n_rows);
             add_scores(forest, table, scores, 2);
             check(scores == expected, "every score equals the slow walk's");

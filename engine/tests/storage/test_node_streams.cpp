@@ -11,11 +11,11 @@ constexpr std::uint32_t kLeafNode = PackedNode::kLeafFlag;
 
 PackedForest forest_of(std::vector<std::vector<PackedNode>> trees) {
     PackedForest forest({0, 4}, 1);
-    Grove& grove = forest.groves.emplace_back();
-    grove.thresholds = {{1.5, 2.5}, {}};
+    TreeGroup& group = forest.groups.emplace_back();
+    group.thresholds = {{1.5, 2.5}, {}};
     for (auto& nodes : trees)
-        grove.trees.push_back(std::make_shared<PackedTree>(
-            PackedTree{.nodes = std::move(nodes), .answers = {1, 2}, .ranks = {0, 1, 2, 3, 4}}));
+        group.trees.push_back(std::make_shared<PackedTree>(
+            PackedTree{.nodes = std::move(nodes), .leaf_values = {1, 2}, .ranks = {0, 1, 2, 3, 4}}));
     return forest;
 }
 
@@ -78,10 +78,10 @@ const Test damage("streams that do not fit the trees are refused", [] {
 
 const Test looked_at_later("a tree that nobody looked at is looked at when it is used first", [] {
     PackedForest forest = forest_of(two_trees());
-    auto tree = std::make_shared<PackedTree>(*forest.groves[0].trees[0]);
+    auto tree = std::make_shared<PackedTree>(*forest.groups[0].trees[0]);
     tree->nodes.own()[1].left = 77;
     tree->sound = SoundMark(false);
-    forest.groves[0].trees[0] = tree;
+    forest.groups[0].trees[0] = tree;
     validate_lengths(forest);
     require_sound(forest, {1, 2});
     check_throws<InvalidInput>([&] { require_sound(forest); }, "Node 1 of tree 0 has children");

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kRight = PackedNode::kMissingRight;
 constexpr std::uint32_t kLeafNode = PackedNode::kLeafFlag;
 
-/// A forest of one tree over a number x0 and a nominal x1 of four levels, with two columns of answers.
+/// A forest of one tree over a number x0 and a nominal x1 of four levels, with two columns of leaf_values.
 ///   x0 <= 1.5 (missing left, three quarters of the weight)
 ///     x1 of rank <= 2, that is level 3 or 1 (missing right, half of the weight)
 ///       leaf (1, 10)
@@ -23,7 +23,7 @@ struct ByHand {
                               {.left = 0, .what = kLeafNode},
                               {.left = 0, .what = kLeafNode},
                               {.left = 1, .what = kLeafNode}},
-                    .answers = {1, 10, 2, 20},
+                    .leaf_values = {1, 10, 2, 20},
                     .ranks = {0, 3, 2, 4, 1},
                     .weight = 16.0,
                     .n_rows = 12};
@@ -31,7 +31,7 @@ struct ByHand {
 
     PackedForest forest() const {
         PackedForest made(n_levels, 2);
-        made.groves.push_back({.thresholds = thresholds, .trees = {std::make_shared<PackedTree>(tree)}});
+        made.groups.push_back({.thresholds = thresholds, .trees = {std::make_shared<PackedTree>(tree)}});
         return made;
     }
 };
@@ -51,7 +51,7 @@ const Test sound("a sound forest is accepted, and knows its size", [] {
     check_equal(forest.first_rank, std::vector<std::uint32_t>{0, 0});
     check_equal(forest.bytes(), 5 * 12 + 4 * 8 + 5 * 2 + 2 * 8u);
     check_throws<InvalidInput>([&] { forest.tree(1); }, "no tree of this number");
-    check_throws<InvalidInput>([&] { forest.grove_of(1); }, "no tree of this number");
+    check_throws<InvalidInput>([&] { forest.group_of(1); }, "no tree of this number");
 });
 
 const Test leaves("leaves that ask for a feature, and nodes with two parents or none, are refused", [] {
@@ -72,12 +72,12 @@ const Test children("children that come before their parent, or after the last n
     check_refused([](ByHand& parts) { parts.tree.nodes.own().clear(); }, "at least one node");
 });
 
-const Test answers("a leaf without its answer, and part of an answer, are refused", [] {
+const Test answers("a leaf without its value, and part of a leaf value, are refused", [] {
     check_refused([](ByHand& parts) { parts.tree.nodes.own()[4].left = 2; },
-                  "Node 4 of tree 0 names an answer that the tree does not have");
+                  "Node 4 of tree 0 names a leaf value that the tree does not have");
     check_refused([](ByHand& parts) { parts.tree.nodes.own()[3].left = 0xffffffffu; },
-                  "Node 3 of tree 0 names an answer");
-    check_refused([](ByHand& parts) { parts.tree.answers.own().pop_back(); }, "part of an answer");
+                  "Node 3 of tree 0 names a leaf value");
+    check_refused([](ByHand& parts) { parts.tree.leaf_values.own().pop_back(); }, "part of a leaf value");
 });
 
 const Test features("a split on a feature that is not there, or is of the other kind, is refused", [] {

@@ -291,7 +291,7 @@ class BaseForest(MultiOutputMixin, Estimator):
         if n_trees is not None:
             forest = forest.first(check_first("n_trees", n_trees, len(forest)))
         sums = np.zeros(encoded.n_rows * forest.n_columns)
-        forest.add_answers(encoded.values, encoded.n_levels, sums, self._n_threads())
+        forest.add_predictions(encoded.values, encoded.n_levels, sums, self._n_threads())
         return sums.reshape(encoded.n_rows, -1) / len(forest) * self._unit
 
     def _tree_predictions(self, X: Any) -> Iterator[tuple[slice, FloatArray]]:
@@ -305,7 +305,7 @@ class BaseForest(MultiOutputMixin, Estimator):
             values = encoded.values
             some = [own[rows] for own in values] if isinstance(values, list) else values[rows]
             predictions = np.empty(n_rows * n_trees * n_columns)
-            self.forest_.list_answers(some, encoded.n_levels, predictions, self._n_threads())
+            self.forest_.list_predictions(some, encoded.n_levels, predictions, self._n_threads())
             yield rows, predictions.reshape(n_rows, n_trees, n_columns) * self._unit
 
     def _leaves_of(self, X: Any) -> NDArray[np.uint32]:

@@ -1,4 +1,4 @@
-// forest/turned_rows.hpp: the rows of a subtree, column by column, and what they pay, bit by bit
+// forest/transposed_rows.hpp: the rows of a subtree, column by column, and what they statistic, bit by bit
 // (kernels/row_sets.hpp).
 #pragma once
 
@@ -51,33 +51,34 @@ private:
 };
 
 /// Columns of the codes of some rows; keeps its memory for the next ones.
-class TurnedRows {
+class TransposedRows {
 public:
-    explicit TurnedRows(std::size_t n_features) : columns_(n_features) {}
+    explicit TransposedRows(std::size_t n_features) : columns_(n_features) {}
 
     TransposedCodes codes() const { return {columns_.data(), n_words_}; }
 
     void turn(const Code* codes, std::size_t stride, std::span<const RowIndex> rows) {
         n_words_ = words_of(rows.size());
-        // An odd number of words: columns whose lines compete for the same places of a cache would be turned slowly.
+        // An odd number of words: columns whose lines compete for the same places of a cache would be transposed
+        // slowly.
         const std::size_t column_stride = (n_words_ | 1) * kSetRows;
         const std::size_t room = (columns_.size() + 7) / 8 * 8 * column_stride;
-        if (turned_.size() < room) turned_.resize(room);
+        if (transposed_.size() < room) transposed_.resize(room);
         for (std::size_t feature = 0; feature < columns_.size(); ++feature)
-            columns_[feature] = turned_.data() + feature * column_stride;
-        kernels().row_set.transpose_codes(codes, stride, rows.data(), rows.size(), columns_.size(), turned_.data(),
+            columns_[feature] = transposed_.data() + feature * column_stride;
+        kernels().row_set.transpose_codes(codes, stride, rows.data(), rows.size(), columns_.size(), transposed_.data(),
                                           column_stride);
     }
 
     /// Levels of a nominal feature become ranks.
     void rank(FeatureIndex feature, const std::uint16_t* ranks, std::size_t n) {
-        Code* const own = turned_.data() + (columns_[feature] - turned_.data());
+        Code* const own = transposed_.data() + (columns_[feature] - transposed_.data());
         for (std::size_t i = 0; i < n; ++i) own[i] = ranks[own[i]];
     }
 
 private:
     std::size_t n_words_ = 0;
-    Buffer<Code> turned_;
+    Buffer<Code> transposed_;
     std::vector<const Code*> columns_;
 };
 
