@@ -28,7 +28,8 @@ void bind_binning(nb::module_& m) {
                 return std::make_shared<BinMapper>(BinMapper::from_cuts(cuts, look(n_levels)));
             },
             nb::arg("cuts"), nb::arg("n_levels"),
-            "Bins by cuts that were chosen elsewhere: ascending numbers for each feature, none for a nominal one, which "
+            "Bins by cuts that were chosen elsewhere: ascending numbers for each feature, none for a nominal one, "
+            "which "
             "has so many levels.")
         .def_static(
             "sample",
@@ -36,10 +37,12 @@ void bind_binning(nb::module_& m) {
                std::uint64_t seed) {
                 require(look(weight).empty() || look(weight).size() == n_rows,
                         "The weights differ in length from the table.");
-                return give(sample_rows({.n_rows = n_rows, .first_row = first_row, .n_total = n_total}, look(weight), seed));
+                return give(
+                    sample_rows({.n_rows = n_rows, .first_row = first_row, .n_total = n_total}, look(weight), seed));
             },
             nb::arg("n_rows"), nb::arg("first_row"), nb::arg("n_total"), nb::arg("weight"), nb::arg("seed"),
-            "The rows of a slice that decide the cuts of a table of n_total rows, of which the slice begins at first_row. "
+            "The rows of a slice that decide the cuts of a table of n_total rows, of which the slice begins at "
+            "first_row. "
             "The samples of all slices together, in their order, give `fit` the cuts of the whole table.")
         .def(
             "n_bins",

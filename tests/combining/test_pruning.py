@@ -34,6 +34,7 @@ from coterie.combining.pruning import (
     residual_products,
 )
 from coterie.errors import CoterieError, InvalidParameter, InvalidType
+from tests.helpers.errors import raised
 from tests.naive.pruning import naive_margin_distance, naive_reduced_error, squared_error
 
 RNG = np.random.default_rng(2)
@@ -131,7 +132,7 @@ def test_margins_order_members_of_classes_only() -> None:
     expected = naive_margin_distance(answers.argmax(axis=2) == codes, np.ones(100), np.ones(15))
     assert small.pruning_path_.members.tolist() == expected
     assert len(small.forest_) == 6
-    with pytest.raises(InvalidParameter, match="'reduced_error' here"):
+    with raised(InvalidParameter, parameter="order", received="margin_distance", allowed="'reduced_error'"):
         prune(RandomForestRegressor(3).fit(X, NUMBERS), X, NUMBERS, to=2, order="margin_distance")
 
 
