@@ -251,6 +251,13 @@ def test_the_table_of_votes_says_what_the_members_say() -> None:
                 np.testing.assert_allclose(model.decision_function(table), said, rtol=1e-12, atol=1e-12)
 
 
+def test_a_stump_names_five_categories_and_leaves_out_the_others() -> None:
+    towns = np.array([f"t{number}" for number in range(8)])
+    model = AdaBoostClassifier(n_estimators=1).fit({"town": towns}, np.where(towns == "t7", "warm", "cold"))
+
+    assert repr(model.estimators_[0]) == "Stump(town in {t0, t1, t2, t3, t4, ...}: cold, else warm)"
+
+
 def test_stumps_explain_themselves() -> None:
     frame = {"town": ["Oslo", "Rome", "Cork", "Oslo"], "size": [1.0, 2.0, 3.0, 4.0]}
     model = AdaBoostClassifier(n_estimators=1).fit(frame, ["cold", "warm", "warm", "cold"])

@@ -24,6 +24,9 @@ def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
     assert "tree is" in lines[-1]
     assert re.search(r"  dummy, \d+\.\d s, neg_mean_squared_error -", result.stderr)
     assert "s left" in result.stderr
+    without = coterie("compare", data, "-t", "rent", *FEW)
+    n_columns = [re.search(r" rows, (\d+) columns", shown.stderr) for shown in (result, without)]
+    assert [None if found is None else int(found[1]) for found in n_columns] == [5, 6]
 
 
 def test_a_comparison_as_json(data: Path) -> None:

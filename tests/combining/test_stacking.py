@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, TimeSeriesSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -389,3 +389,22 @@ def test_votes_are_not_known_for_rows_that_were_never_held_out() -> None:
 
     assert np.isnan(model.oof_predictions_["bayes"][:30]).all()
     assert set(model.oof_predictions_["bayes"][30:]) <= {0.0, 1.0, 2.0}
+
+
+def test_members_are_scored_on_rows_that_were_held_out() -> None:
+    rows = np.arange(60)
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(60, 3)), rng.normal(size=60)
+    y = 2 * X[:, 0] + noise
+    stack = StackingRegressor([("line", LinearRegression())], cv=[(rows[:30], rows[30:])])
+    with pytest.warns(UserWarning, match="30 of 60 rows are never held out"):
+        stack.fit(X, y)
+
+    expected = LinearRegression().fit(X[:30], y[:30]).score(X[30:], y[30:])
+    assert stack.member_scores_.line == pytest.approx(expected)
+
+
+def test_the_final_estimator_limits_the_tables_only_if_it_sees_them() -> None:
+    stack = StackingClassifier([("tree", DecisionTreeClassifier())], LogisticRegression())
+    assert stack.__sklearn_tags__().input_tags.allow_nan
+    assert not stack.set_params(passthrough=True).__sklearn_tags__().input_tags.allow_nan

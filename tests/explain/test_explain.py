@@ -234,6 +234,12 @@ def test_the_unit_is_that_of_the_explained_predictions(model: Any, table: Any, u
     assert explained.to_text().startswith(unit)
 
 
+def test_two_classes_are_explained_by_the_second() -> None:
+    X, y = TWO
+    explained = GradientBoostingClassifier(n_estimators=3).fit(X, y).explain(X[:1])
+    assert list(explained.outputs) == [np.unique(y)[1]]
+
+
 def test_importance_is_the_mean_absolute_value() -> None:
     X, y = CLASSES
     explained = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y).explain(X)

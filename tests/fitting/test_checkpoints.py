@@ -61,6 +61,18 @@ FITS: dict[str, tuple[type[Any], dict[str, Any], str, dict[str, Any]]] = {
         "numbers",
         {},
     ),
+    "boosting of classes, grown again on all rows": (
+        coterie.GradientBoostingClassifier,
+        {
+            "n_estimators": 12,
+            "early_stopping": True,
+            "refit": True,
+            "n_iter_no_change": 2,
+            "max_leaf_nodes": 4,
+        },
+        "classes",
+        {},
+    ),
     "boosting by the recipe": (
         coterie.GradientBoostingClassifier,
         {"class_weight": "balanced", "n_iter_no_change": 2, "learning_rate": 0.6},
@@ -192,7 +204,10 @@ def test_killed_twice_it_ends_with_the_same_bits(fit: str, tmp_path: Path) -> No
     assert bits(fitted(fit, resume=True, checkpoint=tmp_path)) == bits(fitted(fit))
 
 
-@pytest.mark.parametrize("fit", ["boosting by the recipe, grown again on all rows", "forest", "stumps"])
+AGAIN = [fit for fit in FITS if "grown again" in fit]
+
+
+@pytest.mark.parametrize("fit", [*AGAIN, "forest", "stumps"])
 def test_a_fit_that_is_done_is_not_done_again(fit: str, tmp_path: Path) -> None:
     whole = bits(fitted(fit, checkpoint=tmp_path))
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
