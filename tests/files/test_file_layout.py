@@ -1,6 +1,7 @@
 """The bytes of a file: safetensors reads them, the same model has the same ones, and each of them has a guard."""
 
 import io
+import json
 import pickle
 import random
 import subprocess
@@ -180,6 +181,19 @@ def test_numbers_as_classes_are_in_the_summary() -> None:
     summary = coterie.inspect_file(io.BytesIO(stored(model)))
     assert summary.classes == [3, 5]
     assert "trees: 2" in str(summary)
+
+
+def test_the_summary_knows_the_largest_tensors() -> None:
+    model = coterie.RandomForestRegressor(n_estimators=2, random_state=0).fit(
+        [[float(i)] for i in range(40)], range(40)
+    )
+    data = stored(model)
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    sizes = {name: np.ptp(entry["data_offsets"]) for name, entry in header.items() if name != "__metadata__"}
+
+    largest = coterie.inspect_file(io.BytesIO(data)).largest
+    assert dict(largest) == {name: sizes[name] for name, _ in largest}
+    assert max(sizes.values()) == largest[0][1] > 0
 
 
 def random_bytes(n: int) -> list[bytes]:

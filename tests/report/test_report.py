@@ -275,3 +275,11 @@ def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.M
 
     assert path.read_text() == "older"
     assert [file.name for file in tmp_path.iterdir()] == ["report.txt"]
+
+
+def test_parameters_of_members_are_not_those_of_the_ensemble() -> None:
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    voting = coterie.VotingClassifier(
+        [("tree", coterie.DecisionTreeClassifier(max_depth=2))], voting="soft"
+    ).fit(X, y)
+    assert "tree__max_depth" not in voting.report(X, y).text()
