@@ -69,3 +69,9 @@ def test_trees_are_taken_as_from_a_list() -> None:
     trees = RandomForestRegressor(5, random_state=0).fit(X, Y).estimators_
     assert [tree.tree_ for tree in trees[1:5:2]] == [trees[1].tree_, trees[3].tree_]
     assert trees[5:] == []
+
+
+def test_whether_an_error_has_settled_does_not_depend_on_its_unit() -> None:
+    trees = np.arange(1, 401)
+    for unit in (1e-3, 1.0, 1e3):
+        assert [has_settled(unit * (1 + 1 / trees[:k])) for k in (200, 400)] == [False, True]

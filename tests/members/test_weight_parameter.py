@@ -23,6 +23,7 @@ CASES = [
     (make_pipeline(StandardScaler(), LogisticRegression()), *["logisticregression__sample_weight"] * 2),
     (make_pipeline(StandardScaler(), KNeighborsClassifier()), None, None),
     (make_pipeline(StandardScaler(), "passthrough"), None, None),
+    (make_pipeline(StandardScaler(), None), None, None),
 ]
 
 

@@ -283,3 +283,17 @@ def test_parameters_of_members_are_not_those_of_the_ensemble() -> None:
         [("tree", coterie.DecisionTreeClassifier(max_depth=2))], voting="soft"
     ).fit(X, y)
     assert "tree__max_depth" not in voting.report(X, y).text()
+
+
+def test_thresholds_are_of_the_second_class() -> None:
+    X, y = np.arange(40.0)[:, None], np.repeat(["no", "yes"], [30, 10])
+    text = " ".join(coterie.DecisionTreeClassifier().fit(X, y).report(X, y).text().split())
+    assert "best F1 score (1) is at a threshold of" in text
+    assert "25 % of rows are “yes”" in text
+
+
+def test_the_summary_of_three_classes_has_three_scores() -> None:
+    X, y = np.arange(60.0)[:, None], np.repeat([0, 1, 2], 20)
+    text = coterie.DecisionTreeClassifier().fit(X, y).report(X, y).text()
+    scores = re.findall(r"^  (accuracy|balanced accuracy|log loss) +[01]  \(", text, re.MULTILINE)
+    assert scores == ["accuracy", "balanced accuracy", "log loss"]

@@ -155,6 +155,7 @@ def test_labels_of_any_type_come_back():
         model = DecisionTreeClassifier().fit(XOR, y)
         assert_array_equal(model.predict(XOR), y)
         assert model.n_classes_ == 2
+        assert isinstance(model.n_classes_, int)
 
 
 def test_several_outputs_of_labels():

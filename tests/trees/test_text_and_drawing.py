@@ -184,3 +184,12 @@ def test_the_way_of_a_row_is_drawn_with_thick_lines() -> None:
     assert 'stroke-width="3"' not in str(tree.to_svg())
     with raised(InvalidInput, parameter="row", received=2, allowed="a table of one row"):
         tree.to_svg(row=X[:2])
+
+
+def test_a_cut_branch_counts_all_its_leaves():
+    tree = DecisionTreeClassifier().fit(np.arange(8.0)[:, None], [0, 1, 0, 1, 1, 1, 1, 1])
+    assert tree.to_text(max_depth=1) == dedent("""\
+        x0 <= 2.5
+          ... 3 leaves (3 rows)
+          leaf class 1 100% (5 rows)
+        """)

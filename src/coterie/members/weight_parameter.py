@@ -19,7 +19,7 @@ def weight_parameter(estimator: Any, *, pass_on: bool = False) -> str | None:
     """
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
-        inner = None if last is None or isinstance(last, str) else weight_parameter(last, pass_on=pass_on)
+        inner = weight_parameter(last, pass_on=pass_on)
         return None if inner is None else f"{name}__{inner}"
     takes = has_fit_parameter(estimator, "sample_weight") or (pass_on and _passes_on(estimator))
     return "sample_weight" if takes else None
