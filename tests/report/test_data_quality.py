@@ -70,6 +70,14 @@ def test_leakage_is_a_warning_and_duplicates_are_counted() -> None:
     assert "duplicate rows        5 " in text
 
 
+@pytest.mark.parametrize(("n_columns", "ending"), [(5, "“x4”:"), (6, "“x4” and others:")])
+def test_five_leaking_columns_are_named(n_columns: int, ending: str) -> None:
+    y = np.arange(60) % 2
+    X = {f"x{number}": y + 0.0 for number in range(n_columns)}
+    text = report.build(coterie.DecisionTreeClassifier().fit(X, y), X, y).text()
+    assert f"Possible target leakage in “x0”, “x1”, “x2”, “x3”, {ending}" in " ".join(text.split())
+
+
 def test_changes_since_fit_are_remarked() -> None:
     X, y = made()
     model = coterie.RandomForestClassifier(5, random_state=0).fit(
