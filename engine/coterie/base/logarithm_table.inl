@@ -1,6 +1,7 @@
-// base/logarithm_table.inl: {c, upper part of -log(c), the rest of it} for 64 parts of [0.6875, 1.375), which are equal within
-// a binade. c is near 1 / z for the z of the part and has 9 bits behind the point; it is 1 in both parts that meet at 1.
-// Upper parts are multiples of 2^-43, so that their sum with a multiple of the upper part of log(2) is exact.
+// base/logarithm_table.inl: {c, upper part of -log(c), the rest of it} for 64 parts of [0.6875, 1.375), which are equal
+// within a binade. c is near 1 / z for the z of the part and has 9 bits behind the point; it is 1 in both parts that
+// meet at 1. Upper parts are multiples of 2^-43, so that their sum with a multiple of the upper part of log(2) is
+// exact.
 // clang-format off
 {0x1.728p0, -0x1.7a8c586cdf8p-2, 0x1.5df052bb60301p-45},
 {0x1.6ep0, -0x1.6e08eaa2bap-2, -0x1.e38c139318d71p-46},

@@ -91,8 +91,7 @@ void fit_together(const TableView& table, const CutSample& sample, int max_bins,
         }
         std::vector<double> values;
         for (const RowIndex row : sample.rows) values.push_back(table.columns[feature].value(row));
-        features[feature] =
-            numeric_bins(gathered(values, communicator), weight, table.columns[feature].type, max_bins);
+        features[feature] = numeric_bins(gathered(values, communicator), weight, table.columns[feature].type, max_bins);
     }
 }
 

@@ -25,7 +25,8 @@ float float_below(double cut);
 
 class BinMapper {
 public:
-    /// Chooses the cuts from the table, which may be a slice. max_bins counts value bins, 2 .. 255; weight may be empty.
+    /// Chooses the cuts from the table, which may be a slice. max_bins counts value bins, 2 .. 255; weight may be
+    /// empty.
     static BinMapper fit(const TableView& table, std::span<const double> weight, int max_bins, std::uint64_t seed,
                          int n_threads, StopRequest stop = {}, const Slice& slice = {});
 

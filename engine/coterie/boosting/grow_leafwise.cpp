@@ -9,7 +9,7 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kLeavesPerThread = 3;
-constexpr std::size_t kLeavesTogether = 8;  // that several workers prepare in one exchange
+constexpr std::size_t kLeavesTogether = 8;   // that several workers prepare in one exchange
 constexpr std::size_t kBatchWork = 120'000;  // updates of histograms from which on several leaves are prepared at once
 
 // The next leaf, and more small ones if a thread each can prepare them.

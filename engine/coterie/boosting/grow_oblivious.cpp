@@ -77,7 +77,8 @@ void split_level_together(std::span<OpenLeaf> level, const Split& shared, bool l
     for (OpenLeaf& leaf : level) {
         take_split(leaf, shared, splitter);
         const bool builds = leaf.slot >= 0 && !last && pool.n_spare() > kKeptSpare;
-        splits.push_back({.leaf = &leaf, .left_known = leaf.slot >= 0, .free = {.small = builds ? pool.acquire() : -1}});
+        splits.push_back(
+            {.leaf = &leaf, .left_known = leaf.slot >= 0, .free = {.small = builds ? pool.acquire() : -1}});
     }
     splitter.split_together(splits);
     for (const SplitTogether& split : splits) {

@@ -115,9 +115,9 @@ void TreeGrower::set_leaf_values(Tree& tree, std::span<const double> steps) {
 void TreeGrower::sum_all_rows(Tree& tree) {
     const std::span<const float> only[] = {derivatives_.gradient};
     const SumUnits units(sizes_of(only, derivatives_.hessian, slice_, n_threads_));
-    const RoutedSums sums = sum_by_leaf(
-        {.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .leaf_of_row = leaf_of_row_}, units, slice_,
-        n_threads_);
+    const RoutedSums sums =
+        sum_by_leaf({.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .leaf_of_row = leaf_of_row_},
+                    units, slice_, n_threads_);
     const std::span<const NodeIndex> leaves = growing_.router().leaves();
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         growing_.sums()[leaves[leaf]].gradient = sums.gradient(leaf, 0);

@@ -24,8 +24,7 @@ namespace coterie {
 class TreeGrower {
 public:
     /// Several workers that each have a slice of the rows grow one tree together, if each makes the same calls.
-    TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads,
-               const Slice& slice = {});
+    TreeGrower(std::shared_ptr<const BinnedMatrix> matrix, GrowOptions options, int n_threads, const Slice& slice = {});
 
     /// One tree. If rows are sampled, the splits come from the sample, and the values of the leaves from all rows.
     /// Linear leaves need the values that the matrix was made from.

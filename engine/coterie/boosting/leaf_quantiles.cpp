@@ -151,8 +151,7 @@ std::vector<double> shared_quantiles(std::span<const std::vector<Weighed>> value
         for (std::size_t i = 0; i < some.size(); ++i) {
             const Place& place = places[i];
             const double here = place.total == 0 ? 0.0 : value_of_key(place.prefix);
-            const bool met =
-                static_cast<double>(place.below + place.here) == level * static_cast<double>(place.total);
+            const bool met = static_cast<double>(place.below + place.here) == level * static_cast<double>(place.total);
             const auto key = static_cast<std::uint32_t>((std::uint64_t{1} << 32) - next[i]);
             quantiles.push_back(met && next[i] > 0 ? (here + value_of_key(key)) / 2 : here);
         }
@@ -179,9 +178,8 @@ std::vector<double> answer_quantiles(const Tree& tree, LeafResiduals residuals, 
     if (slice.shared())
         answers = shared_quantiles(residuals.by_node, level, weights, *slice.communicator);
     else
-        parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads, [&](std::size_t node) {
-            answers[node] = quantile_of(residuals.by_node[node], level, weights);
-        });
+        parallel_for(tree.n_nodes(), n_rows < kRowsPerThread ? 1 : n_threads,
+                     [&](std::size_t node) { answers[node] = quantile_of(residuals.by_node[node], level, weights); });
     if (related || options.max_step > 0) keep_options(tree, options, answers);
     return answers;
 }

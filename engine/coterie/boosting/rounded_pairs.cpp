@@ -83,14 +83,14 @@ Rounding rounding_of(const SeenRows& seen, const Rounded& all, std::uint64_t see
     slice.sum(sums);
     const std::uint64_t most = *std::max_element(sums.begin(), sums.end() - 1);
     const auto salt = static_cast<std::uint32_t>(random_bits(seed, Purpose::rounding, 0));
-    return {.gradient_scale = scale_for(mass_of(most, sizes.gradient_max, n_rows),
-                                        static_cast<double>(sizes.gradient_max), 32767,
-                                        all.counted ? kMostCountedGradient : kMostSum, n_rows),
-            .hessian_scale = flat ? 1.0f
-                                  : scale_for(mass_of(sums.back(), sizes.hessian_max, n_rows),
-                                              static_cast<double>(sizes.hessian_max), 65535,
-                                              all.counted ? kMostCountedHessian : kMostSum, n_rows),
-            .salt = salt_of_slice(salt, slice.first_row)};
+    return {
+        .gradient_scale = scale_for(mass_of(most, sizes.gradient_max, n_rows), static_cast<double>(sizes.gradient_max),
+                                    32767, all.counted ? kMostCountedGradient : kMostSum, n_rows),
+        .hessian_scale =
+            flat ? 1.0f
+                 : scale_for(mass_of(sums.back(), sizes.hessian_max, n_rows), static_cast<double>(sizes.hessian_max),
+                             65535, all.counted ? kMostCountedHessian : kMostSum, n_rows),
+        .salt = salt_of_slice(salt, slice.first_row)};
 }
 
 }  // namespace
@@ -132,8 +132,9 @@ Rounded round_pairs(const SeenRows& seen, std::uint64_t seed, const Slice& slice
         resize_anew(pairs[k], gradient.size());
         parallel_ranges(gradient.size(), kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
             kernels().rounding.round_pairs(gradient.data() + begin, flat ? nullptr : seen.hessian.data() + begin,
-                                  seen.rows.empty() ? nullptr : seen.rows.data() + begin, static_cast<RowIndex>(begin),
-                                  end - begin, rounding, pairs[k].data() + begin);
+                                           seen.rows.empty() ? nullptr : seen.rows.data() + begin,
+                                           static_cast<RowIndex>(begin), end - begin, rounding,
+                                           pairs[k].data() + begin);
         });
     }
     return all;

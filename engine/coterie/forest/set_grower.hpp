@@ -140,7 +140,8 @@ private:
     template <class RowOf>
     SetWeights weigh(Level& level, std::size_t n, std::size_t second, RowOf row_of) {
         if (all_once_) return {nullptr, 0, second};
-        return level.weight_sets.weigh(n, second, [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
+        return level.weight_sets.weigh(n, second,
+                                       [&](std::size_t i) { return std::uint32_t{bag_->counts[row_of(i)]}; });
     }
 
     // All places are the rows of the first level, and the bag is a set of them.

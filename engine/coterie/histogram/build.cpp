@@ -124,12 +124,13 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     };
     parallel_for(n_parts, n_threads_, fill, Sharing::by_homes);
     // Each thread adds up the cells of its own range over all parts.
-    parallel_ranges(n_cells, std::max(kLeastMerged, kMergedCells / n_parts), n_threads_, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t part = 1; part < n_parts; ++part) {
-            const Cell* const other = private_cells_[part - 1].data();
-            for (std::size_t i = begin; i < end; ++i) cells[i] += other[i];
-        }
-    });
+    parallel_ranges(n_cells, std::max(kLeastMerged, kMergedCells / n_parts), n_threads_,
+                    [&](std::size_t begin, std::size_t end) {
+                        for (std::size_t part = 1; part < n_parts; ++part) {
+                            const Cell* const other = private_cells_[part - 1].data();
+                            for (std::size_t i = begin; i < end; ++i) cells[i] += other[i];
+                        }
+                    });
 }
 
 }  // namespace coterie

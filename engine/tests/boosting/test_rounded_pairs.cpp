@@ -117,15 +117,16 @@ const Test by_number("a row is rounded by its number, whatever the rows beside i
         own_hessian.push_back(hessian[row]);
     }
     some.resize(rows.size());
-    kernels().rounding.round_pairs(own_gradient.data(), own_hessian.data(), rows.data(), 0, rows.size(), rounding, some.data());
+    kernels().rounding.round_pairs(own_gradient.data(), own_hessian.data(), rows.data(), 0, rows.size(), rounding,
+                                   some.data());
     for (std::size_t i = 0; i < rows.size(); ++i) check_equal(some[i], whole[rows[i]]);
     for (const std::uint64_t first_row : {1'000ull, 4'000ull}) {
         Rounding in_slice = rounding;
         in_slice.salt = salt_of_slice(rounding.salt, first_row);
         const std::size_t n_own = n - first_row;
         Buffer<Pair> own(n_own);
-        kernels().rounding.round_pairs(gradient.data() + first_row, hessian.data() + first_row, nullptr, 0, n_own, in_slice,
-                              own.data());
+        kernels().rounding.round_pairs(gradient.data() + first_row, hessian.data() + first_row, nullptr, 0, n_own,
+                                       in_slice, own.data());
         for (std::size_t i = 0; i < n_own; ++i) check_equal(own[i], whole[first_row + i]);
     }
     check_equal(salt_of_slice(7, std::uint64_t{1} << 32), 7u);

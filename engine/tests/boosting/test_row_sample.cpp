@@ -24,8 +24,8 @@ struct Loss {
     Derivatives derivatives() const { return {.gradient = gradient, .hessian = hessian, .rows = rows}; }
 };
 
-RowSample drawn(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed = 1,
-                int n_threads = 1, const Slice& slice = {}) {
+RowSample drawn(const Derivatives& derivatives, const RowSampling& sampling, std::uint64_t seed = 1, int n_threads = 1,
+                const Slice& slice = {}) {
     RowSample sample;
     draw_rows(derivatives, sampling, seed, slice, n_threads, sample);
     return sample;

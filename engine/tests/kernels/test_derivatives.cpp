@@ -45,7 +45,8 @@ const Test sums("sums of scaled sizes are those of their whole parts", [] {
             std::uint64_t sum = 0;
             for (const float each : values)
                 sum += static_cast<std::uint64_t>(std::floor(std::abs(static_cast<double>(each)) * scale));
-            for (const Kernels* table : kernel_tables()) check_equal(table->rounding.sum_sizes(values.data(), n, scale), sum);
+            for (const Kernels* table : kernel_tables())
+                check_equal(table->rounding.sum_sizes(values.data(), n, scale), sum);
         }
     const Buffer<float> most(300'000, -1.0f);
     for (const Kernels* table : kernel_tables())
@@ -66,8 +67,8 @@ const Test roundings("rounded pairs have the same bits in every table and do not
             const std::size_t cut = n / 3;
             const float* const later = h == kNone ? kNone : h + cut;
             kernels().rounding.round_pairs(gradient.data(), h, nullptr, 5, cut, rounding, in_two.data());
-            kernels().rounding.round_pairs(gradient.data() + cut, later, nullptr, static_cast<RowIndex>(5 + cut), n - cut, rounding,
-                                  in_two.data() + cut);
+            kernels().rounding.round_pairs(gradient.data() + cut, later, nullptr, static_cast<RowIndex>(5 + cut),
+                                           n - cut, rounding, in_two.data() + cut);
             check_same_bits(in_two, slow);
         }
     }
@@ -78,8 +79,8 @@ const Test rounding_is_fair("rounded derivatives lie next to the true ones and a
     const Buffer<float> gradient(n, -0.3125f);
     const Buffer<float> hessian(n, 0.6875f);
     Buffer<Pair> pairs(n);
-    kernels().rounding.round_pairs(gradient.data(), hessian.data(), nullptr, 0, n, {.gradient_scale = 4, .hessian_scale = 4, .salt = 3},
-                          pairs.data());
+    kernels().rounding.round_pairs(gradient.data(), hessian.data(), nullptr, 0, n,
+                                   {.gradient_scale = 4, .hessian_scale = 4, .salt = 3}, pairs.data());
     double gradient_sum = 0, hessian_sum = 0;
     for (const Pair pair : pairs) {
         const auto rounded = static_cast<std::int16_t>(pair >> 16);
@@ -122,7 +123,7 @@ const Test log_loss_exact("the derivatives of the log loss are p - y and p (1 - 
                               const Rows rows = random_rows(n, 80);
                               Buffer<float> gradient(n), hessian(n);
                               kernels().loss.log_loss(rows.score.data(), rows.y.data(), nullptr, n, gradient.data(),
-                                                 hessian.data());
+                                                      hessian.data());
                               for (std::size_t i = 0; i < n; ++i) {
                                   const double p = 1 / (1 + std::exp(-static_cast<double>(rows.score[i])));
                                   const double q = 1 / (1 + std::exp(static_cast<double>(rows.score[i])));

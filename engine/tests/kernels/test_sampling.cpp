@@ -34,8 +34,8 @@ const Test draws("rows are drawn alike in every table, in the order of the table
         for (std::size_t k = 0; k < 4; ++k) {
             drawn[k].resize(n);
             const RowIndex* const given = k < 2 ? nullptr : rows.data();
-            counts[k] = kernel_tables()[k % 2]->sampling.draw(chances.data(), 1.0f, given, given == nullptr ? 1000u : 7u, n, 99,
-                                                     drawn[k].data());
+            counts[k] = kernel_tables()[k % 2]->sampling.draw(chances.data(), 1.0f, given,
+                                                              given == nullptr ? 1000u : 7u, n, 99, drawn[k].data());
             check_same_bits(drawn[k], drawn[0]);
             check_equal(counts[k], static_cast<std::size_t>(std::accumulate(drawn[0].begin(), drawn[0].end(), 0)));
         }

@@ -1,8 +1,8 @@
 // kernels/shared/bytes_to_bits.inl: flags of rows, a byte each, as bits; for sets without an instruction that does it.
 // Included inside a namespace.
 
-// Eight bytes of 0 or 1 as the bits of one, the first the lowest: each product moves a flag to a bit of the highest byte
-// of its own, so that nothing carries.
+// Eight bytes of 0 or 1 as the bits of one, the first the lowest: each product moves a flag to a bit of the highest
+// byte of its own, so that nothing carries.
 [[maybe_unused]] inline std::uint64_t load_flags(const std::uint8_t* flags) {
     std::uint64_t word;
     std::memcpy(&word, flags, sizeof(word));

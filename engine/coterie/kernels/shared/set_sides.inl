@@ -36,7 +36,7 @@ std::uint64_t statistic_of_word(const SetWeights& weights, RowSet second, RowSet
 }
 
 void sum_left(const TransposedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
-             const SetCuts& cuts, const SetWeights& weights, SetSums& sums, RowSet* left) {
+              const SetCuts& cuts, const SetWeights& weights, SetSums& sums, RowSet* left) {
     const std::size_t n_words = codes.n_words;
     if (n_words == 1) {
         const RowSet second = second_of(weights, 0);
@@ -79,7 +79,7 @@ void sum_left(const TransposedCodes& codes, const RowSet* set, const std::uint32
 }
 
 void partition(const std::uint16_t* column, std::size_t n_words, std::uint16_t shift, std::uint16_t last, RowSet* set,
-              RowSet* left) {
+               RowSet* left) {
     const Cut cut(shift, last);
     for (std::size_t word = 0; word < n_words; ++word) {
         left[word] = cut.left_of(column + kSetRows * word) & set[word];
