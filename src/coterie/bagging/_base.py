@@ -1,10 +1,8 @@
 """What bagging of classes and of numbers share: bags, members that each learn from one, and their mean prediction."""
 
 import copy
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Params, in_short, is_auto, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
-from coterie.bagging._bagged_trees import KnownOob, forest_on_bags, grow_together, tree_predictions
-from coterie.bagging._bags import Bag, Bags, ColumnDraws, OobSums
+from coterie.bagging._bagged_trees import KnownOob, grow_together, tree_predictions
+from coterie.bagging._bags import Bags, ColumnDraws, OobSums
+from coterie.bagging._member_training import (
+    MOST_AT_ONCE,
+    BaggedMembers,
+    MemberTraining,
+    PredictMember,
+    grow_members,
+    known_members,
+    member_name,
+)
 from coterie.bagging._plan import (
     BAGGING_PARAMS,
     BagFitSignature,
@@ -26,65 +33,38 @@ from coterie.bagging._plan import (
     check_together,
     contents_of,
 )
-from coterie.data.parts import Columns, TableShape, row_indexable, rows_of, table_shape
+from coterie.data.parts import Columns, row_indexable, table_shape
 from coterie.data.prepare import read_table
 from coterie.data.table import Schema
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain import Explanation
-from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
-from coterie.fitting.checkpoint_writer import CheckpointWriter
-from coterie.fitting.estimator import Estimator, FitRun
+from coterie.fitting.estimator import Estimator
 from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.base import BaseForest
-from coterie.forests.growth import MOST, STEP, has_settled
+from coterie.forests.growth import MOST
 from coterie.forests.out_of_bag import OutOfBag, oob_score
-from coterie.forests.tree_members import Members
-from coterie.members.fit_members import (
-    Budget,
-    FitTask,
-    Member,
-    MemberProgress,
-    Outcome,
-    dropped_members,
-    fit_all,
-    in_parallel,
-)
+from coterie.members.fit_members import Member, in_parallel
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
 from coterie.members.named_members import labels_of
 from coterie.members.response import ResponseMethod
-from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
+from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags
 from coterie.trees.tree_sum import TreeSum, labels_by_target
 
-_MOST_AT_ONCE = 64  # members whose bags are drawn and held at a time
-_ROWS_AT_ONCE = 2**23  # rows of all these bags
-
-
-@dataclass(frozen=True)
-class BaggingState:
-    """What a longer fit needs of the last one.
-
-    Attributes
-    ----------
-    members, features, columns, numbers : the members, the features and columns that each saw, and their numbers
-    n_tried : how many members were fitted, those that failed included
-    dropped : why members failed, by name
-    bags : how rows were drawn
-    out_of_bag : what is known out of bag
-    trees : the forest whose trees the members are, if they grew together
-    """
-
-    members: Sequence[Any] = ()
-    features: Sequence[RowArray] = ()
-    columns: Sequence[Columns | None] = ()
-    numbers: Sequence[int] = ()
-    n_tried: int = 0
-    dropped: Mapping[str, str] = field(default_factory=dict)
-    bags: Bags | None = None
-    out_of_bag: OobSums | KnownOob | None = None
-    trees: BaseForest | None = None
+# What members are called in their training, and in the model.
+_ATTRIBUTES = {
+    "members": "estimators_",
+    "features": "estimators_features_",
+    "columns": "_columns",
+    "numbers": "_numbers",
+    "n_tried": "_n_tried",
+    "dropped": "dropped_",
+    "bags": "_bags",
+    "out_of_bag": "_oob",
+    "trees": "_trees",
+}
 
 
 class BaseBagging(Estimator):
@@ -147,58 +127,34 @@ class BaseBagging(Estimator):
                 },
                 learner=learner,
             )
-            self._begin(state)
-            self._trace, self._bags, self.estimator_ = replace(signature, seed=run.seed), bags, learner
+            found = known_members(state, self.n_estimators)
+            self._trace, found.bags, self.estimator_ = replace(signature, seed=run.seed), bags, learner
             self._seeds = spawn_seeds(
                 run.seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators)
             )
             self._set_target(data.target)
-            self._set_outline(data.outline)
+            self._schema = None if data.outline.table is None else Schema.of(data.outline.table)
+            if self._schema is not None:
+                self._schema.set_feature_names(self)
             self._question = self._response_method(learner)
-            self._train(run, state, data, columns, track_oob=track_oob)
-            self._score_out_of_bag(data)
+            if found.can_grow_together and columns is None and grow_together(self, learner, data, bags.plan):
+                grow_members(self, found, data, run.checkpoint, track_oob=track_oob)
+            else:
+                if track_oob and not isinstance(found.out_of_bag, OobSums):
+                    found.out_of_bag = OobSums(self._truth(data.target), data.row_weight, self._n_columns())
+                MemberTraining(self, found, data, columns, self._n_columns()).run(run.checkpoint)
+            self._set_members(found)
+            self.__dict__.pop("oob_score_", None)
+            if self._oob is not None:
+                score = oob_score(self, data.X, data.labels, data.weight, self._oob.known, members="members")
+                if score is not None:
+                    self.oob_score_ = score
         return self
 
-    def _train(
-        self,
-        run: FitRun,
-        state: BaggingState | None,
-        data: BaggingData,
-        columns: ColumnDraws | None,
-        *,
-        track_oob: bool,
-    ) -> None:
-        """Let the engine grow all members together, if they are trees that it can grow so, or fit them one by one."""
-        learner, trees = self.estimator_, None if state is None else state.trees
-        together = (state is None or trees is not None) and columns is None
-        if together and grow_together(self, learner, data, self._bags.plan):
-            self._grow_together(trees, learner, data, run.checkpoint, track_oob=track_oob)
-            return
-        if track_oob and not isinstance(self._oob, OobSums):
-            self._oob = OobSums(self._truth(data.target), data.row_weight, self._n_columns())
-        self._grow(learner, data, columns, run.checkpoint)
-
-    def _score_out_of_bag(self, data: BaggingData) -> None:
-        if self._oob is None:
-            return
-        score = oob_score(self, data.X, data.labels, data.weight, self._oob.known, members="members")
-        if score is not None:
-            self.oob_score_ = score
-
-    def _previous_fit(self) -> PreviousFit[BaggingState] | None:
+    def _previous_fit(self) -> PreviousFit[BaggedMembers] | None:
         if not hasattr(self, "_trace"):
             return None
-        state = BaggingState(
-            members=self.estimators_,
-            features=self.estimators_features_,
-            columns=self._columns,
-            numbers=self._numbers,
-            n_tried=self._n_tried,
-            dropped=self.dropped_,
-            bags=self._bags,
-            out_of_bag=self._oob,
-            trees=self._trees,
-        )
+        state = BaggedMembers(**{own: getattr(self, name) for own, name in _ATTRIBUTES.items()})
         return PreviousFit(self._trace, self._schema, getattr(self, "classes_", None), state)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> BaggingData:
@@ -218,171 +174,10 @@ class BaseBagging(Estimator):
             X, outline, target, labels_of(target), weight, params_of_learner(self, others), contents
         )
 
-    def _begin(self, state: BaggingState | None) -> None:
-        """Start without members, or with copies of the lists of those that are known."""
-        known = BaggingState() if state is None else state
-        self.estimators_ = list(known.members)
-        self.estimators_features_ = list(known.features)
-        self.dropped_ = dict(known.dropped)
-        self._numbers, self._columns = list(known.numbers), list(known.columns)
-        self._n_tried, self._trees = known.n_tried, None
-        self._oob = copy.deepcopy(known.out_of_bag)
-        self.__dict__.pop("oob_score_", None)
-        if state is not None and self.n_estimators == self._n_tried:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new members.",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    def _grow(
-        self, learner: Any, data: BaggingData, draws: ColumnDraws | None, checkpoint: CheckpointWriter | None
-    ) -> None:
-        """Fit members, and keep a checkpoint if there is one; members that it knows are not fitted again."""
-        if checkpoint is None:
-            self._fit_enough(learner, data, draws)
-            return
-        assert isinstance(self.estimators_, list)
-        held = lists_in_checkpoint(checkpoint, "numbers", "members")
-        known = dict(zip(held["numbers"], held["members"], strict=True))
-        kept = CheckpointedLists(
-            checkpoint, {"numbers": self._numbers, "members": self.estimators_}, len(known)
-        )
-        with checkpoint.recording(kept.collect):
-            self._fit_enough(learner, data, draws, known, kept)
-
-    def _fit_enough(
-        self,
-        learner: Any,
-        data: BaggingData,
-        draws: ColumnDraws | None,
-        known: Mapping[int, Any] = MappingProxyType({}),
-        kept: CheckpointedLists | None = None,
-    ) -> None:
-        """Fit members until there are enough, or until more would not help."""
-        errors: dict[str, Exception] = {}
-        first, most = self._n_tried, len(self._seeds)
-        while self._n_tried < most and not self._is_enough():
-            step = STEP - self._n_tried % STEP if is_auto(self.n_estimators) else most
-            at_once = self._at_once(data.n_rows) if kept is None else self._workers()
-            numbers = range(self._n_tried, min(self._n_tried + min(step, at_once), most))
-            errors |= self._fit_members(numbers, learner, data, draws, known)
-            self._n_tried = numbers.stop
-            if kept is not None:
-                kept.look()
-        names = [_name(number) for number in range(first, self._n_tried)]
-        self.dropped_ |= dropped_members(names, errors, type(self).__name__)
+    def _set_members(self, found: BaggedMembers) -> None:
+        for field_name, name in _ATTRIBUTES.items():
+            setattr(self, name, getattr(found, field_name))
         self.n_estimators_ = len(self.estimators_)
-
-    def _grow_together(
-        self,
-        known: BaseForest | None,
-        learner: Any,
-        data: BaggingData,
-        checkpoint: CheckpointWriter | None,
-        *,
-        track_oob: bool,
-    ) -> None:
-        """Let the engine grow all members, which are trees."""
-        trees = forest_on_bags(
-            self,
-            learner,
-            data,
-            self._bags,
-            known=known,
-            track_oob=track_oob,
-            at_once=self._at_once(data.n_rows),
-            checkpoint=checkpoint,
-        )
-        self._trees, self.estimators_ = trees, Members(trees)
-        self._oob = KnownOob(trees._oob) if trees._oob is not None else None
-        n_members = len(self.estimators_)
-        self._numbers, self._columns = list(range(n_members)), [None] * n_members
-        self.estimators_features_ = [np.arange(data.outline.n_columns or 0)] * n_members
-        self.n_estimators_ = self._n_tried = n_members
-
-    def _is_enough(self) -> bool:
-        """Whether the out-of-bag error has settled, looked at after every 25 members; or whether every member fails."""
-        if not is_auto(self.n_estimators) or self._n_tried % STEP:
-            return False
-        assert self._oob is not None
-        return has_settled(np.array(self._oob.errors)) or (self._n_tried > 0 and not self.estimators_)
-
-    def _at_once(self, n_rows: int) -> int:
-        return max(self._workers(), min(_MOST_AT_ONCE, _ROWS_AT_ONCE // n_rows))
-
-    def _workers(self) -> int:
-        return Budget.of(self.n_jobs, _MOST_AT_ONCE).workers
-
-    def _fit_members(
-        self,
-        numbers: range,
-        learner: Any,
-        data: BaggingData,
-        draws: ColumnDraws | None,
-        known: Mapping[int, Any],
-    ) -> dict[str, Exception]:
-        bags = [self._bags.draw(number, self._seeds) for number in numbers]
-        columns = [None if draws is None else draws.draw(number, self._seeds) for number in numbers]
-        tasks = [
-            self._fit_task(number, learner, data, bag, own)
-            for number, bag, own in zip(numbers, bags, columns, strict=True)
-        ]
-        predict = _PredictMember(self._question)
-        new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
-        total = None if is_auto(self.n_estimators) else self.n_estimators
-        progress = MemberProgress(type(self).__name__, total, self.verbose, len(self.estimators_))
-        fitted = iter(
-            fit_all(
-                new, data.X, n_jobs=self.n_jobs, on_error=self.on_error, predict=predict, progress=progress
-            )
-        )
-        outcomes = [
-            _known_outcome(task, known[number], data.X, predict) if number in known else next(fitted)
-            for number, task in zip(numbers, tasks, strict=True)
-        ]
-        errors = {}
-        assert isinstance(self.estimators_, list)
-        assert not isinstance(self._oob, KnownOob)
-        for number, task, own, outcome in zip(numbers, tasks, columns, outcomes, strict=True):
-            if outcome.error is not None:
-                errors[_name(number)] = outcome.error
-                continue
-            self.estimators_.append(outcome.model)
-            self._numbers.append(number)
-            self._columns.append(own)
-            n_columns = data.outline.n_columns or 0
-            self.estimators_features_.append(np.arange(n_columns) if own is None else np.array(own.places))
-            if self._oob is not None and task.predict_rows is not None:
-                self._oob.add(task.predict_rows, outcome.predictions)
-            elif self._oob is not None:
-                self._oob.add(np.zeros(0, dtype=np.int64), np.zeros((0, self._n_columns())))
-        return errors
-
-    def _fit_task(
-        self, number: int, learner: Any, data: BaggingData, bag: Bag, columns: Columns | None
-    ) -> FitTask:
-        rows, params = bag.rows, dict(data.params)
-        if not self._bags.takes_weight:
-            rows = bag.repeated()
-        elif data.weight is not None or (bag.counts > 1).any():
-            weight = np.zeros(data.n_rows)
-            weight[rows] = bag.weight
-            params |= weight_params(learner, weight)
-        predict_rows = None
-        if self._oob is not None:
-            out = data.row_weight > 0
-            out[bag.rows] = False
-            # A learner may refuse a table without rows.
-            predict_rows = np.flatnonzero(out) if out.any() else None
-        return FitTask(
-            Member(_name(number), learner, columns),
-            data.labels,
-            rows=rows,
-            predict_rows=predict_rows,
-            params=params,
-            seed=int(self._seeds[number]),
-        )
 
     def _member_predictions(self, X: Any, response: ResponseMethod | None = None) -> Iterator[FloatArray]:
         """What one member after the other predicts, arrays of shape (n_rows, n_columns)."""
@@ -393,13 +188,13 @@ class BaseBagging(Estimator):
             yield from tree_predictions(self._trees, X)
             return
         X = row_indexable(X)
-        predict = _PredictMember(self._question if response is None else response)
+        predict = PredictMember(self._question if response is None else response)
         calls = [
-            (Member(_name(number), None, columns), model, X)
+            (Member(member_name(number), None, columns), model, X)
             for number, columns, model in zip(self._numbers, self._columns, self.estimators_, strict=True)
         ]
-        for first in range(0, len(calls), _MOST_AT_ONCE):
-            yield from in_parallel(predict, calls[first : first + _MOST_AT_ONCE], n_jobs=self.n_jobs)
+        for first in range(0, len(calls), MOST_AT_ONCE):
+            yield from in_parallel(predict, calls[first : first + MOST_AT_ONCE], n_jobs=self.n_jobs)
 
     def _mean_predictions(self, X: Any) -> FloatArray:
         """The mean prediction of the members, shape (n_rows, n_columns)."""
@@ -530,11 +325,6 @@ class BaseBagging(Estimator):
             )
         return learner
 
-    def _set_outline(self, outline: TableShape) -> None:
-        self._schema = None if outline.table is None else Schema.of(outline.table)
-        if self._schema is not None:
-            self._schema.set_feature_names(self)
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Who may be given what: weights to this estimator, everything else to `fit` of the learner."""
         return router_of(self, self._default() if self.estimator is None else self.estimator)
@@ -552,24 +342,3 @@ class BaseBagging(Estimator):
             return self._task == "regression" and bool(get_tags(learner).target_tags.multi_output)
         except Exception:  # fit reports whatever is wrong with the learner
             return False
-
-
-@dataclass(frozen=True)
-class _PredictMember:
-    """Calls a response method of members; a class, because it is sent to workers."""
-
-    response: ResponseMethod
-
-    def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.response.predict_with(member.name, model, member.part_of(X))
-
-
-def _known_outcome(task: FitTask, model: Any, X: Any, predict: _PredictMember) -> Outcome:
-    """What became of a task before the fit was interrupted; the member predicts again."""
-    if task.predict_rows is None:
-        return Outcome(model)
-    return Outcome(model, predict(task.member, model, rows_of(X, task.predict_rows)))
-
-
-def _name(number: int) -> str:
-    return f"member {number}"
