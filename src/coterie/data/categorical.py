@@ -63,12 +63,11 @@ def _given_columns(given: Any, table: Table) -> BoolArray:
 def _from_mask(mask: AnyArray, table: Table) -> BoolArray:
     if len(mask) != table.n_columns:
         allowed = "one value for each column"
-        raise InvalidParameter(
-            f"categorical_features is a mask of {len(mask)} values and X has {table.n_columns} columns; "
-            f"expected {allowed}.",
-            parameter="categorical_features",
-            received=mask.tolist(),
-            allowed=allowed,
+        raise InvalidParameter.expecting(
+            f"categorical_features is a mask of {len(mask)} values and X has {table.n_columns} columns",
+            allowed,
+            "categorical_features",
+            mask.tolist(),
         )
     return np.asarray(mask, dtype=bool)
 

@@ -23,12 +23,7 @@ def read_groups(groups: Any, n_rows: int) -> CodeArray:
     array = _as_array(groups)
     if array.shape != (n_rows,):
         allowed = f"({n_rows},): the group of each row of X"
-        raise InvalidInput(
-            f"groups has the shape {array.shape}; expected {allowed}.",
-            parameter="groups",
-            received=array.shape,
-            allowed=allowed,
-        )
+        raise InvalidInput.expecting(f"groups has the shape {array.shape}", allowed, "groups", array.shape)
     codes, _ = label_levels(array.tolist(), where=Place("groups"))
     missing = np.flatnonzero(codes < 0)
     if len(missing):
@@ -47,20 +42,12 @@ def read_groups(groups: Any, n_rows: int) -> CodeArray:
 def _as_array(groups: Any) -> AnyArray:
     if isinstance(groups, str | bytes | dict | set):
         allowed = "the group of each row, in a list or an array"
-        raise InvalidType(
-            f"groups={in_short(groups)}: expected {allowed}.",
-            parameter="groups",
-            received=groups,
-            allowed=allowed,
-        )
+        raise InvalidType.expecting(f"groups={in_short(groups)}", allowed, "groups", groups)
     if is_series(groups):
         return series_values(groups)
     try:
         return np.asarray(groups)
     except (TypeError, ValueError) as error:
-        raise InvalidType(
-            f"groups={in_short(groups)} cannot be read ({error}); expected the group of each row.",
-            parameter="groups",
-            received=groups,
-            allowed="the group of each row",
+        raise InvalidType.expecting(
+            f"groups={in_short(groups)} cannot be read ({error})", "the group of each row", "groups", groups
         ) from error

@@ -31,11 +31,8 @@ def read_offset(offset: Any, n_rows: int, n_outputs: int, *, one_for_all: bool =
         allowed = f"{expected}: the start score of each row"
         if not one_for_all and n_outputs > 1:
             allowed += ", one for each class"
-        raise InvalidInput(
-            f"offset has the shape {np.shape(offset)}; expected {allowed}.",
-            parameter="offset",
-            received=np.shape(offset),
-            allowed=allowed,
+        raise InvalidInput.expecting(
+            f"offset has the shape {np.shape(offset)}", allowed, "offset", np.shape(offset)
         )
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
@@ -60,9 +57,6 @@ def _as_floats(offset: Any) -> FloatArray:
         return array.astype(np.float64)
     except (ValueError, TypeError) as error:
         allowed = "one number for each row"
-        raise InvalidType(
-            f"offset={in_short(offset)} cannot be read as numbers ({error}); expected {allowed}.",
-            parameter="offset",
-            received=offset,
-            allowed=allowed,
+        raise InvalidType.expecting(
+            f"offset={in_short(offset)} cannot be read as numbers ({error})", allowed, "offset", offset
         ) from error

@@ -196,12 +196,7 @@ def _places(choice: Any, shape: TableShape, where: str) -> tuple[int, ...]:
         chosen = None
     if not isinstance(chosen, list) or any(isinstance(one, list) for one in chosen):
         allowed = "names, places, a slice, a mask of booleans, or a function"
-        raise InvalidParameter(
-            f"{where}: columns={in_short(choice)}; expected {allowed}.",
-            parameter="columns",
-            received=choice,
-            allowed=allowed,
-        )
+        raise InvalidParameter.expecting(f"{where}: columns={in_short(choice)}", allowed, "columns", choice)
     if chosen and all(isinstance(one, bool) for one in chosen):
         if len(chosen) != n_columns:
             raise InvalidParameter(
@@ -228,10 +223,5 @@ def _place(one: Any, shape: TableShape, where: str) -> int:
         return shape.names.index(one)
     if isinstance(one, bool) or not isinstance(one, int) or not -n_columns <= one < n_columns:
         allowed = f"names, or places from 0 to {n_columns - 1}"
-        raise InvalidParameter(
-            f"{where}: columns hold {one!r}; expected {allowed}.",
-            parameter="columns",
-            received=one,
-            allowed=allowed,
-        )
+        raise InvalidParameter.expecting(f"{where}: columns hold {one!r}", allowed, "columns", one)
     return one % n_columns

@@ -89,11 +89,11 @@ def _from_rows(rows: Sequence[Any]) -> Table:
     """A list of rows. Rows that mix text and numbers keep both, each in its column."""
     if len(rows) and all(isinstance(row, Mapping) for row in rows):
         allowed = "rows of equal length, or one dict of columns"
-        raise InvalidType(
-            f"X is a list of dicts; expected {allowed}.",
-            parameter="X",
-            received=type(rows[0]).__name__,
-            allowed=allowed,
+        raise InvalidType.expecting(
+            "X is a list of dicts",
+            allowed,
+            "X",
+            type(rows[0]).__name__,
             hint="Turn it into a data frame first, for example with pandas.DataFrame(rows).",
         )
     array = _as_array(rows)
@@ -162,12 +162,8 @@ def _one_of_mapping(name: str, values: Any) -> Column:
         return read_series(values, name)
     if values is None or isinstance(values, str | bytes | Mapping):
         allowed = "a list or an array of values"
-        raise InvalidType(
-            f"Column {name!r} of X is {values!r:.60}; expected {allowed}.",
-            parameter="X",
-            received=values,
-            allowed=allowed,
-            column=name,
+        raise InvalidType.expecting(
+            f"Column {name!r} of X is {values!r:.60}", allowed, "X", values, column=name
         )
     if isinstance(values, Sequence):
         return column_from_labels(name, values)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real as RealNumber
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _check_values(weight: FloatArray) -> None:
 
 
 def class_weights_of_rows(
-    class_weight: ClassWeight,
+    class_weight: ClassWeight | Literal["balanced_subsample"],
     codes: Sequence[AnyArray],
     classes: Sequence[AnyArray],
     weight: FloatArray | None,

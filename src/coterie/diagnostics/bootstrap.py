@@ -78,13 +78,12 @@ class RowLosses:
         """The loss of each row, checked."""
         found = np.asarray(self.values(y, predicted), dtype=np.float64)
         if found.shape != (len(y),) or not np.isfinite(found).all():
-            raise InvalidInput(
+            raise InvalidInput.expecting(
                 f"loss={self.name} returned an array of shape {found.shape}"
-                f"{'' if np.isfinite(found).all() else ' with values that are no finite numbers'}: expected a finite "
-                f"number for each of the {len(y)} rows.",
-                parameter="loss",
-                received=found.shape,
-                allowed=f"a finite number for each of the {len(y)} rows",
+                f"{'' if np.isfinite(found).all() else ' with values that are no finite numbers'}",
+                f"a finite number for each of the {len(y)} rows",
+                "loss",
+                found.shape,
             )
         return found
 

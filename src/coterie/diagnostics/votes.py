@@ -177,12 +177,12 @@ def staged_predictions(model: Any, X: Any, stages: Any) -> tuple[RowArray, list[
     if stages is None:
         return np.array([n_stages or 1]), [np.asarray(model.predict(X))]
     if n_stages is None:
-        raise InvalidParameter(
+        raise InvalidParameter.expecting(
             f"stages={in_short(stages)}: {type(model).__name__} has no rounds, and no members that could predict "
-            "without the others. Expected None.",
-            parameter="stages",
-            received=stages,
-            allowed="None",
+            "without the others",
+            "None",
+            "stages",
+            stages,
         )
     numbers = chosen_rounds(stages, n_stages)
     return numbers, list(_predictions_after(model, X, numbers))

@@ -72,11 +72,8 @@ def read_eval_set(
         )
         if target.n_outputs != train.target.n_outputs:
             allowed = f"{train.target.n_outputs} columns, one for each target of fit"
-            raise InvalidInput(
-                f"y has the shape {target.values.shape}; expected {allowed}.",
-                parameter="y",
-                received=target.values.shape,
-                allowed=allowed,
+            raise InvalidInput.expecting(
+                f"y has the shape {target.values.shape}", allowed, "y", target.values.shape
             )
         if target.task == "classification":
             values: AnyArray = _known_codes(np.asarray(target.classes)[target.values], estimator.classes_)
@@ -107,12 +104,7 @@ def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
         )
     if not isinstance(pieces, tuple) or not 2 <= len(pieces) <= 4:
         allowed = "a tuple (X, y), (X, y, weight) or (X, y, weight, offset)"
-        raise InvalidType(
-            f"eval_set={in_short(eval_set)}: expected {allowed}.",
-            parameter="eval_set",
-            received=eval_set,
-            allowed=allowed,
-        )
+        raise InvalidType.expecting(f"eval_set={in_short(eval_set)}", allowed, "eval_set", eval_set)
     X, y, weight, offset = (*pieces, None, None)[:4]
     return X, y, weight, offset
 

@@ -141,12 +141,11 @@ class PredictionScorer:
                 received=self._scoring,
             ) from error
         if not math.isfinite(score):
-            raise InvalidInput(
-                f"scoring={in_short(self._scoring)} is {score} on the {len(y)} rows that it is measured on; expected a "
-                "finite number.",
-                parameter="scoring",
-                received=score,
-                allowed="a finite number",
+            raise InvalidInput.expecting(
+                f"scoring={in_short(self._scoring)} is {score} on the {len(y)} rows that it is measured on",
+                "a finite number",
+                "scoring",
+                score,
                 hint="Some scores need rows of every class: measure on more rows, or choose another score.",
             )
         return score

@@ -86,12 +86,8 @@ def call(loss: Formulas, part: str, y: AnyArray | None, score: FloatArray) -> Fl
 def _returned(
     loss: Formulas, part: str, what: str, result: object, allowed: str, hint: str | None = None
 ) -> InvalidParameter:
-    return InvalidParameter(
-        f"The {part} of the {loss.title} returned {what}; expected {allowed}.",
-        parameter=part,
-        received=result,
-        allowed=allowed,
-        hint=hint,
+    return InvalidParameter.expecting(
+        f"The {part} of the {loss.title} returned {what}", allowed, part, result, hint=hint
     )
 
 

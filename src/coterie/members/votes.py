@@ -108,10 +108,9 @@ def refuse_soft_or_oob(owner: str, votes: str, oob: bool) -> None:
             votes,
         )
     if oob:
-        raise InvalidParameter(
-            f"oob=True has no meaning for {owner}: each of its members depends on those before it, and so on all rows. "
-            "Expected False.",
-            parameter="oob",
-            received=oob,
-            allowed="False",
+        raise InvalidParameter.expecting(
+            f"oob=True has no meaning for {owner}: each of its members depends on those before it, and so on all rows",
+            "False",
+            "oob",
+            oob,
         )

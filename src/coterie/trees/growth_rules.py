@@ -291,10 +291,7 @@ def _groups(interaction_cst: Any) -> list[Any]:
 def _feature_number(item: Any, n_features: int) -> int:
     if isinstance(item, bool) or not isinstance(item, int | np.integer) or not 0 <= item < n_features:
         allowed = f"feature numbers from 0 to {n_features - 1}"
-        raise InvalidParameter(
-            f"interaction_cst holds {in_short(item)}; expected {allowed}.",
-            parameter="interaction_cst",
-            received=item,
-            allowed=allowed,
+        raise InvalidParameter.expecting(
+            f"interaction_cst holds {in_short(item)}", allowed, "interaction_cst", item
         )
     return int(item)
