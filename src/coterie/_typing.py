@@ -15,12 +15,31 @@ SeedArray: TypeAlias = NDArray[np.uint64]
 
 Kind: TypeAlias = Literal["numeric", "ordered", "nominal"]
 Task: TypeAlias = Literal["classification", "regression"]
-UnknownCategory: TypeAlias = Literal["missing", "error"]
+
+# Choices that several constructors offer.
+Auto: TypeAlias = Literal["auto"]
 ClassCriterion: TypeAlias = Literal["gini", "entropy", "log_loss"]
-NumberCriterion: TypeAlias = Literal["squared_error", "absolute_error", "poisson"]
-TreeSplitter: TypeAlias = Literal["best", "random"]
+FeaturesPer: TypeAlias = Literal["split", "tree"]
+Growth: TypeAlias = Literal["auto", "leaf", "level", "oblivious", "mixed"]
+Holdout: TypeAlias = Literal["random", "last_rows"]
 MaxFeatures: TypeAlias = float | Literal["sqrt", "log2"] | None
+MembersKept: TypeAlias = Literal["refit", "folds"]
+NumberCriterion: TypeAlias = Literal["squared_error", "absolute_error", "poisson"]
+OnError: TypeAlias = Literal["raise", "drop"]
+RowsOrWeights: TypeAlias = Literal["reweight", "resample"]
+SamplingMethod: TypeAlias = Literal["auto", "uniform", "gradient_based", "bayesian"]
+StackMethod: TypeAlias = Literal["auto", "predict_proba", "decision_function", "predict"]
+TargetStatistics: TypeAlias = Literal["auto", "none", "columns", "pairs"]
+TreeSplitter: TypeAlias = Literal["best", "random"]
+UnknownCategory: TypeAlias = Literal["missing", "error"]
 
 SeedLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
-CategoricalFeatures: TypeAlias = str | Sequence[Any] | AnyArray | None
-ClassWeight: TypeAlias = Mapping[Any, float] | Sequence[Mapping[Any, float] | str | None] | str | None
+CategoricalFeatures: TypeAlias = Auto | Sequence[Any] | AnyArray | None
+ClassWeight: TypeAlias = (
+    Literal["balanced"]
+    | Mapping[Any, float]
+    | Sequence[Mapping[Any, float] | Literal["balanced"] | None]
+    | None
+)
+InteractionConstraints: TypeAlias = Literal["pairwise", "no_interactions"] | Sequence[Any] | AnyArray | None
+LearnedWeights: TypeAlias = Literal["learned"] | Sequence[float] | AnyArray | None

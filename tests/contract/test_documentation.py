@@ -9,7 +9,9 @@ import pytest
 import coterie
 from coterie import GradientBoostingClassifier, RandomForestClassifier
 from coterie._documentation import documented, parameter_texts
-from coterie._params import OneOf
+from coterie._params import EstimatorLike, OneOf
+from coterie.fitting.scoring import ScorerName
+from coterie.members.out_of_fold import Splitter
 
 PUBLIC = [getattr(coterie, name) for name in coterie.__all__]
 CLASSES = [each for each in PUBLIC if isinstance(each, type)]
@@ -44,26 +46,42 @@ def literals_of(annotation: Any) -> set[Any]:
     return set()
 
 
-TYPED = [
+# Beside its names, such a parameter takes objects of anybody's class, or the name of any scorer.
+OF_ANY_KIND = (EstimatorLike, ScorerName, Splitter)
+CHOICES = [
     (estimator, name)
     for estimator in ESTIMATORS
-    for name, annotation in get_type_hints(estimator.__init__).items()
-    if name != "return" and literals_of(annotation)
+    for name, rules in estimator.PARAMS.items()
+    if any(isinstance(rule, OneOf) for rule in rules)
+    and not any(isinstance(rule, OF_ANY_KIND) for rule in rules)
 ]
 
 
-def test_the_choices_of_trees_are_typed() -> None:
-    typed = {name for estimator, name in TYPED if estimator is coterie.DecisionTreeClassifier}
+def test_every_family_has_choices() -> None:
+    assert {estimator.__module__.split(".")[1] for estimator, _ in CHOICES} == {
+        "adaboost",
+        "bagging",
+        "boosting",
+        "combining",
+        "committee",
+        "forests",
+        "trees",
+    }
 
-    assert typed == {"criterion", "splitter", "max_features", "unknown_category"}
 
-
-@pytest.mark.parametrize(("estimator", "parameter"), TYPED)
-def test_a_type_allows_the_names_that_the_rules_allow(estimator: Any, parameter: str) -> None:
+@pytest.mark.parametrize(("estimator", "parameter"), CHOICES)
+def test_the_type_of_a_choice_holds_the_names_that_the_rules_allow(estimator: Any, parameter: str) -> None:
     allowed = {name for rule in estimator.PARAMS[parameter] if isinstance(rule, OneOf) for name in rule.names}
 
-    typed = literals_of(get_type_hints(estimator.__init__)[parameter])
-    assert {name for name in typed if isinstance(name, str)} == allowed
+    assert literals_of(get_type_hints(estimator.__init__)[parameter]) == allowed
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_type_holds_no_name_without_a_rule(estimator: Any) -> None:
+    types = get_type_hints(estimator.__init__)
+    named = {name for name in estimator.PARAMS if literals_of(types[name])}
+
+    assert named == {name for owner, name in CHOICES if owner is estimator}
 
 
 def test_a_text_without_a_parameter_and_a_parameter_without_a_text_are_seen() -> None:

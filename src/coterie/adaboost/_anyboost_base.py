@@ -85,21 +85,6 @@ class BaseAnyBoost(Estimator):
     FITTED: ClassVar[Fitted] = ANYBOOST_FITTED
     _task: ClassVar[Task]
 
-    estimator: Any
-    n_estimators: int
-    step: float | str
-    learning_rate: float | str
-    init: str
-    subsample: float
-    early_stopping: bool | str
-    validation_fraction: float
-    n_iter_no_change: int
-    tol: float
-    warm_start: bool
-    random_state: Any
-    n_jobs: int | None
-    checkpoint: Any
-
     estimators_: AnyArray
     estimator_weights_: FloatArray
     baseline_: FloatArray

@@ -96,8 +96,6 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
     estimators_: list[Any]
     estimator_weights_: FloatArray
     n_features_in_: int
-    estimator: Any
-    n_jobs: int | None
     schema_: Schema
     vote_history_: FloatArray
     _algorithm: str

@@ -3,13 +3,20 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from coterie._params import Params
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import (
+    AnyArray,
+    CategoricalFeatures,
+    ClassWeight,
+    FloatArray,
+    RowsOrWeights,
+    UnknownCategory,
+)
 from coterie.adaboost._fitted import ADABOOST_CLASSIFIER_FITTED, verify_votes
 from coterie.adaboost._learners import checked_rows, prepare_rows
 from coterie.adaboost._predictions import BaseAdaBoost
@@ -140,15 +147,15 @@ class AdaBoostClassifier(BaseAdaBoost):
         *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        algorithm: str = "samme",
-        method: str = "reweight",
-        on_weak: str = "flip",
-        corrective: str | None = None,
+        algorithm: Literal["samme", "confidence", "real", "gentle"] = "samme",
+        method: RowsOrWeights = "reweight",
+        on_weak: Literal["flip", "stop"] = "flip",
+        corrective: Literal["exponential", "margin"] | None = None,
         nu: float | None = None,
         max_bins: int = 255,
-        categorical_features: Any = "auto",
-        unknown_category: str = "missing",
-        class_weight: Any = None,
+        categorical_features: CategoricalFeatures = "auto",
+        unknown_category: UnknownCategory = "missing",
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,

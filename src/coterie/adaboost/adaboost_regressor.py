@@ -1,7 +1,7 @@
 """AdaBoost.R2: members that look at the rows which the members before them got wrong, and a weighted median."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -19,7 +19,7 @@ from coterie._params import (
     spawn_seeds,
 )
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import FloatArray, SeedLike
+from coterie._typing import FloatArray, RowsOrWeights, SeedLike
 from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
@@ -139,8 +139,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        loss: str = "linear",
-        method: str = "reweight",
+        loss: Literal["linear", "square", "exponential"] = "linear",
+        method: RowsOrWeights = "reweight",
         random_state: SeedLike = None,
         n_jobs: int | None = None,
         checkpoint: Any = None,

@@ -1,7 +1,7 @@
 """AnyBoost: any learner, any loss, one step after the other down the slope of the loss."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from coterie._documentation import documented
 from coterie._params import MappingLike, OneOf, Params, in_short
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, ClassWeight, FloatArray, SeedLike
+from coterie._typing import AnyArray, Auto, ClassWeight, FloatArray, SeedLike
 from coterie.adaboost._anyboost_base import ANYBOOST_PARAMS, BaseAnyBoost
 from coterie.adaboost._fitted import ANYBOOST_CLASSIFIER_FITTED
 from coterie.data.prepare import TrainingData
@@ -154,11 +154,11 @@ class AnyBoostRegressor(RegressorMixin, BaseAnyBoost):
         *,
         loss: str | Loss = "squared_error",
         n_estimators: int = 100,
-        step: float | str = "line_search",
-        learning_rate: float | str = "auto",
-        init: str = "constant",
+        step: float | Literal["line_search"] = "line_search",
+        learning_rate: float | Auto = "auto",
+        init: Literal["constant", "zero"] = "constant",
         subsample: float = 1.0,
-        early_stopping: bool | str = "auto",
+        early_stopping: bool | Auto = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
@@ -229,12 +229,12 @@ class AnyBoostClassifier(ClassifierMixin, BaseAnyBoost):
         *,
         loss: str | Loss = "log_loss",
         n_estimators: int = 100,
-        step: float | str = "line_search",
-        learning_rate: float | str = "auto",
-        init: str = "constant",
+        step: float | Literal["line_search"] = "line_search",
+        learning_rate: float | Auto = "auto",
+        init: Literal["constant", "zero"] = "constant",
         subsample: float = 1.0,
         class_weight: ClassWeight = None,
-        early_stopping: bool | str = "auto",
+        early_stopping: bool | Auto = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,

@@ -1,6 +1,7 @@
 """Bagging: copies of any learner, each fitted to rows and columns of its own, whose predictions are averaged."""
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -9,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from coterie._documentation import documented
 from coterie._params import ArrayLike, Boolean, OneOf, Params
 from coterie._storage import Fitted, storable_estimator, stored_as
-from coterie._typing import AnyArray, FloatArray, SeedLike, Task
+from coterie._typing import AnyArray, Auto, FloatArray, MaxFeatures, OnError, SeedLike, Task
 from coterie._value_types import (
     ANY,
     COUNT,
@@ -199,15 +200,15 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int | str = 10,
+        n_estimators: int | Auto = 10,
         *,
         max_samples: float | None = None,
-        max_features: str | float | None = 1.0,
-        bootstrap: Any = True,
+        max_features: MaxFeatures = 1.0,
+        bootstrap: bool | Literal["balanced", "partition"] | Sequence[Any] = True,
         bootstrap_features: bool = False,
         oob_score: Any = "auto",
-        voting: str = "auto",
-        on_error: str = "raise",
+        voting: Literal["auto", "soft", "hard"] = "auto",
+        on_error: OnError = "raise",
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: SeedLike = None,
@@ -318,14 +319,14 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int | str = 10,
+        n_estimators: int | Auto = 10,
         *,
         max_samples: float | None = None,
-        max_features: str | float | None = 1.0,
-        bootstrap: Any = True,
+        max_features: MaxFeatures = 1.0,
+        bootstrap: bool | Literal["partition"] | Sequence[Any] = True,
         bootstrap_features: bool = False,
         oob_score: Any = "auto",
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: SeedLike = None,

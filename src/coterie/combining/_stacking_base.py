@@ -162,9 +162,6 @@ class BaseStacking(TransformerMixin, NamedMembers):
     PARAMS: ClassVar[Params] = STACKING_PARAMS
     FITTED: ClassVar[Fitted] = STACKING_FITTED
 
-    final_estimator: Any
-    passthrough: Any
-
     final_estimator_: Any
     stack_method_: list[str]
     _passed: Columns | None

@@ -1,8 +1,8 @@
 """Output codes: many classes by members that tell two groups of them apart."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
@@ -45,6 +45,8 @@ from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import FitTask, Member, MemberProgress, fit_all, in_parallel
 from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
 from coterie.trees.decision_tree import DecisionTreeClassifier
+
+CodeName: TypeAlias = Literal["dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"]
 
 
 def _learner_of(ensemble: Any) -> Any:
@@ -159,9 +161,11 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
         self,
         estimator: Any = None,
         *,
-        code: Any = "dense",
+        code: Literal["dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"]
+        | Sequence[Any]
+        | AnyArray = "dense",
         code_size: float = 1.5,
-        decoding: str = "auto",
+        decoding: Literal["auto", "hamming", "hinge", "exponential", "logistic", "probabilistic"] = "auto",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,

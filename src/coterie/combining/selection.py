@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from coterie._documentation import documented
 from coterie._params import Function, Integer, OneOf, Params, Real, Share, root_seed, spawn_seeds
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, SeedLike, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, MembersKept, OnError, RowArray, SeedLike, Task
 from coterie._value_types import ANY, COUNT, FLOATS, LABELS, NONE, TEXT, dict_of, list_of
 from coterie.combining.greedy import (
     GreedyOptions,
@@ -336,8 +336,8 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         tol: float = 0.0,
         n_bags: int = 1,
         max_candidates: float = 0.5,
-        members: str = "refit",
-        on_error: str = "raise",
+        members: MembersKept = "refit",
+        on_error: OnError = "raise",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
@@ -427,8 +427,8 @@ class SelectionRegressor(RegressorMixin, BaseSelection):
         tol: float = 0.0,
         n_bags: int = 1,
         max_candidates: float = 0.5,
-        members: str = "refit",
-        on_error: str = "raise",
+        members: MembersKept = "refit",
+        on_error: OnError = "raise",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,

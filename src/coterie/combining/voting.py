@@ -1,6 +1,6 @@
 """Voting: members of any kind, fitted to the same rows, and their predictions combined."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._documentation import documented
 from coterie._params import Boolean, OneOf, Params
 from coterie._storage import Fitted, storable_estimator
-from coterie._typing import AnyArray, BoolArray, FloatArray, SeedLike, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, LearnedWeights, OnError, SeedLike, Task
 from coterie._value_types import COUNT, LABELS, instance
 from coterie.combining._combine import as_probabilities, least_log_loss, least_squares, majority
 from coterie.combining._voting_base import VOTING_FITTED, VOTING_PARAMS, BaseVoting
@@ -71,10 +71,10 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self,
         estimators: Any,
         *,
-        voting: str = "hard",
-        weights: Any = None,
+        voting: Literal["hard", "soft", "median", "rank"] = "hard",
+        weights: LearnedWeights = None,
         cv: Any = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         n_jobs: int | None = None,
         flatten_transform: bool = True,
         random_state: SeedLike = None,
@@ -199,10 +199,10 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         self,
         estimators: Any,
         *,
-        voting: str = "mean",
-        weights: Any = None,
+        voting: Literal["mean", "median", "rank"] = "mean",
+        weights: LearnedWeights = None,
         cv: Any = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = False,

@@ -1,6 +1,6 @@
 """Committees: a table in, the best weighted mean of many kinds of members out, within a time limit."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from coterie._documentation import documented
 from coterie._params import OneOf, Params
 from coterie._storage import Fitted, expect, storable_estimator
-from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray, SeedLike, Task
+from coterie._typing import AnyArray, BoolArray, FloatArray, OnError, RowArray, SeedLike, Task
 from coterie._value_types import (
     BOOL,
     COUNT,
@@ -182,8 +182,8 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         max_members: int | None = None,
         memory_limit: float | None = None,
         max_iter: int = 25,
-        calibration: str | None = "temperature",
-        on_error: str = "drop",
+        calibration: Literal["temperature"] | None = "temperature",
+        on_error: OnError = "drop",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
@@ -327,7 +327,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         max_members: int | None = None,
         memory_limit: float | None = None,
         max_iter: int = 25,
-        on_error: str = "drop",
+        on_error: OnError = "drop",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,

@@ -1,10 +1,21 @@
 """Random forests: trees that each see other rows and other features, and whose predictions are averaged."""
 
-from typing import Any
+from typing import Any, Literal
 
 from coterie._documentation import documented
 from coterie._storage import storable_estimator
-from coterie._typing import CategoricalFeatures, ClassWeight, SeedLike, UnknownCategory
+from coterie._typing import (
+    Auto,
+    CategoricalFeatures,
+    ClassCriterion,
+    ClassWeight,
+    FeaturesPer,
+    InteractionConstraints,
+    MaxFeatures,
+    NumberCriterion,
+    SeedLike,
+    UnknownCategory,
+)
 from coterie.forests._classifier_base import BaseForestClassifier
 from coterie.forests._fitted import verify_forest
 from coterie.forests._parameter_docs import forest_texts
@@ -46,29 +57,29 @@ class RandomForestClassifier(BaseForestClassifier):
 
     def __init__(
         self,
-        n_estimators: int | str = 100,
+        n_estimators: int | Auto = 100,
         *,
-        criterion: str = "gini",
+        criterion: ClassCriterion = "gini",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: str | float | None = "sqrt",
+        max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool | str = True,
+        bootstrap: bool | Literal["balanced", "partition"] = True,
         oob_score: Any = "auto",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
         warm_start: bool = False,
-        class_weight: ClassWeight = None,
+        class_weight: ClassWeight | Literal["balanced_subsample"] = None,
         ccp_alpha: float = 0.0,
         max_samples: float | None = None,
         monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        features_per: str = "split",
-        prune: str | None = None,
+        interaction_cst: InteractionConstraints = None,
+        features_per: FeaturesPer = "split",
+        prune: Literal["oob"] | None = None,
         keep_rows: bool = True,
         categorical_features: CategoricalFeatures = "auto",
         unknown_category: UnknownCategory = "missing",
@@ -112,17 +123,17 @@ class RandomForestRegressor(BaseForestRegressor):
 
     def __init__(
         self,
-        n_estimators: int | str = 100,
+        n_estimators: int | Auto = 100,
         *,
-        criterion: str = "squared_error",
+        criterion: NumberCriterion = "squared_error",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: str | float | None = 1 / 3,
+        max_features: MaxFeatures = 1 / 3,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool | str = True,
+        bootstrap: bool | Literal["partition"] = True,
         oob_score: Any = "auto",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
@@ -131,9 +142,9 @@ class RandomForestRegressor(BaseForestRegressor):
         ccp_alpha: float = 0.0,
         max_samples: float | None = None,
         monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        features_per: str = "split",
-        prune: str | None = None,
+        interaction_cst: InteractionConstraints = None,
+        features_per: FeaturesPer = "split",
+        prune: Literal["oob"] | None = None,
         keep_rows: bool = True,
         categorical_features: CategoricalFeatures = "auto",
         unknown_category: UnknownCategory = "missing",

@@ -24,15 +24,8 @@ from coterie._params import (
 from coterie._storage import Fitted, expect
 from coterie._typing import (
     AnyArray,
-    CategoricalFeatures,
-    ClassCriterion,
     FloatArray,
-    MaxFeatures,
-    NumberCriterion,
-    SeedLike,
     Task,
-    TreeSplitter,
-    UnknownCategory,
 )
 from coterie._value_types import COUNT, array, instance
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
@@ -109,21 +102,6 @@ class BaseDecisionTree(MultiOutputMixin, Estimator):
     FITTED: ClassVar[Fitted] = TREE_FITTED
     _task: Task
 
-    criterion: ClassCriterion | NumberCriterion
-    splitter: TreeSplitter
-    max_depth: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
-    max_features: MaxFeatures
-    random_state: SeedLike
-    max_leaf_nodes: int | None
-    min_impurity_decrease: float
-    ccp_alpha: float
-    monotonic_cst: Any
-    categorical_features: CategoricalFeatures
-    unknown_category: UnknownCategory
-    n_jobs: int | None
     tree_: GrownTree
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
