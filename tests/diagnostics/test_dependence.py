@@ -11,7 +11,13 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.inspection import partial_dependence
 from sklearn.svm import LinearSVC
 
-from coterie import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
+from coterie import (
+    DecisionTreeClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+)
 from coterie.data.prepare import read_table
 from coterie.diagnostics import dependence, interaction_strength
 from coterie.diagnostics.dependence import grid_of, levels_by_likeness
@@ -275,3 +281,25 @@ def test_more_that_is_refused() -> None:
     with pytest.raises(CoterieError) as caught:
         dependence(model, ["a text", "b"], 0)
     assert (caught.value.parameter, caught.value.allowed) == ("X", "a table")
+
+
+@pytest.mark.parametrize("target", [None, "b", "a"])
+def test_of_a_classifier_without_probabilities_the_predicted_class_counts(target: str | None) -> None:
+    X = np.arange(40.0).reshape(-1, 2)
+    y = np.where(X[:, 0] > 19, "b", "a")
+    members = [
+        ("tree", DecisionTreeClassifier(max_depth=1)),
+        ("forest", RandomForestClassifier(5, random_state=0)),
+    ]
+    model = VotingClassifier(members).fit(X, y)
+    expected = []
+    for value in np.unique(X[:, 0]):
+        changed = X.copy()
+        changed[:, 0] = value
+        expected.append(np.mean(model.predict(changed) == (target or "b")))
+
+    [curve] = dependence(model, X, [0], target=target).curves
+
+    np.testing.assert_array_equal(curve.average, expected)
+    assert 0 in expected
+    assert 1 in expected

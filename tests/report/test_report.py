@@ -297,3 +297,18 @@ def test_the_summary_of_three_classes_has_three_scores() -> None:
     text = coterie.DecisionTreeClassifier().fit(X, y).report(X, y).text()
     scores = re.findall(r"^  (accuracy|balanced accuracy|log loss) +[01]  \(", text, re.MULTILINE)
     assert scores == ["accuracy", "balanced accuracy", "log loss"]
+
+
+def test_hard_votes_have_a_report() -> None:
+    X = np.arange(80.0).reshape(-1, 2)
+    y = np.where(X[:, 0] > 39, "high", "low")
+    members = [
+        ("tree", coterie.DecisionTreeClassifier()),
+        ("forest", coterie.RandomForestClassifier(5, random_state=0)),
+    ]
+    model = coterie.VotingClassifier(members, voting="hard").fit(X, y)
+
+    text = model.report(X, y).markdown()
+
+    assert "## Partial dependence" in text
+    assert "## Diversity of members" in text

@@ -33,10 +33,8 @@ def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable
                 f"target={in_short(target)}: {name} has no classes", "None", "target", target
             )
         return lambda X: _one_number(model.predict(X), name), "prediction"
-    method = response_method
-    if method == "auto":
-        method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
-    if method == "predict" or not hasattr(model, method):
+    methods = [method for method in ("predict_proba", "decision_function") if hasattr(model, method)]
+    if response_method not in ("auto", *methods):
         raise InvalidParameter.expecting(
             f"response_method={response_method!r}",
             "'predict_proba' or 'decision_function'",
@@ -44,10 +42,12 @@ def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable
             response_method,
         )
     place, label = _class_of(model, target)
-    response = getattr(model, method)
+    if not methods:  # such as hard voting
+        return lambda X: np.asarray(model.predict(X) == label, dtype=np.float64), f"prediction of {label}"
+    method = methods[0] if response_method == "auto" else response_method
 
     def of_class(X: Any) -> FloatArray:
-        values = np.asarray(response(X), dtype=np.float64)
+        values = np.asarray(getattr(model, method)(X), dtype=np.float64)
         if values.ndim == 1:  # one score for two classes
             return values if place == 1 else -values
         return np.asarray(values[:, place])

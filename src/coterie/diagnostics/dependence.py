@@ -210,6 +210,7 @@ def dependence(
     centred : bool, whether curves begin at 0; effects of "ale" have a mean of 0 if not
     target : for classifiers, the class whose probability is meant; None is the second of two
     response_method : {"auto", "predict", "predict_proba", "decision_function"}
+        "auto": probabilities, or scores; 1 where the class is predicted for classifiers that have neither.
     sample_weight : array of shape (n_rows,), how often each row counts
     n_jobs : int or None, how many values are tried side by side; the result is the same
 
