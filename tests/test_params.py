@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import check_random_state
 
+from coterie import DecisionTreeClassifier
 from coterie._params import (
     ArrayLike,
     Boolean,
@@ -244,3 +245,13 @@ def test_a_seed_of_another_kind_is_refused(random_state: Any) -> None:
         InvalidParameter, parameter="random_state", received=random_state, allowed="a whole number >= 0"
     ):
         root_seed(random_state)
+
+
+class WithABadDefault(DecisionTreeClassifier):
+    def __init__(self, *, max_depth: int = -1) -> None:
+        super().__init__(max_depth=max_depth)
+
+
+def test_the_default_of_a_subclass_is_checked() -> None:
+    with raised(InvalidParameter, parameter="max_depth", received=-1):
+        WithABadDefault().fit([[0.0], [1.0]], [0, 1])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from coterie.data import grouping
 from coterie.data.grouping import MAX_GROUPS, _leading_direction, group_levels
 
 
@@ -201,3 +202,12 @@ def test_very_many_classes_are_grouped_too() -> None:
 
     assert group_levels(codes, 5000, y, None).max() < MAX_GROUPS
     assert group_levels(codes, 5000, np.stack([y, y], axis=1), None).max() < MAX_GROUPS
+
+
+def test_of_very_many_classes_the_rarest_are_one() -> None:
+    n_classes = grouping._MOST_CLASSES + 3
+    target = np.repeat(np.arange(n_classes), np.arange(n_classes, 0, -1))
+
+    merged = grouping._merged_classes(target)
+
+    np.testing.assert_array_equal(merged, np.minimum(target, grouping._MOST_CLASSES - 1))

@@ -16,6 +16,7 @@ from safetensors import safe_open
 
 import coterie
 from coterie.errors import InvalidType, ModelFileError
+from coterie.files import container
 from coterie.files.upgrades import FORMAT
 from tests.helpers.mutations import Opened, loaded, stored
 
@@ -246,3 +247,9 @@ def test_loading_takes_no_more_than_twice_the_memory_of_the_file(tmp_path: Path)
             check=True,
         )
         assert 1024 * int(run.stdout) < 2.2 * (tmp_path / name).stat().st_size
+
+
+@pytest.mark.parametrize("offsets", [[2**63, 2**63 + 8], [-8, 0], [0.0, 8.0], [0, 4, 8]])
+def test_places_are_two_whole_numbers_that_a_file_can_have(offsets: list[Any]) -> None:
+    with pytest.raises(ModelFileError, match="expected two places"):
+        container._check_entry({"dtype": "F64", "shape": [1], "data_offsets": offsets}, "x")

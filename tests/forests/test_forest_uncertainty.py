@@ -15,6 +15,7 @@ from coterie import (
 )
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.forests._regressor_base import LeafTargets
+from coterie.forests.jackknife import jackknife_plus
 from tests.naive.forest_oob import answers_of_trees, draws
 
 
@@ -240,3 +241,19 @@ def test_a_wrong_share_is_refused(alpha: Any) -> None:
 def test_a_wrong_quantile_is_refused(q: Any) -> None:
     with pytest.raises(InvalidParameter, match="q="):
         FOREST.predict_quantiles(NEW, q)
+
+
+def test_at_most_2000_rows_calibrate_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    model = RandomForestRegressor(20, random_state=0).fit(X, X[:, 0])
+    given = []
+
+    def watched(predictions: Any, out: Any, residuals: Any, alpha: float) -> Any:
+        given.append(len(residuals))
+        return jackknife_plus(predictions, out, residuals, alpha)
+
+    monkeypatch.setattr("coterie.forests._regressor_base.jackknife_plus", watched)
+    model.predict_interval(X[:3])
+
+    assert given == [2000]

@@ -20,6 +20,7 @@ from coterie.losses import (
     Expectile,
     Gamma,
     Huber,
+    InitScore,
     Poisson,
     Quantile,
     RegressionLoss,
@@ -274,3 +275,13 @@ def test_losses_are_cloned_and_compared_as_values() -> None:
     model = clone(GradientBoostingRegressor(loss=Tweedie(1.3)))
     assert model.loss == Tweedie(1.3)
     assert model.loss != Tweedie(1.4)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_scores_stay_within_a_factor_of_e40_of_the_mean(sign: float) -> None:
+    bound = Poisson().bind(np.array([1.0, 2.0]), None, 1, InitScore(add_constant=True))
+    bound.scores[:] = sign * 100.0
+
+    bound.begin_round()
+
+    np.testing.assert_array_equal(bound.scores, np.full_like(bound.scores, sign * 40.0))

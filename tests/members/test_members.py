@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 from coterie import (
     RandomForestRegressor,
@@ -245,3 +246,8 @@ def test_a_member_that_fails_is_an_event_too() -> None:
         VotingRegressor(members, on_error="drop").fit(X, Y)
 
     assert [(event.name, event.note) for event in events] == [("linear", "all rows"), ("broken", "failed")]
+
+
+@pytest.mark.parametrize("name", ["allow_nan", "sparse", "categorical", "string"])
+def test_an_ensemble_of_no_list_takes_nothing_special(name: str) -> None:
+    assert getattr(get_tags(VotingClassifier(None)).input_tags, name) is False

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.plots._svg import svg_of
-from coterie.plots.chart import Axis, Chart, Line, ticks
+from coterie.plots.chart import Axis, Chart, Heatmap, Line, Points, ticks
 from coterie.plots.palette import colour_of, dashes_of
 
 
@@ -61,3 +61,35 @@ def test_the_legend_takes_as_many_lines_as_it_needs() -> None:
 def test_four_lines_differ_also_without_colour() -> None:
     assert len({dashes_of(place) for place in range(4)}) == 4
     assert len({colour_of(place) for place in range(7)}) == 7
+
+
+def test_positions_follow_the_values() -> None:
+    values = np.array([0.0, 0.25, 1.0])
+    root = ET.fromstring(
+        svg_of(Chart("t", Axis("x", 0.0, 1.0), Axis("y", 0.0, 1.0), points=(Points("p", values, values),)))
+    )
+    circles = [each for each in root.iter() if each.tag.endswith("circle")][-3:]  # the first is in the legend
+    x = np.array([float(each.attrib["cx"]) for each in circles])
+    y = np.array([float(each.attrib["cy"]) for each in circles])
+
+    np.testing.assert_allclose((x - x[0]) / (x[2] - x[0]), values, atol=0.001)
+    np.testing.assert_allclose((y - y[0]) / (y[2] - y[0]), values, atol=0.001)
+    assert x[2] - x[0] > 300
+    assert y[0] - y[2] > 150
+
+
+def test_the_number_of_a_cell_stands_in_its_middle() -> None:
+    heatmap = Heatmap("h", np.array([[0.125, 0.5]]), 0.0, 1.0)
+    axes = Axis("x", -0.5, 1.5, names=("a", "b")), Axis("y", -0.5, 0.5, names=("c",))
+    root = ET.fromstring(svg_of(Chart("t", *axes, heatmap=heatmap)))
+    cells = [
+        each.attrib
+        for each in root.iter()
+        if each.tag.endswith("rect") and "x" in each.attrib and float(each.attrib["height"]) > 100
+    ]
+    numbers = [
+        each.attrib for each in root.iter() if each.tag.endswith("text") and each.text in ("0.12", "0.50")
+    ]
+
+    for cell, number in zip(cells, numbers, strict=True):
+        assert float(number["x"]) == pytest.approx(float(cell["x"]) + float(cell["width"]) / 2, abs=0.5)

@@ -12,6 +12,8 @@ import pytest
 
 import coterie
 from coterie import report
+from coterie.plots.chart import Axis, Chart, Line
+from coterie.report import html_page
 from coterie.report.html_page import vendored
 from tests.helpers.reports import report_of
 
@@ -152,3 +154,11 @@ def test_vendored_scripts_are_as_published() -> None:
         assert (
             own["version"] in vendored(own["file"]) or own["package"] == "vega-interpreter"
         )  # which says none
+
+
+def test_two_names_have_a_legend_and_one_has_none() -> None:
+    lines = tuple(Line(name, np.arange(2.0), np.arange(2.0)) for name in ("a", "b"))
+    axes = Axis("x", 0.0, 1.0), Axis("y", 0.0, 1.0)
+
+    assert html_page._legend(Chart("t", *axes, lines)) == {"title": None, "orient": "top", "columns": 2}
+    assert html_page._legend(Chart("t", *axes, lines[:1])) is None

@@ -11,6 +11,7 @@ import pytest
 import coterie
 from coterie import report
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter, InvalidType
+from coterie.report import margins_and_diversity, reproducibility, tree_browser
 from tests.helpers.reports import N_ROWS, fitted, report_of
 
 ALL = [
@@ -312,3 +313,32 @@ def test_hard_votes_have_a_report() -> None:
 
     assert "## Partial dependence" in text
     assert "## Diversity of members" in text
+
+
+@pytest.mark.parametrize(("n_letters", "shown"), [(200, "a" * 198), (201, "a" * 198)])
+def test_a_parameter_is_cut_after_200_letters(n_letters: int, shown: str) -> None:
+    text = reproducibility._short("a" * (n_letters - 2))
+
+    assert len(text) == 200
+    assert text == (f"'{shown}'" if n_letters == 200 else f"'{shown}…")
+
+
+def test_margins_reach_from_minus_one_to_one() -> None:
+    line = margins_and_diversity._steps("m", np.array([-0.5, 0.25]))
+
+    assert line.x.tolist() == [-1.0, -0.5, 0.25, 1.0]
+    assert line.y.tolist() == [0.0, 0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("n_rounds", [3, 8])
+def test_the_first_five_trees_of_boosting_are_drawn(n_rounds: int) -> None:
+    X = np.arange(100.0).reshape(-1, 1)
+    model = coterie.GradientBoostingRegressor(n_estimators=n_rounds, n_folds=1, early_stopping=False).fit(
+        X, X[:, 0]
+    )
+
+    found = tree_browser._boosted(model)
+
+    assert found is not None
+    assert found[0] == n_rounds
+    assert len(found[1]) == min(n_rounds, 5)

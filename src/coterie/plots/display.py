@@ -76,7 +76,7 @@ class Display:
     def to_html(self) -> str:
         """The plot as a page of its own that loads nothing; its numbers are in it as JSON."""
         numbers = {name: _plain(column) for name, column in self.data.items()}
-        safe = json.dumps(numbers, allow_nan=False).replace("<", "\\u003c")
+        safe = json.dumps(numbers).replace("<", "\\u003c")
         return _PAGE.format(title=escape(self.chart().title), svg=self.to_svg(), numbers=safe)
 
     def save(self, path: str | Path) -> None:
