@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +26,7 @@ from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import Estimator
 from coterie.members.member_predictions import MemberPredictions, numbered
+from coterie.members.weight_parameter import take_input_tags
 from coterie.trees.column_readings import readings_of
 from coterie.trees.flat_tree import FlatTree
 from coterie.trees.links import Logistic, OneClass, Softmax
@@ -266,10 +267,8 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            taken = get_tags(self.estimator).input_tags
-            for name in ("sparse", "allow_nan", "categorical", "string"):
-                setattr(tags.input_tags, name, getattr(taken, name))
+        if self.estimator is not None:
+            take_input_tags(tags, self.estimator)
         return tags
 
 

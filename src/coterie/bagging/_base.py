@@ -45,7 +45,7 @@ from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.base import BaseForest
 from coterie.forests.growth import MOST
-from coterie.forests.out_of_bag import OutOfBag, oob_score
+from coterie.forests.out_of_bag import OutOfBag, oob_score, required_oob
 from coterie.members.fit_members import Member, in_parallel
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
 from coterie.members.named_members import labels_of
@@ -264,12 +264,7 @@ class BaseBagging(Estimator):
 
     def _known_oob(self, what: str) -> OutOfBag:
         check_is_fitted(self, "estimators_")
-        if self._oob is None:
-            raise AttributeError(
-                f"{what} is not known: this {type(self).__name__} was fitted without out-of-bag predictions. "
-                "Fit it with bootstrap=True and oob_score=True."
-            )
-        return self._oob.known
+        return required_oob(self, None if self._oob is None else self._oob.known, what)
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each member predicts: a value for each class, or a number for each target."""

@@ -17,7 +17,6 @@ from coterie._params import (
     Seed,
     Share,
     in_short,
-    is_auto,
 )
 from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, SeedArray
@@ -26,12 +25,12 @@ from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
 from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
 from coterie.data.parts import TableShape
 from coterie.data.target import Target
-from coterie.errors import InvalidInput, InvalidParameter, InvalidType
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
-from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_no_fewer
-from coterie.forests.plan import BagPlan, copies_of, plan_bags
-from coterie.members.weight_parameter import weight_params
+from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_no_fewer, check_number_given
+from coterie.forests.plan import BagPlan, copies_of, plan_bags, refuse_wishes_out_of_bag
+from coterie.members.weight_parameter import takes_weight
 
 BAGGING_PARAMS: Params = {
     "estimator": [EstimatorLike(), None],
@@ -122,15 +121,6 @@ class BagFitSignature:
         return cls(seed, digest.hexdigest(), plan, columns, track_oob)
 
 
-def takes_weight(learner: Any) -> bool:
-    """Whether `fit` of a learner, or of the last step of a pipeline, takes weights."""
-    try:
-        weight_params(learner, np.ones(1))
-    except InvalidType:
-        return False
-    return True
-
-
 def bags_for(estimator: Any, data: BaggingData, learner: Any) -> Bags:
     """The bags that `bootstrap` and `max_samples` define."""
     weight, bootstrap, codes = data.row_weight, estimator.bootstrap, data.codes
@@ -154,25 +144,9 @@ def bags_for(estimator: Any, data: BaggingData, learner: Any) -> Bags:
 
 def check_together(estimator: Any, plan: BagPlan) -> None:
     """Refuse parameters that make no sense beside each other."""
-    wanted = estimator.oob_score
     if not plan.leaves_rows_out:
-        wishes = {
-            "n_estimators='auto'": is_auto(estimator.n_estimators),
-            f"oob_score={in_short(wanted)}": not is_auto(wanted)
-            and wanted is not False
-            and wanted is not np.False_,
-        }
-        for wish, is_wished in wishes.items():
-            if is_wished:
-                raise InvalidParameter(
-                    f"{type(estimator).__name__}({wish}) needs rows out of bag. Out of bag estimation only available "
-                    "if bootstrap=True, or if max_samples is less than all rows: now every member sees every row."
-                )
-    if estimator.warm_start and is_auto(estimator.n_estimators):
-        raise InvalidParameter(
-            "warm_start=True needs a number as n_estimators: with n_estimators='auto' a fit ends when the out-of-bag "
-            "error has settled, and there is nothing to continue."
-        )
+        refuse_wishes_out_of_bag(estimator, "member")
+    check_number_given(estimator, "the out-of-bag error has settled")
 
 
 def check_continues(

@@ -20,7 +20,6 @@ from coterie._params import (
     Real,
     Seed,
     check_first,
-    is_auto,
 )
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
@@ -45,7 +44,7 @@ from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature
 from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.scoring import RoundScorer, ScorerName
-from coterie.fitting.warm_start import PreviousFit, check_continues, check_same_settings
+from coterie.fitting.warm_start import PreviousFit, check_continues, check_number_given, check_same_settings
 from coterie.trees.tree_sum import TreeSum
 
 BOOSTING_PARAMS: Params = {
@@ -149,17 +148,8 @@ class BaseGradientBoosting(Estimator):
         return self
 
     def _check_parameters(self) -> None:
-        if not self.warm_start:
-            return
-        if is_auto(self.n_estimators):
-            raise InvalidParameter(
-                "warm_start=True needs a number as n_estimators: with n_estimators='auto' a fit ends when the rows "
-                "left out gain no more, and there is nothing to continue.",
-                parameter="n_estimators",
-                received="auto",
-                allowed="a whole number >= 1",
-            )
-        if self.refit:
+        check_number_given(self, "the rows left out gain no more")
+        if self.warm_start and self.refit:
             raise InvalidParameter(
                 "warm_start=True cannot be combined with refit=True: the trees that were kept have seen all rows, so "
                 "the rows left out could no longer decide when to stop.",

@@ -21,7 +21,7 @@ from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import forget
 from coterie.fitting.fitted_state import PRUNED_FITTED
-from coterie.members.fit_members import Member, in_parallel
+from coterie.members.fit_members import Member
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (
     MEMBER_PARAMS,
@@ -30,13 +30,11 @@ from coterie.members.named_members import (
     GivenAtFit,
     MemberFitData,
     NamedMembers,
-    member_response,
     member_weights,
 )
 from coterie.members.oof_score import Score
 from coterie.members.out_of_fold import CrossFit, Splitter, folds_of, prefit_members, splitter_of
 from coterie.members.response import ResponseMethod
-from coterie.trees.tree_sum import labels_by_target
 
 VOTING_PARAMS: Params = {
     **MEMBER_PARAMS,
@@ -226,14 +224,8 @@ class BaseVoting(TransformerMixin, NamedMembers):
         return np.stack(self._crossed.answers)
 
     def _covered(self) -> BoolArray:
-        """Rows that were held out and have weight."""
         assert self._crossed is not None
-        covered = self._crossed.coverage > 0
-        return covered if self._row_weight is None else covered & (self._row_weight > 0)
-
-    def _stacked(self, X: Any) -> FloatArray:
-        """What every member predicts for rows, shape (n_members, n_rows, n_columns)."""
-        return np.stack(in_parallel(member_response, self._calls(X), n_jobs=self.n_jobs))
+        return self._crossed.covered(self._row_weight)
 
     def _mixed(self, predictions: FloatArray, weights: FloatArray | None) -> FloatArray:
         """The predictions combined by `voting`, shape (n_rows, n_columns)."""
@@ -252,8 +244,7 @@ class BaseVoting(TransformerMixin, NamedMembers):
 
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each member predicts, as `voting` wants it: votes, probabilities or numbers."""
-        names = tuple(member.name for member, _ in self._asked)
-        return MemberPredictions(self._stacked(X), self.weights_, names, labels_by_target(self))
+        return self._weighted_predictions(X, self.weights_)
 
     @available_if(_is_mean)  # type: ignore[untyped-decorator]
     def with_members(self, places: RowArray) -> Self:

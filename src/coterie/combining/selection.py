@@ -26,7 +26,7 @@ from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.fitted_state import PRUNED_FITTED
 from coterie.fitting.scoring import PredictionScorer, ResponseFunctions, ScorerName
-from coterie.members.fit_members import Member, in_parallel
+from coterie.members.fit_members import Member
 from coterie.members.member_predictions import MemberPredictions
 from coterie.members.named_members import (
     MEMBER_PARAMS,
@@ -34,7 +34,6 @@ from coterie.members.named_members import (
     GivenAtFit,
     MemberFitData,
     NamedMembers,
-    member_response,
     verify_members,
 )
 from coterie.members.oof_score import Score, score_of_codes, score_of_numbers
@@ -48,8 +47,7 @@ from coterie.members.out_of_fold import (
     splitter_of,
 )
 from coterie.members.parameter_docs import MEMBER_WORDS, OOF_WORDS
-from coterie.members.response import ResponseMethod, method_of
-from coterie.trees.tree_sum import labels_by_target
+from coterie.members.response import ResponseMethod, method_of, probabilities_or_vote
 
 SELECTION_PARAMS: Params = {
     **MEMBER_PARAMS,
@@ -117,7 +115,7 @@ class BaseSelection(NamedMembers):
 
     def _select(self, crossed: CrossFit, target: Target, weight: FloatArray | None, seed: int) -> None:
         """Choose on all rows that were held out."""
-        rows = _covered(crossed, weight)
+        rows = crossed.covered(weight)
         if not rows.any():
             raise InvalidInput(
                 f"{type(self).__name__}: no row with weight was held out, so there is nothing to choose by."
@@ -161,7 +159,7 @@ class BaseSelection(NamedMembers):
 
     def _set_scores(self, crossed: CrossFit, target: Target, weight: FloatArray | None) -> None:
         """Scores of members, and of the selection on rows that it was not made by."""
-        predictions, covered = np.stack(crossed.answers), _covered(crossed, weight)
+        predictions, covered = np.stack(crossed.answers), crossed.covered(weight)
         names = [member.name for member in crossed.members]
         self.oof_coverage_ = crossed.coverage
         self.oof_predictions_ = Bunch(**dict(zip(names, map(self._output, predictions), strict=True)))
@@ -211,15 +209,9 @@ class BaseSelection(NamedMembers):
         predictions = self._stacked(X)
         return np.asarray(sum(share * own for share, own in zip(self._shares, predictions, strict=True)))
 
-    def _stacked(self, X: Any) -> FloatArray:
-        """What every chosen member predicts for rows, shape (n_members, n_rows, n_columns)."""
-        return np.stack(in_parallel(member_response, self._calls(X), n_jobs=self.n_jobs))
-
     def member_predictions(self, X: Any) -> MemberPredictions:
         """What each chosen member predicts: probabilities or numbers, and its weight."""
-        values = self._stacked(X)
-        names = tuple(member.name for member, _ in self._asked)
-        return MemberPredictions(values, self._shares, names, labels_by_target(self))
+        return self._weighted_predictions(X, self._shares)
 
     def with_members(self, places: RowArray) -> Self:
         """A copy with only the chosen members at these ascending places; what was known out of fold is gone."""
@@ -229,12 +221,6 @@ class BaseSelection(NamedMembers):
         pruned.weights_ = np.zeros(len(self.candidates_))
         pruned.weights_[[self.candidates_.index(name) for name in names]] = pruned._shares
         return pruned
-
-
-def _covered(crossed: CrossFit, weight: FloatArray | None) -> BoolArray:
-    """Rows that were held out and have weight."""
-    covered = crossed.coverage > 0
-    return covered if weight is None else covered & (weight > 0)
 
 
 _PARAMETERS = """\
@@ -359,10 +345,8 @@ class SelectionClassifier(ClassifierMixin, BaseSelection):
         return {"predict": self._labels_of, "predict_proba": self._output}
 
     def _response(self, member: Member, target: Target) -> ResponseMethod:
-        soft = hasattr(member.estimator, "predict_proba")
-        method = method_of(member.name, member.estimator, "predict_proba" if soft else "predict")
         assert isinstance(target.classes, np.ndarray)
-        return ResponseMethod(method, (target.classes,), is_vote=not soft)
+        return probabilities_or_vote(member.name, member.estimator, target.classes)
 
     def _decoded(self, truth: AnyArray) -> AnyArray:
         return np.asarray(self.classes_[truth])

@@ -29,13 +29,13 @@ from coterie.committee.metrics import Metric
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
-from coterie.errors import InvalidParameter, InvalidType, ModelFileError
+from coterie.errors import InvalidParameter, ModelFileError
 from coterie.fitting.checkpoint_writer import CheckpointWriter, reading_checkpoint
 from coterie.fitting.monitor import FitEvent, emit, monitored
 from coterie.members.fit_members import FitTask, Member, dropped_members, fit_all
 from coterie.members.out_of_fold import Fold
-from coterie.members.response import ResponseMethod, method_of
-from coterie.members.weight_parameter import weight_params
+from coterie.members.response import ResponseMethod, method_of, probabilities_or_vote
+from coterie.members.weight_parameter import takes_weight, weight_params
 
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
@@ -394,9 +394,7 @@ class PortfolioRun:
         classes = self.data.classes
         if classes is None:
             return ResponseMethod(method_of(entry.name, entry.estimator, "predict"))
-        soft = hasattr(entry.estimator, "predict_proba")
-        method = method_of(entry.name, entry.estimator, "predict_proba" if soft else "predict")
-        return ResponseMethod(method, (classes,), is_vote=not soft)
+        return probabilities_or_vote(entry.name, entry.estimator, classes)
 
 
 def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
@@ -413,11 +411,7 @@ def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
 
 def _takes_weights(estimator: Any) -> bool:
     on_matrix = isinstance(estimator, NumericPipelineClassifier | NumericPipelineRegressor)
-    try:
-        weight_params(estimator.estimator if on_matrix else estimator, np.ones(1))
-    except InvalidType:
-        return False
-    return True
+    return takes_weight(estimator.estimator if on_matrix else estimator)
 
 
 def warn_interrupted(owner: str, names: Sequence[str]) -> None:

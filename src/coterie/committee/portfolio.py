@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from coterie._params import unexpected
+from coterie._params import EstimatorLike, unexpected
 from coterie._typing import Task
 from coterie.adaboost.adaboost_classifier import AdaBoostClassifier
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
@@ -84,17 +84,12 @@ class PortfolioLike:
         return "'auto' or a non-empty list of names of its members and (string, estimator) tuples"
 
 
-def _is_entry(item: object) -> bool:
+def _is_entry(item: Any) -> bool:
     if isinstance(item, str):
         return True
-    return (
-        isinstance(item, list | tuple)
-        and len(item) == 2
-        and isinstance(item[0], str)
-        and not isinstance(item[1], type)
-        and hasattr(item[1], "fit")
-        and hasattr(item[1], "predict")
-    )
+    if not isinstance(item, list | tuple) or len(item) != 2:
+        return False
+    return isinstance(item[0], str) and EstimatorLike().accepts(item[1])
 
 
 def portfolio_of(given: Any, task: Task, shape: Shape, *, by_time: bool = False) -> list[Entry]:

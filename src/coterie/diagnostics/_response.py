@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import OneOf, in_short, unexpected
 from coterie._typing import FloatArray
-from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.checks import check_choice, several_targets
 from coterie.errors import InvalidInput, InvalidParameter
 
 _METHODS = ("auto", "predict", "predict_proba", "decision_function")
@@ -58,12 +58,7 @@ def response_of(model: Any, response_method: str, target: Any) -> tuple[Callable
 def _class_of(model: Any, target: Any) -> tuple[int, Any]:
     classes = model.classes_
     if isinstance(classes, list):
-        raise InvalidInput(
-            f"Predictions are looked at for one target, and the model was fitted to {len(classes)}.",
-            parameter="model",
-            received=len(classes),
-            allowed="a model of one target",
-        )
+        raise several_targets("Predictions are looked at for", model, len(classes))
     known = np.asarray(classes).tolist()
     if target is None and len(known) == 2:
         return 1, known[1]

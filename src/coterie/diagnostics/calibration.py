@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Integer, OneOf, Real, in_short, unexpected
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.weight import read_weight
-from coterie.diagnostics.checks import check_choice
+from coterie.diagnostics.checks import check_choice, several_targets
 from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
 
@@ -186,12 +186,7 @@ def _probabilities(model: Any, X: Any) -> tuple[FloatArray, AnyArray]:
     check_is_fitted(model)
     shares, classes = model.predict_proba(X), model.classes_
     if isinstance(shares, list):
-        raise InvalidInput(
-            f"Calibration is for one target, and the model was fitted to {len(shares)}.",
-            parameter="model",
-            received=len(shares),
-            allowed="a model of one target",
-        )
+        raise several_targets("Calibration is for", model, len(shares))
     if len(classes) < 2:
         raise InvalidInput.expecting(
             f"The model knows only {classes[0]!r}", "two classes at least", "model", len(classes)

@@ -1,6 +1,9 @@
 """Parameters of functions: each is compared with its rules, and the error names it."""
 
+from typing import Any
+
 from coterie._params import Rule, unexpected
+from coterie.errors import InvalidInput
 
 
 def check_choice(name: str, value: object, *rules: Rule | None) -> None:
@@ -17,3 +20,14 @@ def check_choice(name: str, value: object, *rules: Rule | None) -> None:
         return
     allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
     raise unexpected(name, value, allowed)
+
+
+def several_targets(purpose: str, model: Any, n_targets: int) -> InvalidInput:
+    """The error of a model that was fitted to several targets."""
+    return InvalidInput(
+        f"{purpose} one target, and this {type(model).__name__} was fitted to {n_targets}.",
+        parameter="model",
+        received=n_targets,
+        allowed="a model of one target",
+        hint="Fit one for each.",
+    )

@@ -24,12 +24,7 @@ def split_counts(model: Any) -> FloatArray:
     if hasattr(owner, "split_counts"):
         return np.asarray(owner.split_counts(), dtype=np.float64)
     if not hasattr(model, "estimators_") or not hasattr(model, "n_features_in_"):
-        raise InvalidParameter(
-            f"method='split': {type(model).__name__} has no trees whose splits could be counted.",
-            parameter="method",
-            received="split",
-            hint="method='permutation' takes any model.",
-        )
+        raise _other_method("split", model, "trees whose splits could be counted")
     columns = getattr(model, "estimators_features_", None)
     total = np.zeros(int(model.n_features_in_))
     for place, member in enumerate(model.estimators_):
@@ -153,13 +148,7 @@ def importance(
         return _by_shap(model, X)
     if method == "oob_permutation":
         if not hasattr(model, "oob_importances"):
-            raise InvalidParameter.expecting(
-                f"method='oob_permutation': {type(model).__name__} has no rows out of bag",
-                "another method, or a forest of coterie",
-                "method",
-                method,
-                hint="method='permutation' takes any model.",
-            )
+            raise _other_method(method, model, "rows out of bag")
         found = model.oob_importances(n_repeats)
         return Importance(
             method,
@@ -175,13 +164,18 @@ def importance(
     try:
         gains = np.asarray(model.feature_importances_, dtype=np.float64)
     except AttributeError as error:
-        raise InvalidParameter(
-            f"method='gain': {type(model).__name__} has no feature_importances_.",
-            parameter="method",
-            received=method,
-            hint="method='permutation' takes any model.",
-        ) from error
+        raise _other_method(method, model, "feature_importances_") from error
     return Importance(method, "share of the gain of splits", _names(model, len(gains)), gains)
+
+
+def _other_method(method: str, model: Any, lacks: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"method={method!r}: {type(model).__name__} has no {lacks}.",
+        parameter="method",
+        received=method,
+        allowed="'permutation'",
+        hint="method='permutation' takes any model.",
+    )
 
 
 def _names(model: Any, n_columns: int) -> tuple[str, ...]:
@@ -239,12 +233,7 @@ def _permuted(
 
 def _by_shap(model: Any, X: Any) -> Importance:
     if not hasattr(model, "explain"):
-        raise InvalidParameter(
-            f"method='shap': {type(model).__name__} has no explain.",
-            parameter="method",
-            received="shap",
-            hint="method='permutation' takes any model.",
-        )
+        raise _other_method("shap", model, "explain")
     if X is None:
         raise InvalidParameter(
             "method='shap' needs X: the rows whose predictions are explained.",

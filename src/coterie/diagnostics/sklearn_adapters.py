@@ -17,6 +17,7 @@ from coterie.members.member_predictions import MemberPredictions, numbered, pred
 from coterie.members.votes import (
     CastVotes,
     Votes,
+    check_training_table,
     check_vote_choices,
     one_hot,
     refuse_soft_or_oob,
@@ -242,14 +243,8 @@ class _ParallelClassifiers(_ParallelMembers):
             raise InvalidParameter.expecting(
                 f"oob=True has no meaning for {name}, whose members saw every row", "False", "oob", True
             )
-        n_rows, n_known = table.shape[0], model._n_samples
-        if n_rows != n_known:
-            raise InvalidInput(
-                f"oob=True is for the training table: X has {n_rows} rows and the training table had {n_known}.",
-                parameter="X",
-                received=n_rows,
-                allowed=f"the training table, of {n_known} rows",
-            )
+        n_rows = table.shape[0]
+        check_training_table(n_rows, model._n_samples)
         left_out = np.ones((len(model.estimators_), n_rows), dtype=bool)
         for place, rows in enumerate(model.estimators_samples_):
             left_out[place, rows] = False

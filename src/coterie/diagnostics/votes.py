@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import Integer, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.data.target import read_target
+from coterie.diagnostics.checks import several_targets
 from coterie.diagnostics.sklearn_adapters import SKLEARN_VOTERS, labels_or_numbers, with_protocols
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.members.member_predictions import MemberPredictions
@@ -150,18 +151,12 @@ def _staged_votes(model: HasStagedVotes, X: Any) -> Votes:
 def _check_classes(model: Any) -> None:
     if not hasattr(model, "classes_"):
         check_is_fitted(model)
-    name = type(model).__name__
     if isinstance(model.classes_, list):
-        raise InvalidInput(
-            f"Margins are for one target, and this {name} was fitted to {len(model.classes_)}.",
-            parameter="model",
-            received=len(model.classes_),
-            allowed="a model of one target",
-            hint="Fit one for each.",
-        )
+        raise several_targets("Margins are for", model, len(model.classes_))
     if len(model.classes_) < 2:
         raise InvalidInput.expecting(
-            f"A margin compares a class with the others, and this {name} knows only {model.classes_[0]!r}",
+            f"A margin compares a class with the others, and this {type(model).__name__} knows only "
+            f"{model.classes_[0]!r}",
             "a model of two classes at least",
             "model",
             len(model.classes_),
@@ -226,10 +221,9 @@ def member_predictions_of(model: Any, X: Any) -> MemberPredictions:
     if is_list_of_models(model):
         return _of_models(model, X)
     check_is_fitted(model)
-    name = type(model).__name__
     classes = getattr(model, "classes_", None) if is_classifier(model) else None
     if isinstance(classes, list):
-        raise _several_targets(name, len(classes))
+        raise several_targets("Members are compared on", model, len(classes))
     ensemble = with_protocols(model)
     if not hasattr(ensemble, "member_predictions"):
         raise InvalidType(
@@ -241,11 +235,11 @@ def member_predictions_of(model: Any, X: Any) -> MemberPredictions:
         )
     found: MemberPredictions = ensemble.member_predictions(X)
     if found.n_targets > 1:
-        raise _several_targets(name, found.n_targets)
+        raise several_targets("Members are compared on", model, found.n_targets)
     if found.classes and found.values.shape[2] == 1:  # one score for two classes
         found = replace(found, values=np.concatenate([-found.values, found.values], axis=2))
     if len(found.values) < 2:
-        raise _too_few(f"this {name} has", len(found.values))
+        raise _too_few(f"this {type(model).__name__} has", len(found.values))
     return found
 
 
@@ -274,15 +268,6 @@ def _of_models(models: Any, X: Any) -> MemberPredictions:
     ]
     return MemberPredictions(
         np.stack(values), np.ones(len(values)), names, () if classes is None else (classes,)
-    )
-
-
-def _several_targets(name: str, n_targets: int) -> InvalidInput:
-    return InvalidInput(
-        f"Members are compared on one target, and this {name} was fitted to {n_targets}.",
-        parameter="model",
-        received=n_targets,
-        allowed="a model of one target",
     )
 
 

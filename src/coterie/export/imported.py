@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._documentation import documented
 from coterie._engine import Forest, usable_threads
 from coterie._params import resolve_n_jobs
 from coterie._reported import report_model
@@ -219,20 +220,13 @@ class _Imported(BaseEstimator):
         return tags
 
 
-@storable_estimator(verify=_verify_imported)
-class ImportedRegressor(RegressorMixin, _Imported):
-    """A regressor that another library trained, or a ranker, or any model that predicts a number.
-
-    The functions of `coterie.export` make such models; `fit` raises an error.
-
-    Parameters
-    ----------
+_TEXTS = """\
     n_jobs : int or None
         The number of threads; None means as many as there are cores.
 
     Attributes
     ----------
-    source_ : str
+{classes}    source_ : str
         The library that trained the model.
     objective_ : str
         What it minimised, in the words of that library; empty if that is not known.
@@ -244,6 +238,19 @@ class ImportedRegressor(RegressorMixin, _Imported):
     recipe_ : Recipe
         How rows become features, and sums of trees raw predictions.
     link_ : the link from raw predictions to predictions
+"""
+_CLASSES = """\
+    classes_ : array of shape (n_classes,)
+        The labels, or 0, 1, ... if the model does not know them.
+"""
+
+
+@storable_estimator(verify=_verify_imported)
+@documented(_TEXTS.format(classes=""))
+class ImportedRegressor(RegressorMixin, _Imported):
+    """A regressor that another library trained, or a ranker, or any model that predicts a number.
+
+    The functions of `coterie.export` make such models; `fit` raises an error.
 
     Examples
     --------
@@ -270,32 +277,11 @@ def _has_scores(model: Any) -> bool:
 
 
 @storable_estimator(verify=_verify_imported)
+@documented(_TEXTS.format(classes=_CLASSES))
 class ImportedClassifier(ClassifierMixin, _Imported):
     """A classifier that another library trained.
 
     The functions of `coterie.export` make such models; `fit` raises an error.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        The number of threads; None means as many as there are cores.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The labels, or 0, 1, ... if the model does not know them.
-    source_ : str
-        The library that trained the model.
-    objective_ : str
-        What it minimised, in the words of that library; empty if that is not known.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if the model knows names.
-    forest_ : Forest
-        The trees on coterie's engine.
-    recipe_ : Recipe
-        How rows become features, and sums of trees raw predictions.
-    link_ : the link from raw predictions to predictions
 
     Examples
     --------

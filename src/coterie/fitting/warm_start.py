@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from coterie._params import in_short
+from coterie._params import in_short, is_auto
 from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
 from coterie.fitting.estimator import FitSignature
@@ -79,6 +79,18 @@ def check_continues(
                 parameter=name,
                 hint=hint,
             )
+
+
+def check_number_given(estimator: Any, ends_when: str) -> None:
+    """Refuse to continue a fit whose length was not given."""
+    if estimator.warm_start and is_auto(estimator.n_estimators):
+        raise InvalidParameter(
+            f"warm_start=True needs a number as n_estimators: with n_estimators='auto' a fit ends when {ends_when}, "
+            "and there is nothing to continue.",
+            parameter="n_estimators",
+            received="auto",
+            allowed="a whole number >= 1",
+        )
 
 
 def check_no_fewer(n_estimators: int, n_known: int, unit: str) -> None:

@@ -23,7 +23,14 @@ from coterie.forests._proximity import Prototype, prototypes
 from coterie.forests._training_rows import TrainingRows
 from coterie.forests.jackknife import SetMethod, prediction_sets, set_threshold
 from coterie.forests.plan import FOREST_PARAMS
-from coterie.members.votes import CastVotes, Votes, check_vote_choices, one_hot, votes_in_order
+from coterie.members.votes import (
+    CastVotes,
+    Votes,
+    check_training_table,
+    check_vote_choices,
+    one_hot,
+    votes_in_order,
+)
 
 
 def forest_votes(
@@ -57,13 +64,7 @@ def forest_votes(
 
 def rows_left_out(kept: TrainingRows, n_trees: int, n_rows: int) -> BoolArray:
     """Which rows each tree did not draw, shape (n_trees, n_rows); rows without weight were never out of a bag."""
-    if n_rows != kept.n_table_rows:
-        raise InvalidInput(
-            f"oob=True is for the training table: X has {n_rows} rows and the training table had {kept.n_table_rows}.",
-            parameter="X",
-            received=n_rows,
-            allowed=f"the training table, of {kept.n_table_rows} rows",
-        )
+    check_training_table(n_rows, kept.n_table_rows)
     left_out = np.zeros((n_trees, n_rows), dtype=bool)
     left_out[:, kept.rows] = kept.counts() == 0
     return left_out
@@ -238,13 +239,6 @@ class BaseForestClassifier(ClassifierMixin, Forest):
 
     def _all_classes(self) -> list[AnyArray]:
         return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
-
-    def _refuse_several(self, what: str) -> None:
-        if getattr(self, "n_outputs_", 1) > 1:
-            raise InvalidInput(
-                f"{what} is for one output, and this {type(self).__name__} was fitted to {self.n_outputs_}. Fit one "
-                "forest for each."
-            )
 
     def _classes_per_output(self) -> NDArray[np.int32] | None:
         return np.array([len(own) for own in self._all_classes()], dtype=np.int32)

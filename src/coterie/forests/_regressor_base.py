@@ -282,13 +282,6 @@ class BaseForestRegressor(RegressorMixin, Forest):
             held = self._leaf_targets = _targets_of_leaves(self._training_rows(what))
         return held
 
-    def _refuse_several(self, what: str) -> None:
-        if getattr(self, "n_outputs_", 1) > 1:
-            raise InvalidInput(
-                f"{what} is for one output, and this {type(self).__name__} was fitted to {self.n_outputs_}. Fit one "
-                "forest for each."
-            )
-
     def _column(self, values: FloatArray) -> FloatArray:
         return values[:, 0] if self.n_outputs_ == 1 else values
 

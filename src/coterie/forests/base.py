@@ -27,7 +27,7 @@ from coterie.fitting.warm_start import BEGIN_ANEW, PreviousFit, check_continues,
 from coterie.forests._fitted import FOREST_FITTED
 from coterie.forests._training_rows import TrainingRows
 from coterie.forests.growth import CheckpointedTrees, grow_trees
-from coterie.forests.out_of_bag import OutOfBag, oob_score
+from coterie.forests.out_of_bag import OutOfBag, oob_score, required_oob
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
 from coterie.trees.column_readings import readings_of
 from coterie.trees.flat_tree import flat_tree
@@ -370,12 +370,7 @@ class BaseForest(MultiOutputMixin, Estimator):
 
     def _known_oob(self, what: str) -> OutOfBag:
         check_is_fitted(self, "forest_")
-        if self._oob is None:
-            raise AttributeError(
-                f"{what} is not known: this {type(self).__name__} was fitted without out-of-bag predictions. "
-                "Fit it with bootstrap=True and oob_score=True."
-            )
-        return self._oob
+        return required_oob(self, self._oob, what)
 
     def _training_rows(self, what: str, *, needs_bag: bool = False) -> TrainingRows:
         """The training rows, or an error with a hint how to have them."""
@@ -392,6 +387,13 @@ class BaseForest(MultiOutputMixin, Estimator):
                 "with bootstrap=True."
             )
         return kept
+
+    def _refuse_several(self, what: str) -> None:
+        if getattr(self, "n_outputs_", 1) > 1:
+            raise InvalidInput(
+                f"{what} is for one output, and this {type(self).__name__} was fitted to {self.n_outputs_}. Fit one "
+                "forest for each."
+            )
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())

@@ -131,3 +131,13 @@ def _chosen_score(
             parameter="oob_score",
             received=wanted,
         ) from error
+
+
+def required_oob(estimator: Any, known: OutOfBag | None, what: str) -> OutOfBag:
+    """What is known out of bag, or an error with a hint how to have it."""
+    if known is None:
+        raise AttributeError(
+            f"{what} is not known: this {type(estimator).__name__} was fitted without out-of-bag predictions. "
+            "Fit it with bootstrap=True and oob_score=True."
+        )
+    return known

@@ -36,6 +36,7 @@ from coterie.data.weight import combined_weight
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
+from coterie.fitting.warm_start import check_number_given
 from coterie.trees.growth_rules import criterion_options, interaction_sets
 
 FOREST_PARAMS: Params = {
@@ -191,34 +192,36 @@ def _check_parts(wanted: float | None, n_draws: int, n_copies: int) -> None:
         )
 
 
+def refuse_wishes_out_of_bag(estimator: Any, member: str) -> None:
+    """Refuse what needs rows out of bag where every tree, or member, sees every row."""
+    wanted = estimator.oob_score
+    wishes = {
+        "n_estimators='auto'": is_auto(estimator.n_estimators),
+        "prune='oob'": getattr(estimator, "prune", None) is not None,
+        f"oob_score={in_short(wanted)}": not is_auto(wanted)
+        and wanted is not False
+        and wanted is not np.False_,
+    }
+    for wish, is_wished in wishes.items():
+        if is_wished:
+            raise InvalidParameter(
+                f"{type(estimator).__name__}({wish}) needs rows out of bag. Out of bag estimation only available if "
+                f"bootstrap=True, or if max_samples is less than all rows: now every {member} sees every row."
+            )
+
+
 def check_together(estimator: Any, bag: BagPlan, train: TrainingData) -> None:
     """Refuse parameters that make no sense beside each other."""
-    name, n_outputs = type(estimator).__name__, train.target.n_outputs
+    n_outputs = train.target.n_outputs
     if not bag.leaves_rows_out:
-        wishes = {
-            "n_estimators='auto'": is_auto(estimator.n_estimators),
-            "prune='oob'": estimator.prune is not None,
-            f"oob_score={in_short(estimator.oob_score)}": not is_auto(estimator.oob_score)
-            and estimator.oob_score is not False
-            and estimator.oob_score is not np.False_,
-        }
-        for wish, is_wished in wishes.items():
-            if is_wished:
-                raise InvalidParameter(
-                    f"{name}({wish}) needs rows out of bag. Out of bag estimation only available if bootstrap=True, or "
-                    "if max_samples is less than all rows: now every tree sees every row."
-                )
+        refuse_wishes_out_of_bag(estimator, "tree")
     class_weight = getattr(estimator, "class_weight", None)
     if isinstance(class_weight, str) and class_weight == "balanced_subsample" and n_outputs > 1:
         raise InvalidParameter(
             f"class_weight='balanced_subsample' is for one output, and y has {n_outputs}. Use 'balanced', or a list of "
             "dicts."
         )
-    if estimator.warm_start and is_auto(estimator.n_estimators):
-        raise InvalidParameter(
-            "warm_start=True needs a number as n_estimators: with n_estimators='auto' a fit ends when the out-of-bag "
-            "error has settled, and there is nothing to continue."
-        )
+    check_number_given(estimator, "the out-of-bag error has settled")
 
 
 def options_of(

@@ -12,14 +12,7 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import (
-    Boolean,
-    Integer,
-    OneOf,
-    Params,
-    Seed,
-    unexpected,
-)
+from coterie._params import Boolean, EstimatorLike, Integer, OneOf, Params, Seed, unexpected
 from coterie._sklearn import BaseComposition, parallel_block
 from coterie._storage import Fitted, expect
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
@@ -30,10 +23,12 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.estimator import Estimator, forget
 from coterie.fitting.fitted_state import verify_columns
-from coterie.members.fit_members import Member
+from coterie.members.fit_members import Member, in_parallel
+from coterie.members.member_predictions import MemberPredictions
 from coterie.members.out_of_fold import CrossFit, CrossFitPlan, Fold, cross_fit, splitter_of
 from coterie.members.response import ResponseMethod
 from coterie.members.weight_parameter import routing_is_off, weight_params
+from coterie.trees.tree_sum import labels_by_target
 
 
 class MemberList:
@@ -49,10 +44,7 @@ class MemberList:
 def _is_member(item: object) -> bool:
     if not isinstance(item, list | tuple) or len(item) not in (2, 3) or not isinstance(item[0], str):
         return False
-    learner = item[1]
-    return learner == "drop" or (
-        not isinstance(learner, type) and hasattr(learner, "fit") and hasattr(learner, "predict")
-    )
+    return _is_drop(item[1]) or EstimatorLike().accepts(item[1])
 
 
 MEMBER_PARAMS: Params = {
@@ -374,6 +366,14 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
             (response, member, model, X)
             for (member, response), model in zip(self._asked, self.estimators_, strict=True)
         ]
+
+    def _stacked(self, X: Any) -> FloatArray:
+        """What every member predicts for rows, shape (n_members, n_rows, n_columns)."""
+        return np.stack(in_parallel(member_response, self._calls(X), n_jobs=self.n_jobs))
+
+    def _weighted_predictions(self, X: Any, weights: FloatArray) -> MemberPredictions:
+        names = tuple(member.name for member, _ in self._asked)
+        return MemberPredictions(self._stacked(X), weights, names, labels_by_target(self))
 
     def _with_named_members(self, places: RowArray) -> Self:
         """A copy with the members at these places; those who are left out are named "drop"."""

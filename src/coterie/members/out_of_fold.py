@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import in_short, spawn_seeds
 from coterie._storage import expect, storable
-from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie._value_types import INTEGERS, LABELS, MODEL, TEXT, array, dict_of, instance, list_of, tuple_of
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 from coterie.members.fit_members import (
@@ -121,6 +121,11 @@ class CrossFit:
     coverage: RowArray
     folds: list[Fold]
     dropped: dict[str, str] = field(default_factory=dict)
+
+    def covered(self, weight: FloatArray | None) -> BoolArray:
+        """Rows that were held out and have weight."""
+        covered = self.coverage > 0
+        return covered if weight is None else covered & (weight > 0)
 
 
 def splitter_of(cv: Any, y: AnyArray | None, *, classifier: bool) -> Any:

@@ -155,3 +155,10 @@ def _other_classes(name: str, known: Any, classes: AnyArray) -> InvalidInput:
         allowed=f"the classes {in_short(list(classes))}",
         hint="Members see the labels as they are in y; fit this one with the same labels.",
     )
+
+
+def probabilities_or_vote(name: str, estimator: Any, classes: AnyArray) -> ResponseMethod:
+    """How a classifier takes part in a mean: by its probabilities, or by a vote if it has none."""
+    soft = hasattr(estimator, "predict_proba")
+    method = method_of(name, estimator, "predict_proba" if soft else "predict")
+    return ResponseMethod(method, (classes,), is_vote=not soft)

@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie._params import Boolean, OneOf, Rule, unexpected
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
 
 
 class VoteCount(NamedTuple):
@@ -113,4 +113,15 @@ def refuse_soft_or_oob(owner: str, votes: str, oob: bool) -> None:
             "False",
             "oob",
             oob,
+        )
+
+
+def check_training_table(n_rows: int, n_known: int) -> None:
+    """Refuse another table than that of the fit, where members vote about the rows that they did not draw."""
+    if n_rows != n_known:
+        raise InvalidInput(
+            f"oob=True is for the training table: X has {n_rows} rows and the training table had {n_known}.",
+            parameter="X",
+            received=n_rows,
+            allowed=f"the training table, of {n_known} rows",
         )

@@ -57,6 +57,11 @@ def _passes_on(step: Any) -> bool:
     )
 
 
+def takes_weight(learner: Any) -> bool:
+    """Whether `fit` of a learner, or of the last step of a pipeline, takes weights."""
+    return weight_parameter(learner, pass_on=True) is not None
+
+
 def router_of(ensemble: Any, learner: Any) -> MetadataRouter:
     """Weights are for the ensemble, everything else is for `fit` of the learner."""
     router = MetadataRouter(owner=ensemble).add_self_request(ensemble)

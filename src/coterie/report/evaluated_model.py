@@ -9,7 +9,7 @@ committee's targets are the same. Without looking among rows with the same targe
 class would look like the same rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -127,18 +127,8 @@ class EvaluatedModel:
         if len(self.rows) <= max_rows:
             return self
         places = np.linspace(0, len(self.rows) - 1, max_rows).round().astype(np.intp)
-        return EvaluatedModel(
-            self.model,
-            self.task,
-            self.classes,
-            self.table,
-            self.all_y_true,
-            rows_of(self.X, places),
-            self.y_true[places],
-            self.rows[places],
-            self.n_jobs,
-            self.seed,
-        )
+        X, y_true, rows = rows_of(self.X, places), self.y_true[places], self.rows[places]
+        return replace(self, X=X, y_true=y_true, rows=rows)
 
 
 def predicted_probabilities(model: Any, X: Any) -> FloatArray | None:
