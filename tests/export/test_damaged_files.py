@@ -223,3 +223,13 @@ def test_the_rows_of_an_intact_file_are_answered() -> None:
     for file in SMALL:
         rows = noted(file).rows
         assert np.isfinite(answers(import_model(file.read_bytes()), rows)).all()
+
+
+@pytest.mark.parametrize("counts", ["-1 1 0 0 0 0", "3 0 0 0 0 0"])
+def test_leaves_that_are_lines_have_the_columns_that_are_listed(counts: str) -> None:
+    text = changed_line(r"^num_features=0 0 0 0 0 0$", f"num_features={counts}", "lightgbm_linear.txt")
+
+    with pytest.raises(
+        ModelFileError, match=r"num_features=.*; expected as many as there are in leaf_features"
+    ):
+        import_model(text)

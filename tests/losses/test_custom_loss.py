@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.losses import CustomLoss, InitScore
+from coterie.losses import CustomLoss, InitScore, derivative_check
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -420,3 +420,14 @@ def test_an_early_stop_measures_the_own_loss() -> None:
     assert len(model.validation_losses_) < 100
     with pytest.raises(InvalidInput, match="row 0"):
         model.fit(X, np.where(np.arange(N) == 0, np.nan, COUNTS))
+
+
+def test_derivatives_are_looked_at_in_units_of_the_target() -> None:
+    y = np.array([0.0, 300.0, 900.0])
+
+    points = derivative_check._points(SQUARED, y, np.full(3, 50.0))
+
+    assert points.unit.max() > 100
+    assert sorted({*((points.score - 50.0) / points.unit).round(6).tolist()}) == sorted(
+        derivative_check._SHIFTS
+    )
