@@ -21,7 +21,7 @@ double rounded_to_digits(double value, int digits) {
 // The denominator of the simplest fraction that a number could be, as far as its last bits can tell.
 double denominator_of(double value) {
     constexpr double kNear = 0x1.0p-50;
-    constexpr double kMost = 0x1.0p31;
+    constexpr double kMaxDenominator = 0x1.0p31;
     double rest = value;
     double above = 1.0;  // the last two convergents of the continued fraction
     double below = 0.0;
@@ -31,7 +31,7 @@ double denominator_of(double value) {
         const double whole = std::floor(rest);
         const double next_above = whole * above + above_before;
         const double next_below = whole * below + below_before;
-        if (next_below > kMost) break;
+        if (next_below > kMaxDenominator) break;
         above_before = std::exchange(above, next_above);
         below_before = std::exchange(below, next_below);
         if (std::fabs(above / below - value) <= kNear * value || rest == whole) return below;
