@@ -14,7 +14,7 @@ namespace coterie {
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
-inline constexpr std::size_t kMostBytes = std::size_t{1} << 46;
+inline constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 
 /// Allocates on cache-line boundaries (large pages from 4 MiB up) and leaves trivial values uninitialised,
 /// so that the threads that fill a buffer are the first to touch it.
@@ -27,7 +27,7 @@ struct LineAllocator {
     LineAllocator(const LineAllocator<U>&) {}
 
     T* allocate(std::size_t n) {
-        if (n > kMostBytes / sizeof(T)) throw std::bad_alloc();
+        if (n > kMaxBytes / sizeof(T)) throw std::bad_alloc();
         const std::size_t bytes = n * sizeof(T);
         const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kCacheLine;
         const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;

@@ -16,7 +16,7 @@ inline InstructionSet best_instruction_set() {
     [[maybe_unused]] const auto asked = [&](const char* name) {
         return variable != nullptr && std::strcmp(variable, name) == 0;
     };
-#if defined(COTERIE_HAS_AVX2) && (defined(__GNUC__) || defined(__clang__))
+#if defined(COTERIE_HAS_AVX2)
     if (asked("generic") || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
         !__builtin_cpu_supports("bmi2"))
         return InstructionSet::generic;

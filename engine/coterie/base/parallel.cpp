@@ -27,7 +27,7 @@
 namespace coterie {
 namespace {
 
-constexpr int kMostThreads = 256;
+constexpr int kMaxThreads = 256;
 // Longer than the serial steps between two parallel ones of a tree: who sleeps in between is late for each.
 constexpr auto kSpin = std::chrono::microseconds(100);
 constexpr int kLooks = 32;
@@ -49,13 +49,13 @@ void relax() {
 
 struct alignas(kLine) Job {
     ChunkTask task;
-    Homes left;  // a single one if chunks are taken in order
+    WorkStealingRanges left;  // a single one if chunks are taken in order
     std::mutex failure_lock;
     std::exception_ptr failure;
 
     void work(std::size_t thread) {
         inside_a_chunk = true;
-        for (std::size_t chunk; (chunk = left.take(thread)) != Homes::kNone;) {
+        for (std::size_t chunk; (chunk = left.take(thread)) != WorkStealingRanges::kNone;) {
             try {
                 task(chunk);
             } catch (...) {
@@ -123,7 +123,7 @@ public:
 
 private:
     void start_helpers(int wanted) {
-        while (n_helpers_ < std::min(wanted, kMostThreads)) {
+        while (n_helpers_ < std::min(wanted, kMaxThreads)) {
             try {
                 std::thread([this, thread = static_cast<std::size_t>(n_helpers_) + 1] { serve(thread); }).detach();
             } catch (const std::system_error&) {
@@ -177,8 +177,8 @@ private:
 };
 
 // A pool serves one caller at a time; callers at the same time have one each.
-constexpr std::size_t kMostPools = 4;
-std::array<std::atomic<Pool*>, kMostPools> the_pools{};
+constexpr std::size_t kMaxPools = 4;
+std::array<std::atomic<Pool*>, kMaxPools> the_pools{};
 std::mutex making_a_pool;
 std::atomic<int> n_callers{0};  // inside run_chunks
 
@@ -225,7 +225,7 @@ int positive_number_in(const char* variable) {
     const char* text = std::getenv(variable);
     if (text == nullptr) return 0;
     const long number = std::strtol(text, nullptr, 10);
-    return number > 0 && number <= kMostThreads ? static_cast<int>(number) : 0;
+    return number > 0 && number <= kMaxThreads ? static_cast<int>(number) : 0;
 }
 
 int threads_of_the_machine() {
@@ -240,7 +240,7 @@ int threads_of_the_cgroup() {
     std::ifstream file("/sys/fs/cgroup/cpu.max");
     std::string quota;
     double period = 0;
-    if (!(file >> quota >> period) || quota == "max" || period <= 0) return kMostThreads;
+    if (!(file >> quota >> period) || quota == "max" || period <= 0) return kMaxThreads;
     const double cores = std::strtod(quota.c_str(), nullptr) / period;
     return std::max(1, static_cast<int>(cores + 0.999));
 }
@@ -255,7 +255,7 @@ int available_threads() {
 }
 
 int usable_threads(int requested) {
-    const int available = std::min(available_threads(), kMostThreads);
+    const int available = std::min(available_threads(), kMaxThreads);
     return requested <= 0 ? available : std::min(requested, available);
 }
 
@@ -264,10 +264,10 @@ void run_chunks(std::size_t n_chunks, int n_threads, Sharing sharing, ChunkTask 
         const Caller caller;
         const std::size_t n_working = std::min(n_chunks, static_cast<std::size_t>(caller.share_of(n_threads)));
         Job job{.task = task,
-                .left = Homes(n_chunks, sharing == Sharing::by_homes ? n_working : 1),
+                .left = WorkStealingRanges(n_chunks, sharing == Sharing::work_stealing ? n_working : 1),
                 .failure_lock = {},
                 .failure = {}};
-        for (std::size_t which = 0; which < kMostPools && n_working > 1; ++which)
+        for (std::size_t which = 0; which < kMaxPools && n_working > 1; ++which)
             if (pool(which).run(job, static_cast<int>(n_working) - 1)) {
                 if (job.failure) std::rethrow_exception(job.failure);
                 return;

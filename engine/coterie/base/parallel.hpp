@@ -5,9 +5,9 @@
 //            to the number of threads
 //   caller   the thread that asks; it works too, and returns when every chunk is done
 //   helper   a pooled thread; it spins for a tenth of a millisecond after its work, then sleeps
-//   home     the chunks that a thread takes first, in order: neighbours, and the same ones each time there are as many.
-//            What it wrote last time is then still in its cache, and not in another core's. Who has done the chunks of
-//            its home takes what is left of others', from the end
+//   range    the chunks that a thread takes first, in order: neighbours, and the same ones each time there are as many.
+//            What it wrote last time is then still in its cache, and not in another core's. Who has done its own range
+//            steals from those of others, from the end
 // Promises
 //   - A fork leaves the child without helpers, and the child makes its own when it needs them.
 //   - Calls from inside a chunk run on the calling thread alone.
@@ -48,36 +48,38 @@ private:
     void (*call_)(void*, std::size_t);
 };
 
-/// Chunks that several threads take, each from its home first.
-class Homes {
+/// Chunks that several threads take, each from a range of its own first; who has none left steals from another range.
+class WorkStealingRanges {
 public:
-    static constexpr std::size_t kMost = 16;
+    static constexpr std::size_t kMaxRanges = 16;
     static constexpr std::size_t kNone = ~std::size_t{0};
 
     /// n_chunks is less than 2^32.
-    Homes(std::size_t n_chunks, std::size_t n_homes) : n_(std::clamp<std::size_t>(n_homes, 1, kMost)) {
-        for (std::size_t home = 0; home < n_; ++home)
-            left_[home].range.store(n_chunks * home / n_ << 32 | n_chunks * (home + 1) / n_, std::memory_order_relaxed);
+    WorkStealingRanges(std::size_t n_chunks, std::size_t n_ranges)
+        : n_(std::clamp<std::size_t>(n_ranges, 1, kMaxRanges)) {
+        for (std::size_t k = 0; k < n_; ++k)
+            left_[k].range.store(n_chunks * k / n_ << 32 | n_chunks * (k + 1) / n_, std::memory_order_relaxed);
     }
 
-    /// The next chunk for a thread, or kNone when all are taken. More threads than homes share them.
+    /// The next chunk for a thread, or kNone when all are taken. More threads than ranges share them.
     std::size_t take(std::size_t thread) {
-        const std::size_t home = thread % n_;
-        std::uint64_t range = left_[home].range.load(std::memory_order_relaxed);
+        const std::size_t own = thread % n_;
+        std::uint64_t range = left_[own].range.load(std::memory_order_relaxed);
         while (first_of(range) < end_of(range))
-            if (left_[home].range.compare_exchange_weak(range, range + kFirst, std::memory_order_relaxed))
+            if (left_[own].range.compare_exchange_weak(range, range + kFirst, std::memory_order_relaxed))
                 return first_of(range);
-        for (std::size_t other = home + 1; other < home + n_; ++other) {
-            std::atomic<std::uint64_t>& away = left_[other % n_].range;
-            range = away.load(std::memory_order_relaxed);
+        for (std::size_t other = own + 1; other < own + n_; ++other) {
+            std::atomic<std::uint64_t>& stolen_from = left_[other % n_].range;
+            range = stolen_from.load(std::memory_order_relaxed);
             while (first_of(range) < end_of(range))
-                if (away.compare_exchange_weak(range, range - 1, std::memory_order_relaxed)) return end_of(range) - 1;
+                if (stolen_from.compare_exchange_weak(range, range - 1, std::memory_order_relaxed))
+                    return end_of(range) - 1;
         }
         return kNone;
     }
 
     void abandon() {
-        for (std::size_t home = 0; home < n_; ++home) left_[home].range.store(0, std::memory_order_relaxed);
+        for (std::size_t k = 0; k < n_; ++k) left_[k].range.store(0, std::memory_order_relaxed);
     }
 
 private:
@@ -89,11 +91,11 @@ private:
         std::atomic<std::uint64_t> range{0};  // first in the upper half, end in the lower
     };
     std::size_t n_;
-    std::array<Left, kMost> left_;
+    std::array<Left, kMaxRanges> left_;
 };
 
-/// In order: chunk after chunk, whoever is free. By homes: each thread its own first.
-enum class Sharing : std::uint8_t { in_order, by_homes };
+/// In order: chunk after chunk, whoever is free. Work stealing: each thread the chunks of its own range first.
+enum class Sharing : std::uint8_t { in_order, work_stealing };
 
 void run_chunks(std::size_t n_chunks, int n_threads, Sharing sharing, ChunkTask task);
 
@@ -109,12 +111,12 @@ void parallel_for(std::size_t n_chunks, int n_threads, F&& body, Sharing sharing
     run_chunks(n_chunks, n_threads, sharing, ChunkTask(callable));
 }
 
-/// Calls body(begin, end) for consecutive ranges of `size` items, by homes; the last may be shorter.
+/// Calls body(begin, end) for consecutive ranges of `size` items, with work stealing; the last may be shorter.
 template <class F>
 void parallel_ranges(std::size_t n_items, std::size_t size, int n_threads, F&& body) {
     const std::size_t n_chunks = (n_items + size - 1) / size;
     auto on_chunk = [&](std::size_t chunk) { body(chunk * size, std::min(n_items, (chunk + 1) * size)); };
-    parallel_for(n_chunks, n_threads, on_chunk, Sharing::by_homes);
+    parallel_for(n_chunks, n_threads, on_chunk, Sharing::work_stealing);
 }
 
 }  // namespace coterie

@@ -118,7 +118,7 @@ double total(const PreparedTree& tree, const double* sums, std::size_t output, s
 class Orders {
 public:
     double operator()(std::size_t a, std::size_t b) {
-        if (a + b >= kMostKept) {  // paths with this many features come from files; a table would be their square
+        if (a + b >= kMaxKept) {  // paths with this many features come from files; a table would be their square
             const auto log_factorial = [](std::size_t n) { return std::lgamma(static_cast<double>(n) + 1.0); };
             return std::exp(log_factorial(a) + log_factorial(b) - log_factorial(a + b + 1));
         }
@@ -135,7 +135,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMostKept = 1024;
+    static constexpr std::size_t kMaxKept = 1024;
 
     std::vector<std::vector<double>> rows_;
 };

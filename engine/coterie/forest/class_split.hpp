@@ -194,10 +194,11 @@ private:
 
     void search_dense(const FeatureIndex* features, std::size_t n) {
         Weight* const cells = cells_.data();
+        [[maybe_unused]] std::uint32_t* const counts = counts_.data();
         const std::size_t width = width_;
-        Base::for_cells(features, n, [=, this](std::size_t cell, Statistic statistic) {
+        Base::for_cells(features, n, [=](std::size_t cell, Statistic statistic) {
             cells[cell * width + statistic.label] += statistic.own;
-            if constexpr (kCountRows) ++counts_[cell];
+            if constexpr (kCountRows) ++counts[cell];
         });
         for (std::size_t k = 0; k < n; ++k) score_dense(features[k], kColumnCells * k);
     }

@@ -199,11 +199,12 @@ void ForestTraining::grow_one(std::uint64_t number, std::span<const std::uint16_
     const ForestRows& rows = memory_->rows;
     Bag& bag = worker.bag;
     draw_bag(number, given, bag);
-    std::vector<std::uint16_t> ranks = rank_levels(rows, bag, shape_);
     GrownTree own;
-    if (worker.grower == nullptr)
-        own = grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), cancellation);
-    GrownTree& grown_tree = worker.grower == nullptr ? own : worker.grower->grow(bag, std::move(ranks), cancellation);
+    const auto grow = [&](std::vector<std::uint16_t> ranks) -> GrownTree& {
+        if (worker.grower != nullptr) return worker.grower->grow(bag, std::move(ranks), cancellation);
+        return own = grow_any_tree(rows, bag, options_.tree, shape_, shift_, std::move(ranks), cancellation);
+    };
+    GrownTree& grown_tree = grow(rank_levels(rows, bag, shape_));
     if (options_.tree.ccp_alpha > 0.0) prune_by_cost(grown_tree, options_.tree.ccp_alpha, shape_.n_columns);
     grown.out = std::move(bag.out);
     if (options_.tree.prune_out_of_bag) prune_out_of_bag(bag.seed, grown_tree, grown.out);

@@ -100,9 +100,10 @@ protected:
 
     void search_dense(const FeatureIndex* features, std::size_t n) {
         Statistic* const cells = cells_.data();
-        for_cells(features, n, [=, this](std::size_t cell, Statistic statistic) {
+        [[maybe_unused]] std::uint32_t* const counts = counts_.data();
+        for_cells(features, n, [=](std::size_t cell, Statistic statistic) {
             cells[cell] += statistic;
-            if constexpr (kCountRows) ++counts_[cell];
+            if constexpr (kCountRows) ++counts[cell];
         });
         for (std::size_t k = 0; k < n; ++k) {
             if constexpr (kScanWords)

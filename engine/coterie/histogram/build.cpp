@@ -115,14 +115,14 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
     // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
     const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMaxBlockRows, kMostRowsAtOnce);
-    Homes left((rows.n + n_at_once - 1) / n_at_once, n_parts);
+    WorkStealingRanges left((rows.n + n_at_once - 1) / n_at_once, n_parts);
     const auto fill = [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();
         std::memset(own, 0, n_cells * sizeof(Cell));
-        for (std::size_t chunk; (chunk = left.take(part)) != Homes::kNone;)
+        for (std::size_t chunk; (chunk = left.take(part)) != WorkStealingRanges::kNone;)
             add(rows, chunk * n_at_once, std::min(rows.n, (chunk + 1) * n_at_once), tiles, own);
     };
-    parallel_for(n_parts, n_threads_, fill, Sharing::by_homes);
+    parallel_for(n_parts, n_threads_, fill, Sharing::work_stealing);
     // Each thread adds up the cells of its own range over all parts.
     parallel_ranges(n_cells, std::max(kLeastMerged, kMergedCells / n_parts), n_threads_,
                     [&](std::size_t begin, std::size_t end) {

@@ -52,5 +52,8 @@ BinningKernels binning_kernels();
 namespace avx512 {
 BinningKernels binning_kernels();
 }
+namespace neon {
+BinningKernels binning_kernels();
+}
 
 }  // namespace coterie

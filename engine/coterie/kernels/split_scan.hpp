@@ -61,5 +61,8 @@ SplitKernels split_kernels();
 namespace avx512 {
 SplitKernels split_kernels();
 }
+namespace neon {
+SplitKernels split_kernels();
+}
 
 }  // namespace coterie

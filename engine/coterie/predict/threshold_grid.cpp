@@ -55,7 +55,8 @@ void ThresholdGrid::code(std::span<const double> values, std::uint16_t* out) con
             for (std::size_t k = 0; k < kSearches; ++k) {
                 const std::uint32_t half = left[k] / 2;
                 const std::uint32_t middle = below[k] + half;
-                const bool above = (left[k] > 0) & (all[std::min(middle, last)] < value[k]);
+                const bool is_below = all[std::min(middle, last)] < value[k];
+                const bool above = (left[k] > 0) & is_below;
                 below[k] = above ? middle + 1 : below[k];
                 left[k] = above ? left[k] - half - 1 : half;
             }

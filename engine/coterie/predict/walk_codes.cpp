@@ -241,7 +241,7 @@ PackedTree coded(const Tree& tree, const std::vector<Array<double>>& thresholds)
 
 // Adds groups for these trees: one, or as many as the number of codes makes necessary.
 bool add_groups(PackedForest& forest, Trees trees) {
-    constexpr std::size_t kMost = 65'534;  // thresholds whose codes have room in two bytes
+    constexpr std::size_t kMaxThresholds = 65'534;  // thresholds whose codes have room in two bytes
     TreeGroup group;
     group.thresholds.resize(forest.n_features);
     for (const auto& tree : trees)
@@ -253,7 +253,7 @@ bool add_groups(PackedForest& forest, Trees trees) {
         std::vector<double>& own = thresholds.own();
         std::ranges::sort(own);
         own.erase(std::unique(own.begin(), own.end()), own.end());
-        fits = fits && own.size() <= kMost;
+        fits = fits && own.size() <= kMaxThresholds;
     }
     if (!fits) {
         const std::size_t half = trees.size() / 2;

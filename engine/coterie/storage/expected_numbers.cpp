@@ -21,7 +21,7 @@ double rounded_to_digits(double value, int digits) {
 // The denominator of the simplest fraction that a number could be, as far as its last bits can tell.
 double denominator_of(double value) {
     constexpr double kNear = 0x1.0p-50;
-    constexpr double kMost = 0x1.0p31;
+    constexpr double kMaxDenominator = 0x1.0p31;
     double rest = value;
     double above = 1.0;  // the last two convergents of the continued fraction
     double below = 0.0;
@@ -31,7 +31,7 @@ double denominator_of(double value) {
         const double whole = std::floor(rest);
         const double next_above = whole * above + above_before;
         const double next_below = whole * below + below_before;
-        if (next_below > kMost) break;
+        if (next_below > kMaxDenominator) break;
         above_before = std::exchange(above, next_above);
         below_before = std::exchange(below, next_below);
         if (std::fabs(above / below - value) <= kNear * value || rest == whole) return below;
@@ -79,6 +79,11 @@ double middle_of(std::vector<double>& values) {
     return *middle;
 }
 
+struct ExpectedAndFound {
+    double expected;
+    double found;
+};
+
 // How many bits the differences from what is expected take, in all.
 template <class Expect>
 std::size_t n_bits(const std::vector<NodeIndex>& splits, Expect expect) {
@@ -95,8 +100,8 @@ double find_l2(const Tree& tree, const std::vector<NodeIndex>& splits) {
     const auto bits = [&](double l2) {
         return n_bits(splits, [&](NodeIndex split) {
             const Sides cover = sides_of(tree.cover, tree, split);
-            return std::pair(expected_value(sides_of(tree.value, tree, split, k), cover, tree.cover[split], l2),
-                             tree.value[split * k]);
+            const Sides value = sides_of(tree.value, tree, split, k);
+            return ExpectedAndFound{expected_value(value, cover, tree.cover[split], l2), tree.value[split * k]};
         });
     };
     std::vector<double> found;
@@ -120,7 +125,8 @@ double find_gain_scale(const Tree& tree, const std::vector<NodeIndex>& splits, c
                              tree.value[split * k], tree.cover[split], own);
     };
     const auto bits = [&](double scale) {
-        return n_bits(splits, [&](NodeIndex split) { return std::pair(expected(split, scale), tree.gain[split]); });
+        return n_bits(splits,
+                      [&](NodeIndex split) { return ExpectedAndFound{expected(split, scale), tree.gain[split]}; });
     };
     std::vector<double> found;
     for (const NodeIndex split : splits) found.push_back(tree.gain[split] / expected(split, 1.0));

@@ -24,19 +24,21 @@ std::vector<int> visits(std::size_t n_chunks, int n_threads, Sharing sharing = S
 const Test each_chunk_once("every chunk runs exactly once for any number of threads", [] {
     for (const int n_threads : {1, 2, 3, 8})
         for (const std::size_t n_chunks : {0u, 1u, 2u, 7u, 1000u})
-            for (const Sharing sharing : {Sharing::in_order, Sharing::by_homes})
+            for (const Sharing sharing : {Sharing::in_order, Sharing::work_stealing})
                 check_equal(visits(n_chunks, n_threads, sharing), std::vector<int>(n_chunks, 1));
 });
 
-const Test homes_first("a thread takes the chunks of its home in order, then those of another from the end", [] {
-    Homes homes(10, 3);  // 0 to 2, 3 to 5, 6 to 9
-    check_equal(homes.take(1), std::size_t{3});
-    check_equal(homes.take(0), std::size_t{0});
-    check_equal(homes.take(4), std::size_t{4});  // a fourth and a fifth thread live with the first and the second
-    check_equal(homes.take(1), std::size_t{5});
-    for (const std::size_t chunk : {9u, 8u, 7u, 6u, 2u, 1u}) check_equal(homes.take(1), chunk);
-    for (const std::size_t thread : {0u, 1u, 2u}) check_equal(homes.take(thread), Homes::kNone);
-});
+const Test own_range_first(
+    "a thread takes the chunks of its own range in order, then those of another from the end", [] {
+        WorkStealingRanges ranges(10, 3);  // 0 to 2, 3 to 5, 6 to 9
+        check_equal(ranges.take(1), std::size_t{3});
+        check_equal(ranges.take(0), std::size_t{0});
+        check_equal(ranges.take(4),
+                    std::size_t{4});  // a fourth and a fifth thread share ranges with the first and the second
+        check_equal(ranges.take(1), std::size_t{5});
+        for (const std::size_t chunk : {9u, 8u, 7u, 6u, 2u, 1u}) check_equal(ranges.take(1), chunk);
+        for (const std::size_t thread : {0u, 1u, 2u}) check_equal(ranges.take(thread), WorkStealingRanges::kNone);
+    });
 
 const Test many_small("a hundred thousand jobs of two chunks lose none and run none twice", [] {
     std::vector<std::uint32_t> counts(2);

@@ -8,7 +8,7 @@
 namespace coterie::tests {
 namespace {
 
-/// Rows of codes, turned; a set of some of them; weights of several bits, or none.
+/// Rows of codes, transposed; a set of some of them; weights of several bits, or none.
 struct Turned {
     static constexpr std::size_t kColumns = 11;
     static constexpr std::size_t kStride = 16;
@@ -17,7 +17,7 @@ struct Turned {
     std::size_t n_words;
     std::vector<std::uint16_t> codes;
     std::vector<std::uint32_t> rows;
-    Buffer<std::uint16_t> turned;
+    Buffer<std::uint16_t> transposed;
     std::vector<const std::uint16_t*> column;
     std::vector<RowSet> set;
     std::vector<RowSet> weight;
@@ -26,7 +26,7 @@ struct Turned {
         : n(n_rows),
           n_words((n_rows + kSetRows - 1) / kSetRows),
           codes((n_rows + 1) * kStride),
-          turned(16 * n_words * kSetRows),
+          transposed(16 * n_words * kSetRows),
           set(n_words, 0),
           weight(n_bits * n_words) {
         for (std::size_t i = 0; i < codes.size(); ++i) {
@@ -40,10 +40,10 @@ struct Turned {
         }
         if (n > 0) set[0] |= 1;
         for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = bits_at(seed + 3, i);
-        std::fill(turned.begin(), turned.end(), std::uint16_t{0xabcd});
+        std::fill(transposed.begin(), transposed.end(), std::uint16_t{0xabcd});
         for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t k = 0; k < kColumns; ++k) turned[k * n_words * kSetRows + i] = code(i, k);
-        for (std::size_t k = 0; k < kColumns; ++k) column.push_back(turned.data() + k * n_words * kSetRows);
+            for (std::size_t k = 0; k < kColumns; ++k) transposed[k * n_words * kSetRows + i] = code(i, k);
+        for (std::size_t k = 0; k < kColumns; ++k) column.push_back(transposed.data() + k * n_words * kSetRows);
     }
 
     std::uint16_t code(std::size_t i, std::size_t k) const { return codes[rows[i] * kStride + k]; }
@@ -52,7 +52,7 @@ struct Turned {
     SetWeights pays(std::size_t second) const {
         return {weight.data(), n_words == 0 ? 0 : weight.size() / n_words, second};
     }
-    std::uint64_t pay(std::size_t i, std::size_t second) const {
+    std::uint64_t statistic(std::size_t i, std::size_t second) const {
         std::uint64_t own = weight.empty();
         for (std::size_t bit = 0; bit * n_words < weight.size(); ++bit)
             own += (weight[bit * n_words + i / kSetRows] >> (i % kSetRows) & 1) << bit;
@@ -69,7 +69,7 @@ void for_turned(Body body) {
             for (const std::size_t n_bits : {0, 1, 3}) body(Turned(n + n_bits, n, has_missing, n_bits));
 }
 
-const Test turning("codes are turned into columns, whatever the order of rows, in every table", [] {
+const Test transposing("rows of codes become columns, whatever the order of rows, in every table", [] {
     for_turned([](const Turned& rows) {
         for (const Kernels* table : kernel_tables()) {
             const std::size_t stride = (rows.n_words + 1) * kSetRows;
@@ -123,7 +123,7 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
                 table->row_set.sum_left(rows.view(), rows.set.data(), kLanes.data(), kCodeColumns, cuts,
                                         rows.pays(second), again, nullptr);
                 for (std::size_t lane = 0; lane < kCodeColumns; ++lane) {
-                    std::uint64_t pay = 0;
+                    std::uint64_t statistic = 0;
                     std::uint32_t n_left = 0;
                     std::vector<RowSet> expected(rows.n_words, 0);
                     for (std::size_t i = 0; i < rows.n; ++i) {
@@ -131,12 +131,12 @@ const Test sides_of_sets("the sums of a side, its rows and the parted sets agree
                         const auto span = static_cast<std::uint16_t>(cuts.last[lane] - cuts.shift[lane]);
                         if (!rows.has(i) || moved > span) continue;
                         expected[i / kSetRows] |= RowSet{1} << (i % kSetRows);
-                        pay += rows.pay(i, second);
+                        statistic += rows.statistic(i, second);
                         ++n_left;
                     }
-                    check_equal(sums.statistic[lane], pay);
+                    check_equal(sums.statistic[lane], statistic);
                     check_equal(sums.n_rows[lane], n_left);
-                    check_equal(again.statistic[lane], pay);
+                    check_equal(again.statistic[lane], statistic);
                     check_equal(again.n_rows[lane], n_left);
                     std::vector<RowSet> right = rows.set;
                     std::vector<RowSet> parted(rows.n_words);
@@ -162,7 +162,7 @@ const Test drawn("the best random cut of a word is found, the first of equals, i
             for (std::size_t n_lanes = 1; n_lanes <= kCodeColumns; ++n_lanes)
                 for (const double known : {-1.0, 0.0, 1e3}) {
                     std::uint64_t total = 0;
-                    for (std::size_t i = 0; i < rows.n; ++i) total += rows.has(i) ? rows.pay(i, second) : 0;
+                    for (std::size_t i = 0; i < rows.n; ++i) total += rows.has(i) ? rows.statistic(i, second) : 0;
                     bool missing = false;
                     DrawnCut best{.gain = known};
                     const auto all = static_cast<double>(total & 0xffffffffu);
@@ -178,19 +178,19 @@ const Test drawn("the best random cut of a word is found, the first of equals, i
                         if (least == greatest) continue;
                         best.varies = true;
                         const auto last = static_cast<std::uint16_t>(least + (shares[lane] * (greatest - least) >> 32));
-                        std::uint64_t pay = 0;
+                        std::uint64_t statistic = 0;
                         RowSet left = 0;
                         for (std::size_t i = 0; i < rows.n; ++i) {
                             if (!rows.has(i) || rows.code(i, kLanes[lane]) > last) continue;
-                            pay += rows.pay(i, second);
+                            statistic += rows.statistic(i, second);
                             left |= RowSet{1} << i;
                         }
-                        const auto weight = static_cast<double>(pay & 0xffffffffu);
+                        const auto weight = static_cast<double>(statistic & 0xffffffffu);
                         const double distance =
-                            static_cast<double>(pay >> 32) * all - weight * static_cast<double>(total >> 32);
+                            static_cast<double>(statistic >> 32) * all - weight * static_cast<double>(total >> 32);
                         const double gain = distance * distance / (weight * (all - weight));
                         if (!(gain > best.gain)) continue;
-                        best = {gain, static_cast<std::uint32_t>(lane), last, true, true, pay, left};
+                        best = {gain, static_cast<std::uint32_t>(lane), last, true, true, statistic, left};
                     }
                     for (const Kernels* table : kernel_tables()) {
                         DrawnCut own{.gain = known};

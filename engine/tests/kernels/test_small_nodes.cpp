@@ -8,27 +8,27 @@ namespace {
 
 /// A node of n rows whose weights are 1 to 4, as far as there is room.
 template <class Word>
-struct Few {
-    static constexpr std::size_t kMost = sizeof(Word) == 2 ? kMaxClassRows : kMaxNumberRows;
+struct NodeOfFewRows {
+    static constexpr std::size_t kMaxRows = sizeof(Word) == 2 ? kMaxClassRows : kMaxNumberRows;
 
     std::vector<std::uint16_t> codes;
-    std::vector<Word> pay;
+    std::vector<Word> statistic;
     SmallNode<Word> rows;
     std::size_t lane;
 
-    Few(std::uint64_t seed, std::size_t n, std::uint32_t n_codes, std::uint32_t most)
-        : codes(kMost), pay(n), lane((seed + n) % kSmallNodeFeatures) {
-        const std::uint32_t heaviest = n <= kMost / 4 ? 4 : 1;
+    NodeOfFewRows(std::uint64_t seed, std::size_t n, std::uint32_t n_codes, std::uint32_t most)
+        : codes(kMaxRows), statistic(n), lane((seed + n) % kSmallNodeFeatures) {
+        const std::uint32_t heaviest = n <= kMaxRows / 4 ? 4 : 1;
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint64_t draw = bits_at(seed, i);
             const auto weight = static_cast<std::uint32_t>(1 + draw % heaviest);
             const auto target = static_cast<std::uint32_t>((draw >> 8) % (most + 1));
             codes[i] = static_cast<std::uint16_t>((draw >> 40) % n_codes + (0x10000 - n_codes) * (seed % 2));
-            pay[i] = static_cast<Word>(target * weight << 8 | weight);
+            statistic[i] = static_cast<Word>(target * weight << 8 | weight);
             rows.sum += target * weight;
             rows.weight += weight;
         }
-        rows.statistic = pay.data();
+        rows.statistic = statistic.data();
         rows.n = n;
     }
 
@@ -38,8 +38,8 @@ struct Few {
         double weight = 0.0;
         for (std::size_t i = 0; i < rows.n; ++i) {
             if (codes[i] > code) continue;
-            sum += pay[i] >> 8;
-            weight += pay[i] & 0xff;
+            sum += statistic[i] >> 8;
+            weight += statistic[i] & 0xff;
         }
         if (weight == 0.0 || weight == rows.weight) return -1.0;
         const double distance = sum * rows.weight - weight * rows.sum;
@@ -65,17 +65,17 @@ struct Few {
 template <class Word>
 void check_best(std::uint32_t most) {
     for (std::uint64_t seed = 0; seed < 12; ++seed)
-        for (std::size_t n = 1; n <= Few<Word>::kMost; ++n)
+        for (std::size_t n = 1; n <= NodeOfFewRows<Word>::kMaxRows; ++n)
             for (const std::uint32_t n_codes : {1u, 3u, 40u, 65'535u}) {
-                Few<Word> few(seed, n, n_codes, most);
-                few.rows.salt = static_cast<std::uint16_t>(bits_at(seed, n));
+                NodeOfFewRows<Word> node(seed, n, n_codes, most);
+                node.rows.salt = static_cast<std::uint16_t>(bits_at(seed, n));
                 double best = -1.0;
-                for (std::size_t i = 0; i < n; ++i) best = std::max(best, few.gain_after(few.codes[i]));
-                const SmallNodeCut slow = few.cut(generic_kernels());
+                for (std::size_t i = 0; i < n; ++i) best = std::max(best, node.gain_after(node.codes[i]));
+                const SmallNodeCut slow = node.cut(generic_kernels());
                 check_near(slow.gain, best, 1e-6 * std::abs(best));
-                if (best >= 0.0) check_near(few.gain_after(slow.code), best, 1e-6 * best);
+                if (best >= 0.0) check_near(node.gain_after(slow.code), best, 1e-6 * best);
                 for (const Kernels* table : kernel_tables()) {
-                    const SmallNodeCut fast = few.cut(*table);
+                    const SmallNodeCut fast = node.cut(*table);
                     check_equal(std::bit_cast<std::uint32_t>(fast.gain), std::bit_cast<std::uint32_t>(slow.gain));
                     if (best >= 0.0) check_equal(fast.code, slow.code);
                 }
@@ -90,17 +90,17 @@ const Test few_numbers("the cut of few rows of numbers is the best one, with the
 
 const Test no_favourite("which of two equal cuts is taken depends on the salt", [] {
     // One row of class 1 on either side of two of class 0: to cut it off is as good at both ends.
-    Few<std::uint16_t> few(0, 4, 1, 0);
-    few.codes[0] = 10, few.codes[1] = 20, few.codes[2] = 30, few.codes[3] = 40;
-    few.pay = {0x101, 0x001, 0x001, 0x101};
-    few.rows.statistic = few.pay.data();
-    few.rows.sum = 2;
-    few.rows.weight = 4;
+    NodeOfFewRows<std::uint16_t> node(0, 4, 1, 0);
+    node.codes[0] = 10, node.codes[1] = 20, node.codes[2] = 30, node.codes[3] = 40;
+    node.statistic = {0x101, 0x001, 0x001, 0x101};
+    node.rows.statistic = node.statistic.data();
+    node.rows.sum = 2;
+    node.rows.weight = 4;
     for (const Kernels* table : kernel_tables()) {
         std::set<std::uint32_t> taken;
         for (std::uint16_t salt = 0; salt < 64; ++salt) {
-            few.rows.salt = salt;
-            taken.insert(few.cut(*table).code);
+            node.rows.salt = salt;
+            taken.insert(node.cut(*table).code);
         }
         check_equal(taken.size(), std::size_t{2});
         check(taken.contains(10) && taken.contains(30), "both ends are taken at times");

@@ -23,7 +23,7 @@ struct Node {
 
 constexpr std::array<std::uint32_t, kCodeColumns> kColumns{3, 0, 10, 7, 7, 1, 9, 4};
 
-const Test cells("cells hold what their records pay, and the codes are kept, in every table", [] {
+const Test cells("cells hold the statistics of their records, and the codes are kept, in every table", [] {
     for (std::size_t n = 0; n <= 300; n += n < 40 ? 1 : 13)
         for (std::size_t n_columns = 1; n_columns <= kCodeColumns; ++n_columns)
             for (const std::uint32_t shift : {0u, 1u, 8u}) {

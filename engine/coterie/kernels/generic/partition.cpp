@@ -64,7 +64,14 @@ std::size_t mark_records(const Bin* column, const Record* records, std::size_t n
     });
 }
 
-// A record is written to either side until one of them is full: what lies behind its end belongs to another chunk.
+// Writes a record to both sides, of which the one that it belongs to moves on.
+inline void put(Record record, std::size_t goes_left, Record* left, std::size_t& l, Record* right, std::size_t& r) {
+    left[l] = right[r] = record;
+    l += goes_left;
+    r += 1 - goes_left;
+}
+
+// Records are put until one of the sides is full: what lies behind its end belongs to another chunk.
 template <class RecordOf>
 void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_left, Record* right,
           RecordOf record_of) {
@@ -72,16 +79,11 @@ void pack(std::size_t n, const std::uint8_t* marks, Record* left, std::size_t n_
     std::size_t l = 0;
     std::size_t r = 0;
     std::size_t i = 0;
-    const auto put = [&](std::size_t goes_left) {
-        left[l] = right[r] = record_of(i++);
-        l += goes_left;
-        r += 1 - goes_left;
-    };
     while (i + 8 <= n && l + 8 <= n_left && r + 8 <= n_right) {
         const std::size_t byte = marks[i / 8];
-        for (unsigned bit = 0; bit < 8; ++bit) put(byte >> bit & 1);
+        for (unsigned bit = 0; bit < 8; ++bit) put(record_of(i++), byte >> bit & 1, left, l, right, r);
     }
-    while (l < n_left && r < n_right) put(marks[i / 8] >> (i % 8) & 1u);
+    for (; l < n_left && r < n_right; ++i) put(record_of(i), marks[i / 8] >> (i % 8) & 1u, left, l, right, r);
     for (; l < n_left; ++l) left[l] = record_of(i++);
     for (; r < n_right; ++r) right[r] = record_of(i++);
 }

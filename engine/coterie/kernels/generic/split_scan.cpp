@@ -2,6 +2,7 @@
 // after the other; their gains, in a loop without branches that compilers turn into vectors.
 #include "coterie/kernels/split_scan.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace coterie::generic {
@@ -9,9 +10,16 @@ namespace {
 
 constexpr int kStep = 16;  // bins
 
-// The same as gain_of_split, bin by bin. Bins behind the last have nothing of their own, so they are no better.
+// The gains of a step are above / below; where a side is too light, -1, or no number if both sums are 0.
+struct Gains {
+    float above[kStep];
+    float below[kStep];
+};
+
+// The same as gain_of_split, bin by bin, but for the division. Bins behind the last have nothing of their own, so they
+// are no better.
 template <bool Counted>
-void find_gains(const Cell* lefts, const ScanTask& task, float* gains) {
+void find_gains(const Cell* lefts, const ScanTask& task, Gains& gains) {
     const Sums total = sums_of(task.total, Counted);
     const float l2 = task.l2;
     const float min_hessian = task.min_hessian;
@@ -24,37 +32,56 @@ void find_gains(const Cell* lefts, const ScanTask& task, float* gains) {
         const auto right_h = static_cast<float>(total.hessian - left.hessian);
         const float left_d = left_h + l2;
         const float right_d = right_h + l2;
-        const float gain = (left_g * left_g * right_d + right_g * right_g * left_d) / (left_d * right_d);
         bool valid = (left_h >= min_hessian) & (right_h >= min_hessian);
         if constexpr (Counted) {
             const auto left_n = static_cast<std::int32_t>(left.n);
             valid = valid & (left_n >= min_rows) & (static_cast<std::int32_t>(total.n) - left_n >= min_rows);
         }
-        gains[j] = valid ? gain : -1.0f;
+        const float above = left_g * left_g * right_d + right_g * right_g * left_d;
+        const float below = left_d * right_d;
+        gains.above[j] = valid ? above : -below;
+        gains.below[j] = below;
     }
 }
 
-// Calls take(first bin, how many bins, gains) for all value bins.
+template <bool Counted>
+bool too_light(Cell side, const ScanTask& task) {
+    const Sums sums = sums_of(side, Counted);
+    return Counted ? sums.n < task.min_rows : static_cast<float>(sums.hessian) < task.min_hessian;
+}
+
+// Calls take(first bin, how many bins, sums on the left of each) for the value bins, but for steps in which every bin
+// leaves too little on a side. The left side only grows: such steps are the first ones and the last ones.
 template <bool Counted, class Take>
-void for_gains(Cell left, const Cell* cells, int n_bins, const ScanTask& task, Take take) {
-    for (int bin = 1; bin < n_bins; bin += kStep) {
+void for_lefts(Cell left, const Cell* cells, int n_bins, const ScanTask& task, Take take) {
+    for (int bin = 1; bin < n_bins && !too_light<Counted>(task.total - left, task); bin += kStep) {
         const int n = n_bins - bin < kStep ? n_bins - bin : kStep;
+        const Cell* own = cells + bin;
+        Cell padded[kStep];
+        if (n < kStep) {
+            std::fill(std::copy_n(own, n, padded), padded + kStep, Cell{0});
+            own = padded;
+        }
         Cell lefts[kStep];
-        for (int j = 0; j < n; ++j) lefts[j] = left += cells[bin + j];
-        for (int j = n; j < kStep; ++j) lefts[j] = left;
-        float gains[kStep];
-        find_gains<Counted>(lefts, task, gains);
-        take(bin, n, gains);
+        for (int j = 0; j < kStep; ++j) lefts[j] = left += own[j];
+        if (!too_light<Counted>(left, task)) take(bin, n, lefts);
     }
 }
 
-bool any_above(const float* gains, float limit) {
+// Whether a gain may be above the limit, without a division: a little below the limit counts, so that no rounding
+// hides a better split.
+bool worth_a_division(const Gains& gains, float limit) {
+    const float near = limit > 0 ? limit * 0.999999f : limit;
     std::int32_t n = 0;
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC unroll 1  // or else it is unrolled before it could become vectors
 #endif
-    for (int j = 0; j < kStep; ++j) n += gains[j] > limit ? 1 : 0;
+    for (int j = 0; j < kStep; ++j) n += gains.above[j] > near * gains.below[j] ? 1 : 0;
     return n != 0;
+}
+
+void divide(const Gains& gains, float (&out)[kStep]) {
+    for (int j = 0; j < kStep; ++j) out[j] = gains.above[j] / gains.below[j];
 }
 
 template <bool Counted>
@@ -62,8 +89,12 @@ ScanResult scan_cells(const Cell* cells, int n_bins, const ScanTask& task) {
     ScanResult best{.gain = task.beat, .last = 0, .missing_left = false};
     for (const bool missing_left : {false, true}) {
         if (missing_left && cells[0] == 0) break;
-        for_gains<Counted>(missing_left ? cells[0] : 0, cells, n_bins, task, [&](int bin, int n, const float* gains) {
-            if (!any_above(gains, best.gain)) return;
+        for_lefts<Counted>(missing_left ? cells[0] : 0, cells, n_bins, task, [&](int bin, int n, const Cell* lefts) {
+            Gains found;
+            find_gains<Counted>(lefts, task, found);
+            if (!worth_a_division(found, best.gain)) return;
+            float gains[kStep];
+            divide(found, gains);
             for (int j = 0; j < n; ++j)
                 if (gains[j] > best.gain)
                     best = {.gain = gains[j], .last = static_cast<Bin>(bin + j), .missing_left = missing_left};
@@ -78,7 +109,11 @@ ScanResult scan(const Cell* cells, int n_bins, const ScanTask& task) {
 
 template <bool Counted>
 void add_gains_of(const Cell* cells, int n_bins, const ScanTask& task, float parent, bool missing_left, float* sums) {
-    for_gains<Counted>(missing_left ? cells[0] : 0, cells, n_bins, task, [&](int bin, int n, const float* gains) {
+    for_lefts<Counted>(missing_left ? cells[0] : 0, cells, n_bins, task, [&](int bin, int n, const Cell* lefts) {
+        Gains found;
+        find_gains<Counted>(lefts, task, found);
+        float gains[kStep];
+        divide(found, gains);
         for (int j = 0; j < n; ++j) sums[bin + j] = gains[j] >= 0 ? sums[bin + j] + (gains[j] - parent) : sums[bin + j];
     });
 }

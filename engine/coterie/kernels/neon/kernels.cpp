@@ -10,6 +10,8 @@ const Kernels& neon_kernels() {
     static const Kernels table = [] {
         Kernels all = generic_kernels();
         all.name = "neon";
+        all.binning = neon::binning_kernels();
+        all.split = neon::split_kernels();
         all.partition = neon::partition_kernels();
         all.row_set = neon::row_set_kernels();
         all.routing = neon::routing_kernels();

@@ -1,4 +1,4 @@
-// kernels/shared/bytes_to_bits.inl: flags of rows, a byte each, as bits; for sets without an instruction that does it.
+// kernels/shared/bits.inl: flags of rows, a byte each, as bits; for sets without an instruction that does it.
 // Included inside a namespace.
 
 // Eight bytes of 0 or 1 as the bits of one, the first the lowest: each product moves a flag to a bit of the highest

@@ -75,7 +75,7 @@ struct ShapOnTheWay {
 };
 
 // Four points at a time, in whatever registers there are.
-#if defined(__GNUC__) || defined(__clang__)
+#if __has_cpp_attribute(gnu::vector_size)
 using Four [[gnu::vector_size(32)]] = double;
 #else
 struct Four {
