@@ -14,8 +14,8 @@ namespace coterie {
 namespace {
 
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 31;
-constexpr std::size_t kMostTrees = std::size_t{1} << 31;  // so that sums of shares fit 64 bits
-constexpr double kMostCount = 65'535;
+constexpr std::size_t kMaxTrees = std::size_t{1} << 31;  // so that sums of shares fit 64 bits
+constexpr double kMaxCount = 65'535;
 constexpr double kStripeCost = 1 << 24;  // targets looked at between two questions whether to stop
 constexpr double kCostPerThread = 50'000;
 constexpr std::size_t kSortedPart = 16;  // fewer than this part of the distinct targets are sorted, more are summed
@@ -28,7 +28,7 @@ void check_targets(std::span<const double> y, std::span<const double> weight) {
             "There are " + std::to_string(weight.size()) + " weights for " + std::to_string(y.size()) + " targets.");
     require(std::ranges::all_of(weight, [](double w) { return w >= 0 && std::isfinite(w); }),
             "A weight is negative or not finite.");
-    require(std::isfinite(kMostCount * std::accumulate(weight.begin(), weight.end(), 0.0)),
+    require(std::isfinite(kMaxCount * std::accumulate(weight.begin(), weight.end(), 0.0)),
             "The weights add up to more than a float can hold.");
 }
 
@@ -237,7 +237,7 @@ void LeafTargets::add(std::span<const NodeIndex> leaves, std::span<const std::ui
                 " counts were given; expected one of each for every tree and each of the " + std::to_string(n_rows) +
                 " rows.");
     std::vector<TreeTargets> grown(leaves.size() / n_rows);
-    require(trees_.size() + grown.size() < kMostTrees, "There are more trees than can be counted.");
+    require(trees_.size() + grown.size() < kMaxTrees, "There are more trees than can be counted.");
     // A few trees at a time, so that Ctrl-C is answered on the calling thread.
     constexpr std::size_t kFew = 16;
     for (std::size_t few = 0; few < grown.size(); few += kFew) {

@@ -9,7 +9,7 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kMostCuts = 254;  // of a plane
+constexpr std::size_t kMaxCuts = 254;  // of a plane
 constexpr std::size_t kPlaneStride = Networks::kBlockRows + kRouteRows;
 
 bool same_question(const Tree& tree, NodeIndex a, NodeIndex b) {
@@ -89,7 +89,7 @@ public:
     std::pair<std::size_t, Bin> of_threshold(FeatureIndex feature, double threshold) const {
         const Own& own = of_feature_[feature];
         const auto place = static_cast<std::size_t>(std::ranges::lower_bound(own.cuts, threshold) - own.cuts.begin());
-        return {own.first + place / kMostCuts, static_cast<Bin>(place % kMostCuts + 1)};
+        return {own.first + place / kMaxCuts, static_cast<Bin>(place % kMaxCuts + 1)};
     }
 
     std::vector<FeatureIndex> features;  // of planes, before those of strips
@@ -117,8 +117,8 @@ private:
     void add(FeatureIndex feature) {
         Own& own = of_feature_[feature];
         own.first = features.size();
-        for (std::size_t begin = 0; begin < own.cuts.size(); begin += kMostCuts) {
-            const std::size_t end = std::min(own.cuts.size(), begin + kMostCuts);
+        for (std::size_t begin = 0; begin < own.cuts.size(); begin += kMaxCuts) {
+            const std::size_t end = std::min(own.cuts.size(), begin + kMaxCuts);
             features.push_back(feature);
             bins.push_back({.nominal = false,
                             .n_bins = static_cast<int>(end - begin) + 2,
@@ -136,7 +136,7 @@ private:
 
 std::optional<Networks> Networks::of(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features) {
     for (const auto& tree : trees)
-        if (static_cast<std::size_t>(std::ranges::count(tree->feature, kLeaf)) > kMostLeaves) return std::nullopt;
+        if (static_cast<std::size_t>(std::ranges::count(tree->feature, kLeaf)) > kMaxLeaves) return std::nullopt;
     Planes planes(trees, n_features);
     Networks networks;
     for (const auto& tree : trees) {

@@ -27,7 +27,7 @@ namespace coterie {
 class Networks {
 public:
     static constexpr std::size_t kBlockRows = 512;
-    static constexpr std::size_t kMostLeaves = 256;  // which a byte can tell apart
+    static constexpr std::size_t kMaxLeaves = 256;  // which a byte can tell apart
 
     /// Nothing if a tree has too many leaves.
     static std::optional<Networks> of(const std::vector<std::shared_ptr<const Tree>>& trees, std::size_t n_features);

@@ -21,7 +21,7 @@ Walkers::Walkers(const std::vector<std::shared_ptr<const Tree>>& trees) {
                               .missing_left = leaf ? std::uint8_t{1} : tree->missing_left[node],
                               .is_leaf = leaf});
         }
-        if (walked.depth > kMostPlain) walked.is_plain = false;
+        if (walked.depth > kMaxPlain) walked.is_plain = false;
     }
 }
 

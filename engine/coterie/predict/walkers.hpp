@@ -41,8 +41,8 @@ public:
     std::size_t n_bytes() const { return steps_.capacity() * sizeof(Step) + trees_.capacity() * sizeof(WalkedTree); }
 
 private:
-    static constexpr std::size_t kLanes = 8;         // walks that hide each other's latency
-    static constexpr std::uint32_t kMostPlain = 64;  // levels of a tree that rows walk in step
+    static constexpr std::size_t kLanes = 8;        // walks that hide each other's latency
+    static constexpr std::uint32_t kMaxPlain = 64;  // levels of a tree that rows walk in step
 
     // A leaf points to itself, so that a lane may keep stepping.
     struct Step {
