@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 #include <vector>
 
@@ -32,25 +33,67 @@ public:
         split_.gain = criterion::kForbidden;
         best_ = {};
         varies_ = false;
+        finished_ = false;
+        packed_ = false;
         draws_.start_node();
-        kernels().row_set.codes_of(statistic_.data(), *node.set, own_statistic_.data());
-        few_ = {.statistic = own_statistic_.data(),
+        few_ = {.statistic = statistic_.data(),
                 .n = node.n_rows,
                 .sum = static_cast<std::uint32_t>(node.total.word >> 32),
                 .weight = static_cast<std::uint32_t>(node.total.word),
                 .salt = static_cast<std::uint16_t>(draws_.bits(0) & 0xffff)};
+        const bool together = node.n_rows <= kernels().set_cut.max_rows;
         // Any feature that varies parts two rows: the first will do.
         draws_.draw_features(features, node.n_rows == 2 ? 1 : kCodeColumns, varies_,
                              [&](const FeatureIndex* first, std::size_t n) {
                                  bool done = false;
+                                 if (together && search_together(node, codes, weights, first, n, done)) return done;
+                                 pack(node);
                                  for (std::size_t k = 0; k < n && !done; ++k) done = search(node, codes, first[k]);
                                  return done;
                              });
-        if (best_.gain >= 0.0f) finish(node, codes, weights);
+        if (best_.gain >= 0.0f && !finished_) finish(node, codes, weights);
         return split_;
     }
 
 private:
+    // All features in one kernel. Returns false where something is missing.
+    bool search_together(const SetNode& node, const TransposedCodes& codes, const SetWeights& weights,
+                         const FeatureIndex* features, std::size_t n, bool& done) {
+        few_.statistic = statistic_.data();
+        SetCut cut;
+        if (!kernels().set_cut.best(codes, *node.set, features, n, few_, weights, cut)) return false;
+        if (cut.gain < 0.0f) return true;
+        varies_ = true;
+        if (!(cut.gain > best_.gain)) return true;
+        best_.gain = cut.gain;
+        finished_ = true;
+        split_.feature = features[cut.column];
+        split_.cut.shift = 1;
+        split_.cut.last = static_cast<std::uint16_t>((cut.last + cut.next) / 2);
+        split_.n_left = static_cast<std::size_t>(std::popcount(cut.left));
+        split_.left = {cut.statistic};
+        split_.left_set = cut.left;
+        const Sums left = split_.left.sums();
+        const Sums all = node.total.sums();
+        split_.missing_left = left.weight * 2 > all.weight;
+        split_.gain = SquareScore::split(left, all - left) - SquareScore::node(all);
+        done = is_perfect(cut.gain);
+        return true;
+    }
+
+    // The statistics of the rows of the node, one after the other.
+    void pack(const SetNode& node) {
+        few_.statistic = own_statistic_.data();
+        if (packed_) return;
+        kernels().row_set.codes_of(statistic_.data(), *node.set, own_statistic_.data());
+        packed_ = true;
+    }
+
+    // A gain of this size parts the classes; and there is only one way to part two rows.
+    bool is_perfect(float gain) const {
+        return gain >= static_cast<float>(few_.sum * (few_.weight - few_.sum)) || few_.n == 2;
+    }
+
     // Returns whether nothing can be better.
     bool search(const SetNode& node, const TransposedCodes& codes, FeatureIndex feature) {
         const std::size_t n = node.n_rows;
@@ -75,8 +118,8 @@ private:
         split_.feature = feature;
         split_.missing_left = missing_left;
         has_missing_ = has_missing;
-        // A gain of this size parts the classes; and there is only one way to part two rows.
-        return cut.gain >= static_cast<float>(few_.sum * (few_.weight - few_.sum)) || few_.n == 2;
+        finished_ = false;
+        return is_perfect(cut.gain);
     }
 
     // Who goes left, what they statistic, and a threshold in the middle.
@@ -116,6 +159,8 @@ private:
     SmallNodeCut best_;
     bool has_missing_ = false;  // in the feature of the best cut
     bool varies_ = false;       // some feature that was tried does
+    bool finished_ = false;     // all of the best split is known
+    bool packed_ = false;       // own_statistic_ is that of the node
     SmallClassNode few_;        // the rows of the node
     std::array<std::uint16_t, kMaxClassRows> own_statistic_;
     std::array<Code, kMaxClassRows> codes_;

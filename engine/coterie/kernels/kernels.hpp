@@ -9,12 +9,15 @@
 #include "coterie/kernels/derivatives.hpp"
 #include "coterie/kernels/feature_draws.hpp"
 #include "coterie/kernels/gradient_pairs.hpp"
+#include "coterie/kernels/node_walks.hpp"
 #include "coterie/kernels/partition.hpp"
 #include "coterie/kernels/routing.hpp"
 #include "coterie/kernels/row_sets.hpp"
+#include "coterie/kernels/set_cuts.hpp"
 #include "coterie/kernels/shap.hpp"
 #include "coterie/kernels/small_nodes.hpp"
 #include "coterie/kernels/split_scan.hpp"
+#include "coterie/kernels/threshold_search.hpp"
 #include "coterie/kernels/word_records.hpp"
 
 namespace coterie {
@@ -40,6 +43,11 @@ struct Kernels {
     // Finished trees.
     RoutingKernels routing;
     ShapKernels shap;
+    NodeWalkKernels node_walk;
+    ThresholdKernels thresholds;
+
+    // Forests: small nodes, all columns at once.
+    SetCutKernels set_cut;
 };
 
 const Kernels& generic_kernels();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "coterie/kernels/kernels.hpp"
+
 namespace coterie {
 namespace {
 
@@ -173,7 +175,10 @@ bool Descent::lay_out(const Place& place, const Part& part) {
                         ((left + 1) & ~leaf) | (own & leaf)};
     };
     to[-1] = laid(place.tree.nodes[part.root], 0);
-    for (std::size_t i = 0; i < n; ++i) to[i] = laid(from[i], static_cast<std::uint32_t>(i + 1));
+    if constexpr (kPlain)
+        farthest = std::max(farthest, kernels().node_walk.lay_out(from, n, begin, place.keeps_leaf_values(), to));
+    else
+        for (std::size_t i = 0; i < n; ++i) to[i] = laid(from[i], static_cast<std::uint32_t>(i + 1));
     return std::size_t{farthest} + 1 < n;
 }
 
@@ -187,7 +192,10 @@ void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
         (place.rows.plain() ? lay_out<true>(place, part) : lay_out<false>(place, part))) {
         ends_.resize(rows.size());
         walk_laid_out(nodes_.data(), place.rows.codes(), rows, kPartSteps, false, ends_.data());
-        for (std::size_t i = 0; i < rows.size(); ++i) place.arrive(rows[i], part.begin + ends_[i] - 1);
+        if (place.keeps_leaf_values())
+            for (std::size_t i = 0; i < rows.size(); ++i) place.leaves[rows[i]] = nodes_[ends_[i]].column;
+        else
+            for (std::size_t i = 0; i < rows.size(); ++i) place.arrive(rows[i], part.begin + ends_[i] - 1);
         return;
     }
     Lanes lanes;
@@ -204,6 +212,12 @@ void Descent::walk_part(const Place& place, const Part& part, Rows rows) {
             walk_lanes<true, false>(place.forest, lanes);
         for (std::size_t k = 0; k < n_lanes; ++k) place.arrive(rows[first + k], lanes.at[k]);
     }
+}
+
+// A leaf compares nothing, but looks at its column: as many leaf values as there are columns have room there.
+bool Descent::Place::keeps_leaf_values() const {
+    return asked.reached == Reached::leaf_value && rows.plain() &&
+           tree.leaf_values.size() <= rows.codes().stride * forest.n_columns;
 }
 
 bool Descent::Place::pays(std::size_t n_rows, std::size_t n_nodes) const {

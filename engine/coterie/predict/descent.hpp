@@ -104,6 +104,7 @@ private:
             leaves[row] = asked.reached == Reached::leaf ? leaf : tree.nodes[leaf].left;
         }
         bool pays(std::size_t n_rows, std::size_t n_nodes) const;  // to lay nodes out
+        bool keeps_leaf_values() const;                            // in the leaves that are laid out
     };
     /// Below the root of a part are the nodes [begin, end): those of a subtree lie together as trees are grown.
     struct Part {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,33 +28,17 @@ void code_levels(const double* values, std::size_t n, std::int32_t n_levels, std
         out[i] = values[i] >= 0 && values[i] < n_levels ? static_cast<std::uint16_t>(values[i] + 1) : 0;
 }
 
-// Binary searches in step, so that they hide each other's latency; NaN is missing.
-void code_values(const double* values, std::size_t n, std::span<const double> thresholds, std::uint16_t* out) {
-    if (n >= thresholds.size() / 4) {
-        const ThresholdGrid grid(thresholds);
-        if (grid.is_useful()) return grid.code({values, n}, out);
-    }
-    constexpr std::size_t kSearches = 16;
-    for (std::size_t first = 0; first < n; first += kSearches) {
-        const std::size_t n_now = std::min(kSearches, n - first);
-        std::array<double, kSearches> value;
-        std::array<std::uint32_t, kSearches> below{};
-        for (std::size_t k = 0; k < kSearches; ++k) value[k] = values[first + std::min(k, n_now - 1)];
-        const double* const all = thresholds.data();
-        std::size_t left = thresholds.size();
-        for (; left > 1; left -= left / 2) {
-            const auto half = static_cast<std::uint32_t>(left / 2);
-            for (std::size_t k = 0; k < kSearches; ++k)
-                below[k] += half & (all[below[k] + half - 1] < value[k] ? ~std::uint32_t{0} : 0u);
-        }
-        for (std::size_t k = 0; k < n_now; ++k) {
-            const std::uint32_t last = left == 1 && all[below[k]] < value[k] ? 1 : 0;
-            out[first + k] = std::isnan(value[k]) ? 0 : static_cast<std::uint16_t>(below[k] + last + 1);
-        }
-    }
+// One grid for each feature of a group, for all threads; none for nominal features.
+std::vector<std::optional<ThresholdGrid>> make_grids(const PackedForest& forest, const TreeGroup& group,
+                                                     std::size_t n_values, int n_threads) {
+    std::vector<std::optional<ThresholdGrid>> grids(forest.n_features);
+    parallel_for(grids.size(), n_threads, [&](std::size_t feature) {
+        if (forest.n_levels[feature] == 0) grids[feature].emplace(group.thresholds[feature].view(), n_values);
+    });
+    return grids;
 }
 
-// The same for the columns of one row: the searches in step are those of its features.
+// Binary searches in step, so that they hide each other's latency: those of the features of one row. NaN is missing.
 void code_row(const PackedForest& forest, const TreeGroup& group, const double* row, std::uint16_t* out) {
     constexpr std::size_t kSearches = 16;
     const std::size_t d = forest.n_features;
@@ -146,6 +131,10 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
     const std::size_t d = forest.n_features;
     const std::size_t n_nodes = table.n_rows > kFewRows ? n_nodes_of(forest) : 0;
     const Asked asked{kReached, nodes_a_row(n_nodes)};
+    std::vector<std::vector<std::optional<ThresholdGrid>>> grids;  // of each group
+    if (table.n_rows > kFewRows)
+        for (const TreeGroup& group : forest.groups)
+            grids.push_back(make_grids(forest, group, table.n_rows, n_threads));
     const std::size_t n_stripes = (table.n_rows + kStripe - 1) / kStripe;
     for (std::size_t stripe = 0; stripe < n_stripes; ++stripe) {
         stop.check();
@@ -166,7 +155,8 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                 for (std::size_t feature = 0; feature < d; ++feature)
                     table.columns[feature].read(first, n, values.data() + feature, d);
             std::size_t number = 0;
-            for (const TreeGroup& group : forest.groups) {
+            for (std::size_t g = 0; g < forest.groups.size(); ++g) {
+                const TreeGroup& group = forest.groups[g];
                 const std::size_t first_tree = number;
                 number += group.trees.size();
                 if (number <= trees.begin || first_tree >= trees.end) continue;
@@ -188,10 +178,10 @@ void for_blocks(const PackedForest& forest, const TableView& table, int n_thread
                 for (std::size_t feature = 0; feature < d; ++feature) {
                     table.columns[feature].read(first, n, values.data());
                     std::uint16_t* const own = codes.data() + feature * n;
-                    if (forest.n_levels[feature] > 0)
-                        code_levels(values.data(), n, forest.n_levels[feature], own);
+                    if (const auto& grid = grids[g][feature]; grid.has_value())
+                        grid->code({values.data(), n}, own);
                     else
-                        code_values(values.data(), n, group.thresholds[feature].view(), own);
+                        code_levels(values.data(), n, forest.n_levels[feature], own);
                 }
                 rows.assign(forest, codes.data(), n);
                 for (std::size_t t = std::max(first_tree, trees.begin); t < std::min(number, trees.end); ++t) {
@@ -283,9 +273,17 @@ void add_predictions(const PackedForest& forest, const TableView& table, std::sp
         forest, table, n_threads, stop,
         [&](std::size_t, const PackedTree& tree, std::size_t first, std::size_t n, const std::uint32_t* said) {
             const double* const leaf_values = tree.leaf_values.data();
-            for (std::size_t i = 0; i < n; ++i) {
+            double* sum = sums.data() + first * k;
+            if (k == 2) {  // one vector
+                for (std::size_t i = 0; i < n; ++i, sum += 2) {
+                    const double* const leaf_value = leaf_values + 2 * std::size_t{said[i]};
+                    sum[0] += leaf_value[0];
+                    sum[1] += leaf_value[1];
+                }
+                return;
+            }
+            for (std::size_t i = 0; i < n; ++i, sum += k) {
                 const double* const leaf_value = leaf_values + said[i] * k;
-                double* const sum = sums.data() + (first + i) * k;
                 for (std::size_t column = 0; column < k; ++column) sum[column] += leaf_value[column];
             }
         });

@@ -18,7 +18,10 @@ const Kernels& avx2_kernels() {
                                .small_node = avx2::small_node_kernels(),
                                .row_set = avx2::row_set_kernels(),
                                .routing = avx2::routing_kernels(),
-                               .shap = avx2::shap_kernels()};
+                               .shap = avx2::shap_kernels(),
+                               .node_walk = generic::node_walk_kernels(),
+                               .thresholds = generic::threshold_kernels(),
+                               .set_cut = generic::set_cut_kernels()};
     return table;
 }
 

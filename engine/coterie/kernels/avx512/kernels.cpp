@@ -19,7 +19,10 @@ const Kernels& avx512_kernels() {
                                .small_node = avx512::small_node_kernels(),
                                .row_set = avx512::row_set_kernels(),
                                .routing = avx512::routing_kernels(),
-                               .shap = avx2::shap_kernels()};
+                               .shap = avx2::shap_kernels(),
+                               .node_walk = avx512::node_walk_kernels(),
+                               .thresholds = avx512::threshold_kernels(),
+                               .set_cut = avx512::set_cut_kernels()};
     return table;
 }
 

@@ -16,7 +16,10 @@ const Kernels& generic_kernels() {
                                .small_node = generic::small_node_kernels(),
                                .row_set = generic::row_set_kernels(),
                                .routing = generic::routing_kernels(),
-                               .shap = generic::shap_kernels()};
+                               .shap = generic::shap_kernels(),
+                               .node_walk = generic::node_walk_kernels(),
+                               .thresholds = generic::threshold_kernels(),
+                               .set_cut = generic::set_cut_kernels()};
     return table;
 }
 

@@ -3,12 +3,7 @@
 //   Cut(shift, last)       left_of(codes): which of the 64 rows of a word go left
 // Included inside a namespace of the table, behind these.
 
-// The rows of a word that are of the second class.
-RowSet second_of(const SetWeights& weights, std::size_t word) {
-    const std::size_t first = kSetRows * word;
-    if (weights.second <= first) return ~RowSet{0};
-    return weights.second - first < kSetRows ? ~RowSet{0} << (weights.second - first) : 0;
-}
+#include "coterie/kernels/shared/set_statistics.inl"
 
 // Calls visit(word, rows that go left), and returns how many there are.
 template <class Visit>
@@ -21,18 +16,6 @@ std::uint64_t for_left(const Cut& cut, const std::uint16_t* column, const RowSet
         n += count(own);
     }
     return n;
-}
-
-std::uint64_t weight_of_rows(const SetWeights& weights, std::size_t n_words, std::size_t word, RowSet rows) {
-    std::uint64_t weight = 0;
-    for (std::size_t bit = 0, at = word; bit < weights.n_bits; ++bit, at += n_words)
-        weight += count(rows & weights.weight[at]) << bit;
-    return weight;
-}
-
-std::uint64_t statistic_of_word(const SetWeights& weights, RowSet second, RowSet rows) {
-    if (weights.n_bits == 0) return count(rows & second) << 32 | count(rows);
-    return weight_of_rows(weights, 1, 0, rows & second) << 32 | weight_of_rows(weights, 1, 0, rows);
 }
 
 void sum_left(const TransposedCodes& codes, const RowSet* set, const std::uint32_t* columns, std::size_t n_columns,
