@@ -40,7 +40,7 @@ from coterie.boosting._trainer import (
     Trainer,
     units_of,
 )
-from coterie.boosting.plan import Plan, Policy, grow_options, sampling_of
+from coterie.boosting.plan import Plan, Policy, grow_options, rounds_vary, sampling_of
 from coterie.data.encoding import Encoded, take_rows
 from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
 from coterie.data.parts import rows_of
@@ -290,6 +290,7 @@ def _make_boosters(
             made_from=data.statistics.features if data.statistics else (),
             lines_by_default=fit.loss.linear_leaves,
         )
+        sampling = sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows)
         seen = (
             ReplayedRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
             if known
@@ -301,9 +302,10 @@ def _make_boosters(
             encoded=encoded,
             part=part,
             seed=fit.seed + number * 2**40,  # further than any booster's trees reach
-            sampling=sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows),
+            sampling=sampling,
             linear_leaves=options.linear_leaves,
             known=seen,
+            varied=rounds_vary(options, sampling) or plan.params["dropout_rate"] > 0,
         )
         boosters.append(booster)
     return boosters, init
