@@ -11,9 +11,9 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kChunk = 32'768;
-constexpr double kMostSum = 0x1.0p31 - 1;
-constexpr double kMostCountedGradient = 0x1.0p25 - 1;  // 26 bits with sign
-constexpr double kMostCountedHessian = 0x1.0p22 - 1;
+constexpr double kMaxSum = 0x1.0p31 - 1;
+constexpr double kMaxCountedGradient = 0x1.0p25 - 1;  // 26 bits with sign
+constexpr double kMaxCountedHessian = 0x1.0p22 - 1;
 
 // A power of two that takes the largest size to at most kMostScaled, and not much less.
 float scale_of_sum(float max) {
@@ -62,11 +62,11 @@ Rounding rounding_of(const SeenRows& rows, const Rounded& all, std::uint64_t see
     const auto salt = static_cast<std::uint32_t>(random_bits(seed, Purpose::rounding, 0));
     return {
         .gradient_scale = scale_for(mass_of(most, sizes.gradient_max, n_rows), static_cast<double>(sizes.gradient_max),
-                                    32767, all.counted ? kMostCountedGradient : kMostSum, n_rows),
+                                    32767, all.counted ? kMaxCountedGradient : kMaxSum, n_rows),
         .hessian_scale =
             flat ? 1.0f
                  : scale_for(mass_of(sums.back(), sizes.hessian_max, n_rows), static_cast<double>(sizes.hessian_max),
-                             65535, all.counted ? kMostCountedHessian : kMostSum, n_rows),
+                             65535, all.counted ? kMaxCountedHessian : kMaxSum, n_rows),
         .salt = salt_of_slice(salt, slice.first_row)};
 }
 

@@ -66,10 +66,13 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const CellWork& work, 
     };
     const std::size_t n_chunks = work.chunks.empty() ? layout_.tiles().size() : work.chunks.size();
     const int n_searching = layout_.n_cells() > kCellsPerThread ? n_threads : 1;
-    parallel_for(n_chunks, n_searching, [&](std::size_t chunk) {
+    const auto work_on = [&](std::size_t chunk) {
         if (work.fill != nullptr) (*work.fill)(chunk);
         scan_tiles(layout_.tiles(work.chunks.empty() ? TileRange{chunk, chunk + 1} : work.chunks[chunk]));
-    });
+    };
+    // Each thread has panels of its own: the cells that a thread wrote for the parent are in its own cache, not in
+    // another core's.
+    parallel_for(n_chunks, n_searching, work_on, work.chunks.empty() ? Sharing::in_order : Sharing::work_stealing);
     for (std::size_t k = 0; k < leaves.size(); ++k) {
         OpenLeaf& leaf = *leaves[k].leaf;
         leaf.split = choose(leaves[k], rankings[k], candidates_of(k), scratch, n_threads);

@@ -9,7 +9,7 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kUpdatesPerThread = 50'000;
-constexpr std::size_t kMostRowsAtOnce = 65'536;
+constexpr std::size_t kMaxRowsAtOnce = 65'536;
 constexpr std::size_t kMergedCells = 32'768;  // cells of all parts that one thread adds up at a time
 constexpr std::size_t kLeastMerged = 512;
 
@@ -100,14 +100,16 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     const auto n_threads = static_cast<std::size_t>(n_threads_);
     if (by_panels(n_threads_)) {
         const std::span<const TileRange> panels = layout_.panels();
-        parallel_for(panels.size(), n_threads_, [&](std::size_t panel) { build_tiles(rows, panels[panel], cells); });
+        parallel_for(
+            panels.size(), n_threads_, [&](std::size_t panel) { build_tiles(rows, panels[panel], cells); },
+            Sharing::work_stealing);
         return;
     }
     // Few features: each thread has its own rows. Sums of integers come out the same however rows are shared.
     const std::size_t n_parts = std::min(n_threads, 1 + updates / kUpdatesPerThread);
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
     // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
-    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMaxBlockRows, kMostRowsAtOnce);
+    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMaxBlockRows, kMaxRowsAtOnce);
     WorkStealingRanges left((rows.n + n_at_once - 1) / n_at_once, n_parts);
     const auto fill = [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();

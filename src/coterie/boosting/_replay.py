@@ -25,11 +25,6 @@ from coterie.losses.loss import Float32Array
 _ROUNDS_AT_ONCE = 16  # the table is read once for so many
 
 
-def splits(trees: list[Any]) -> bool:
-    """True if a tree of a round has more than one leaf; a single leaf predicts nothing."""
-    return any(tree.n_nodes > 1 for tree in trees)
-
-
 class ReplayedRounds:
     """The trees of one booster.
 
@@ -38,17 +33,12 @@ class ReplayedRounds:
     rounds : a tree for each output, round by round.
     encoded : the rows whose scores are added to.
     units : what a step of 1 in the scores is in a tree's values, for each output.
-
-    Attributes
-    ----------
-    last_split : the number of the last round that has splits, counted from 1; 0 if none has.
     """
 
     def __init__(
         self, rounds: list[list[Any]], encoded: Encoded, *, units: FloatArray, n_threads: int
     ) -> None:
         self._rounds = rounds
-        self.last_split = max((number for number, trees in enumerate(rounds, 1) if splits(trees)), default=0)
         self._encoded = encoded
         self._units = units
         self._n_threads = n_threads

@@ -21,7 +21,7 @@ import numpy as np
 
 from coterie import _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.boosting._replay import ReplayedRounds, splits
+from coterie.boosting._replay import ReplayedRounds
 from coterie.data.encoding import Encoded
 from coterie.fitting.early_stopping import EarlyStopping
 from coterie.losses import BoundLoss
@@ -87,8 +87,9 @@ class Booster:
         if self.exhausted_after is not None:
             self.rounds.append(self.rounds[-1])
             return
+        is_new = self._known is None or len(self.rounds) >= len(self._known)
         self.rounds.append(self._next_round())
-        if not (self._varied or splits(self.rounds[-1]) or self._known_to_split()):
+        if is_new and not self._varied and not splits(self.rounds[-1]):
             self.exhausted_after = len(self.rounds)
 
     def _next_round(self) -> list[Any]:
@@ -109,10 +110,6 @@ class Booster:
             trees.append(tree)
         return trees
 
-    def _known_to_split(self) -> bool:
-        """A later round of the earlier fit has splits."""
-        return self._known is not None and len(self.rounds) < self._known.last_split
-
     def _joint_trees(self) -> list[Any]:
         """One tree with leaf values for each output."""
         gradients, hessian = self.loss.joint_derivatives()
@@ -128,6 +125,21 @@ class Booster:
 
     def settle(self) -> None:
         """Give the trees their final leaf values; no round comes after that."""
+
+
+def splits(trees: list[Any]) -> bool:
+    """True if a tree of a round has more than one leaf; a single leaf predicts nothing."""
+    return any(tree.n_nodes > 1 for tree in trees)
+
+
+def up_to_last_split(rounds: list[list[Any]]) -> list[list[Any]]:
+    """The rounds without those at the end that found nothing, which are cheap to grow again.
+
+    With the same settings they find nothing again, and the fit ends where it ended; with others, which a warm start may
+    have, they may find something.
+    """
+    n_rounds = max((number for number, trees in enumerate(rounds, 1) if splits(trees)), default=0)
+    return rounds[:n_rounds]
 
 
 def units_of(loss: BoundLoss) -> FloatArray:
@@ -266,9 +278,7 @@ class Trainer:
         looked_at = after_round is not None or after_pause is not None
         if not looked_at and not any(group.is_watched for group in self.groups):
             self._advance(max_rounds)
-            for group in self.groups:
-                group.even_out()
-            return
+            max_rounds = 0
         done = 0
         while done < max_rounds and not all(group.done for group in self.groups):
             at_once = 1 if len(self.boosters) == 1 else min(_ROUNDS_AT_ONCE, max_rounds - done)
@@ -291,6 +301,7 @@ class Trainer:
         for group in self.groups:
             if not group.done:
                 group.finish()
+            group.even_out()
 
     def weights(self) -> FloatArray:
         """The share of each booster in the mean, in the order of `boosters`; groups whose loss fell further count more.

@@ -39,6 +39,7 @@ from coterie.boosting._trainer import (
     Part,
     Trainer,
     units_of,
+    up_to_last_split,
 )
 from coterie.boosting.plan import Plan, Policy, grow_options, rounds_vary, sampling_of
 from coterie.data.encoding import Encoded, take_rows
@@ -291,11 +292,11 @@ def _make_boosters(
             lines_by_default=fit.loss.linear_leaves,
         )
         sampling = sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows)
-        seen = (
-            ReplayedRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
-            if known
-            else None
-        )
+        varied = rounds_vary(options, sampling) or plan.params["dropout_rate"] > 0
+        seen = None
+        if known:
+            rounds = known[number] if varied else up_to_last_split(known[number])
+            seen = ReplayedRounds(rounds, encoded, units=units_of(loss), n_threads=threads_each)
         booster = _booster_class(plan, policy, threads_each)(
             loss,
             _grower(matrix, options, loss, threads_each),
@@ -305,7 +306,7 @@ def _make_boosters(
             sampling=sampling,
             linear_leaves=options.linear_leaves,
             known=seen,
-            varied=rounds_vary(options, sampling) or plan.params["dropout_rate"] > 0,
+            varied=varied,
         )
         boosters.append(booster)
     return boosters, init

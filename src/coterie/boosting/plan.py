@@ -365,7 +365,7 @@ def rounds_vary(options: Any, sampling: tuple[Any, float]) -> bool:
     The rounding of derivatives differs from round to round as well, but a split has to gain more than that explains.
     """
     shares = (options.max_features, options.max_features_per_tree, options.max_features_per_level)
-    return sampling[0] != _engine.SamplingMethod.none or min(shares) < 1 or options.split_noise > 0
+    return bool(sampling[0] != _engine.SamplingMethod.none or min(shares) < 1 or options.split_noise > 0)
 
 
 def takes_several_targets(linear_leaves: bool | str, y: Any) -> bool:
