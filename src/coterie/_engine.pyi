@@ -12,7 +12,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-REVISION: int = 2
+REVISION: int = 3
 
 def instruction_set() -> str:
     """The kernels in use: 'avx512', 'avx2' or 'generic'."""

@@ -63,6 +63,7 @@ std::vector<WeightedValue> sorted_counts(std::span<const double> all) {
     std::vector<WeightedValue> values;
     if (keys.empty()) return values;
     radix_sort(keys);
+    values.reserve(keys.size());
     for (std::size_t i = 0; i < keys.size();) {
         std::size_t end = i + 1;
         while (end < keys.size() && keys[end] == keys[i]) ++end;
@@ -89,6 +90,23 @@ std::vector<WeightedValue> sorted_weights(std::span<const double> raw, std::span
             values.push_back(each);
     }
     return values;
+}
+
+// The cuts when no value is heavy: what choose_cuts does, in the same order, without asking each value.
+std::vector<double> even_cuts(std::span<const WeightedValue> values, std::size_t n_bins, double mass) {
+    std::vector<double> cuts;
+    std::size_t bins_left = n_bins;
+    double filled = 0, average = mass / static_cast<double>(bins_left);
+    for (std::size_t i = 0; i + 1 < values.size() && cuts.size() + 1 < n_bins; ++i) {
+        filled += values[i].weight;
+        if (filled + values[i + 1].weight / 2 < average) continue;
+        cuts.push_back(between(values[i].value, values[i + 1].value));
+        if (bins_left > 1) --bins_left;
+        mass -= filled;
+        filled = 0;
+        average = mass / static_cast<double>(bins_left);
+    }
+    return cuts;
 }
 
 }  // namespace
@@ -128,17 +146,22 @@ std::vector<double> choose_cuts(std::span<const WeightedValue> values, int max_b
             cuts.push_back(between(values[i].value, values[i + 1].value));
         return cuts;
     }
+    double light_mass = 0, most = 0;
+    for (const WeightedValue& each : values) {
+        light_mass += each.weight;
+        most = std::max(most, each.weight);
+    }
+    if (most < light_mass / static_cast<double>(n_bins)) return even_cuts(values, n_bins, light_mass);
     // Heavy values first: each takes a bin and its mass away, which may make others heavy in turn.
-    double light_mass = 0;
-    for (const WeightedValue& each : values) light_mass += each.weight;
-    std::vector<bool> heavy(values.size(), false);
+    std::vector<std::uint8_t> heavy(values.size(), 0);
     std::size_t light_bins = n_bins;
     for (bool changed = true; changed && light_bins > 1;) {
         changed = false;
         const double average = light_mass / static_cast<double>(light_bins);
         for (std::size_t i = 0; i < values.size() && light_bins > 1; ++i) {
             if (heavy[i] || values[i].weight < average) continue;
-            heavy[i] = changed = true;
+            heavy[i] = 1;
+            changed = true;
             light_mass -= values[i].weight;
             --light_bins;
         }

@@ -55,11 +55,12 @@ FeatureBins numeric_bins(std::span<const double> values, std::span<const double>
     return bins;
 }
 
-// Bins of features [begin, end): the sample is read row by row, then cut column by column.
+// Bins of features [begin, end): the sample is read row by row, then cut column by column. `values` is room that groups
+// take one after the other: memory that is new for each would cost more than the reading.
 void fit_group(const TableView& table, const CutSample& sample, int max_bins, std::size_t begin, std::size_t end,
-               std::vector<FeatureBins>& features) {
+               Buffer<double>& values, std::vector<FeatureBins>& features) {
     const std::size_t n = sample.rows.size();
-    Buffer<double> values(n * (end - begin));
+    resize_anew(values, n * (end - begin));
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t feature = begin; feature < end; ++feature)
             values[(feature - begin) * n + i] = table.columns[feature].value(sample.rows[i]);
@@ -128,13 +129,15 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
         (features.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads), 1, 16);
     const std::size_t n_groups = (features.size() + n_together - 1) / n_together;
     const auto n_at_once = static_cast<std::size_t>(2 * n_threads);  // groups between two questions whether to stop
+    std::vector<Buffer<double>> rooms(n_at_once);
     for (std::size_t first = 0; first < n_groups; first += n_at_once) {
         stop.check();
         const std::size_t n = std::min(n_at_once, n_groups - first);
         const int threads = sample.rows.size() * features.size() > 50'000 ? n_threads : 1;
         parallel_for(n, threads, [&](std::size_t group) {
             const std::size_t begin = (first + group) * n_together;
-            fit_group(table, sample, max_bins, begin, std::min(features.size(), begin + n_together), features);
+            fit_group(table, sample, max_bins, begin, std::min(features.size(), begin + n_together), rooms[group],
+                      features);
         });
     }
     return BinMapper(std::move(features));

@@ -21,10 +21,10 @@ std::size_t row_stride_for(std::size_t width) {
     return (width + 3) / 4 * 4;
 }
 
-constexpr int kMostBinsToFuse = 16;
+constexpr int kMaxBinsToFuse = 16;
 constexpr std::size_t kBlock = 256;  // rows whose values are read while their lines are in the cache
 
-bool may_share(const FeatureBins& bins) { return bins.n_bins >= 2 && bins.n_bins <= kMostBinsToFuse; }
+bool may_share(const FeatureBins& bins) { return bins.n_bins >= 2 && bins.n_bins <= kMaxBinsToFuse; }
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
-#include "coterie/boosting/check_hessians.hpp"
 #include "coterie/boosting/leaf_queue.hpp"
 #include "coterie/boosting/rounded_pairs.hpp"
 #include "coterie/tree/prune.hpp"
@@ -63,7 +62,8 @@ std::vector<Tree> JointGrower::grow(const JointDerivatives& derivatives, std::ui
         require(gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(derivatives.hessian.empty() || derivatives.hessian.size() == matrix_->n_rows(),
             "Gradients and hessians differ in length.");
-    check_hessians(derivatives.hessian, n_threads_);
+    all_sizes_ = see_sizes(derivatives.gradients, derivatives.hessian, n_threads_);
+    check_hessians(derivatives.hessian, all_sizes_, slice_);
     router_.clear();
     pool_.clear();
     choose_rows(derivatives, seed, sampling);
@@ -111,8 +111,9 @@ void JointGrower::choose_rows(const JointDerivatives& derivatives, std::uint64_t
     if (!all) std::ranges::copy(drawn_gradients_, gradients.begin());
     const std::span<const float> hessian = all ? derivatives.hessian : std::span<const float>(sample_.hessian);
     pairs_.resize(n_outputs());
-    const Rounded rounded = round_pairs({.gradients = gradients, .hessian = hessian, .rows = sample_.rows}, seed,
-                                        slice_, n_threads_, pairs_);
+    const Rounded rounded =
+        round_pairs({.gradients = gradients, .hessian = hessian, .rows = sample_.rows},
+                    all ? all_sizes_ : see_sizes(gradients, hessian, n_threads_), seed, slice_, n_threads_, pairs_);
     facts_ = {.units = rounded.units,
               .seed = seed,
               .noise = 0,
@@ -315,7 +316,7 @@ void JointGrower::find_child_splits(OpenLeaf& parent, std::array<OpenLeaf, 2>& c
 
 // What the leaves' values are made of: sums over all rows that take part.
 void JointGrower::sum_leaves(const JointDerivatives& derivatives, Tree& tree) {
-    const SumUnits units(sizes_of(derivatives.gradients, derivatives.hessian, slice_, n_threads_));
+    const SumUnits units(sizes_of(all_sizes_, slice_));
     const RoutedSums sums = sum_by_leaf({.gradients = derivatives.gradients,
                                          .hessian = derivatives.hessian,
                                          .rows = derivatives.rows,

@@ -85,6 +85,7 @@ private:
     HistogramPool pool_;
     RowRouter router_;
     TreeFacts facts_;
+    SizesSeen all_sizes_;
     std::vector<double> category_costs_;          // per output, rounded units
     RowSample sample_;                            // no rows: all of them
     std::vector<Buffer<float>> drawn_gradients_;  // per output, of the rows of the sample

@@ -85,6 +85,7 @@ void prepare_together(LeafQueue& queue, double least_gain, LeafSplitter& splitte
 
 void prepare_next(LeafQueue& queue, LeafSplitter& splitter) {
     const double least_gain = queue.least_useful_gain();
+    for (const int slot : queue.drop_useless_histograms()) splitter.pool().release(slot);
     if (splitter.shared()) return prepare_together(queue, least_gain, splitter);
     std::vector<OpenLeaf*> leaves = leaves_to_prepare(queue, splitter);
     if (leaves.size() == 1)

@@ -5,7 +5,6 @@
 
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
-#include "coterie/boosting/check_hessians.hpp"
 #include "coterie/boosting/grow_leafwise.hpp"
 #include "coterie/boosting/grow_oblivious.hpp"
 #include "coterie/boosting/leaf_quantiles.hpp"
@@ -35,7 +34,9 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
                       const TableView* values) {
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(!options_.linear_leaves || values != nullptr, "Linear leaves need the values of the table.");
-    check_hessians(derivatives.hessian, n_threads_);
+    const std::span<const float> only[] = {derivatives.gradient};
+    all_sizes_ = see_sizes(only, derivatives.hessian, n_threads_);
+    check_hessians(derivatives.hessian, all_sizes_, slice_);
     derivatives_ = derivatives;
     row_predictions_.clear();
     steps_.clear();
@@ -75,8 +76,8 @@ TreeFacts TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& samplin
         sample_.rows.clear();
     const std::span<const float> gradient = routed_ ? std::span<const float>(sample_.gradient) : derivatives_.gradient;
     const std::span<const float> hessian = routed_ ? std::span<const float>(sample_.hessian) : derivatives_.hessian;
-    const Rounded rounded = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = sample_.rows}, seed,
-                                        slice_, n_threads_, {&pairs_, 1});
+    const Rounded rounded = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = sample_.rows},
+                                        routed_ ? sample_.sizes : all_sizes_, seed, slice_, n_threads_, {&pairs_, 1});
     sizes_ = rounded.sizes;
     return {.units = rounded.units,
             .seed = seed,
@@ -114,7 +115,7 @@ void TreeGrower::set_leaf_values(Tree& tree, std::span<const double> steps) {
 // The tree was grown on a sample: the values of its leaves come from every row of the table, and all are counted.
 void TreeGrower::sum_all_rows(Tree& tree) {
     const std::span<const float> only[] = {derivatives_.gradient};
-    const SumUnits units(sizes_of(only, derivatives_.hessian, slice_, n_threads_));
+    const SumUnits units(sizes_of(all_sizes_, slice_));
     const RoutedSums sums =
         sum_by_leaf({.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .leaf_of_row = leaf_of_row_},
                     units, slice_, n_threads_);

@@ -61,6 +61,7 @@ private:
     GrowingTree growing_;
     Buffer<Pair> pairs_;
     Derivatives derivatives_;
+    SizesSeen all_sizes_;    // of all rows
     DerivativeSizes sizes_;  // of the rows that the tree sees
     bool sampled_ = false;
     bool routed_ = false;  // some rows took no part, and are routed to their leaves afterwards

@@ -40,6 +40,24 @@ double LeafQueue::least_useful_gain() const {
     return std::max(min_gain_, *last_split);
 }
 
+std::vector<int> LeafQueue::drop_useless_histograms() {
+    std::vector<int> slots;
+    if (growth_ != Growth::leaf || heap_.size() <= n_splits_left_) return slots;
+    std::vector<OpenLeaf*> leaves;
+    for (OpenLeaf& leaf : heap_) leaves.push_back(&leaf);
+    const auto first_useless = leaves.begin() + static_cast<std::ptrdiff_t>(n_splits_left_);
+    std::ranges::nth_element(leaves, first_useless,
+                             [&](const OpenLeaf* a, const OpenLeaf* b) { return later(*b, *a); });
+    const auto drop = [&](OpenLeaf& leaf) {
+        if (leaf.slot >= 0) slots.push_back(std::exchange(leaf.slot, -1));
+    };
+    for (OpenLeaf* const leaf : std::span(first_useless, leaves.end())) {
+        drop(*leaf);
+        if (leaf->children) std::ranges::for_each(*leaf->children, drop);
+    }
+    return slots;
+}
+
 int LeafQueue::drop_last_histogram(const OpenLeaf& kept) {
     OpenLeaf* last = nullptr;
     const auto look_at = [&](OpenLeaf& leaf) {

@@ -35,6 +35,10 @@ public:
     /// much, and older leaves come first.
     double least_useful_gain() const;
 
+    /// Takes the histograms of leaves that are never split, because there are splits left only for those before them,
+    /// and returns their slots.
+    std::vector<int> drop_useless_histograms();
+
     /// Takes the histogram of the leaf that comes last of those that have one, and returns its slot. Leaves that are
     /// prepared and wait for their parents count; `kept` does not, and one must be left.
     int drop_last_histogram(const OpenLeaf& kept);

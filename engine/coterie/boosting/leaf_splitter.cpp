@@ -58,7 +58,7 @@ OpenLeaf LeafSplitter::start(const TreeFacts& facts, std::span<const Pair> pairs
 
 void LeafSplitter::find_split(OpenLeaf& leaf) {
     const LeafCells only[] = {{&leaf, pool_.cells(leaf.slot)}};
-    if (leaf.splittable) search_.find(only, nullptr, options_.min_gain, scratches_[0], n_threads_);
+    if (leaf.splittable) search_.find(only, {}, options_.min_gain, scratches_[0], n_threads_);
 }
 
 // What one split gains by chance: squares of the gradients per hessian, in rounded units. Whole numbers, so any order
@@ -126,12 +126,18 @@ void LeafSplitter::find_child_splits(OpenLeaf& leaf, const FreeSlots& free, doub
     if (!small.splittable && !large.splittable) return;
     const bool subtract = leaf.slot >= 0 && large.splittable;
     const NodeRows rows = partition_.rows(small.rows, facts().counted);
+    const bool by_panels = histograms_.by_panels(n_threads);
     if (subtract && !small.splittable && rows.n * matrix_.lanes().size() < layout_.n_cells()) {
         // Fewer rows than cells, and nobody needs their sums: they are taken from their parent's one by one.
         large.slot = leaf.slot;
-        histograms_.take_away(rows, pool_.cells(large.slot));
-        const LeafCells only[] = {{&large, pool_.cells(large.slot)}};
-        return search_.find(only, nullptr, least_gain, scratch, n_threads);
+        Cell* const cells = pool_.cells(large.slot);
+        const auto take_away = [&](std::size_t panel) { histograms_.take_away(rows, layout_.panels()[panel], cells); };
+        const ChunkTask fill(take_away);
+        const LeafCells only[] = {{&large, cells}};
+        if (by_panels)
+            return search_.find(only, {.chunks = layout_.panels(), .fill = &fill}, least_gain, scratch, n_threads);
+        histograms_.take_away(rows, layout_.all_tiles(), cells);
+        return search_.find(only, {}, least_gain, scratch, n_threads);
     }
     std::array<LeafCells, 2> wanted{};
     std::size_t n_wanted = 0;
@@ -147,15 +153,20 @@ void LeafSplitter::find_child_splits(OpenLeaf& leaf, const FreeSlots& free, doub
         wanted[n_wanted++] = {&small, pool_.cells(small.slot)};
     }
     if (small.splittable || subtract) built[n_built++] = {rows, pool_.cells(free.small)};
-    // Threads that share few rows meet once: each builds and scans its own tiles.
-    const bool by_tiles = n_threads > 1 && !histograms_.shares(built[0].rows);
-    const auto build_tile = [&](std::size_t tile) {
-        for (std::size_t i = 0; i < n_built; ++i) histograms_.build_tile(built[i].rows, tile, built[i].cells);
+    // Threads that have panels of their own, or share few rows, meet once: each builds and scans its own tiles.
+    const bool by_tiles = !by_panels && !histograms_.shares(built[0].rows);
+    const auto build_chunk = [&](std::size_t chunk) {
+        const TileRange tiles = by_panels ? layout_.panels()[chunk] : TileRange{chunk, chunk + 1};
+        for (std::size_t i = 0; i < n_built; ++i) histograms_.build_tiles(built[i].rows, tiles, built[i].cells);
     };
-    const ChunkTask fill(build_tile);
-    for (std::size_t i = 0; i < n_built && !by_tiles; ++i) build_on(built[i].rows, built[i].cells, n_threads);
-    search_.find(std::span(wanted).first(n_wanted), subtract ? pool_.cells(free.small) : nullptr, least_gain, scratch,
-                 n_threads, by_tiles ? &fill : nullptr);
+    const ChunkTask fill(build_chunk);
+    const bool fills = by_panels || by_tiles;
+    for (std::size_t i = 0; i < n_built && !fills; ++i) histograms_.build(built[i].rows, built[i].cells);
+    search_.find(std::span(wanted).first(n_wanted),
+                 {.chunks = by_panels ? layout_.panels() : std::span<const TileRange>{},
+                  .fill = fills ? &fill : nullptr,
+                  .subtracted = subtract ? pool_.cells(free.small) : nullptr},
+                 least_gain, scratch, n_threads);
 }
 
 void LeafSplitter::build_on(const NodeRows& rows, Cell* cells, int n_threads) {
@@ -216,7 +227,7 @@ void LeafSplitter::find_built_splits(OpenLeaf& leaf, double least_gain, Scratch&
     std::vector<LeafCells> wanted;
     for (OpenLeaf& child : *leaf.children)
         if (child.slot >= 0) wanted.push_back({&child, pool_.cells(child.slot)});
-    if (!wanted.empty()) search_.find(wanted, nullptr, least_gain, scratch, n_threads_);
+    if (!wanted.empty()) search_.find(wanted, {}, least_gain, scratch, n_threads_);
 }
 
 void LeafSplitter::release_unused(OpenLeaf& leaf, const FreeSlots& free) {

@@ -8,6 +8,7 @@
 #include "coterie/base/buffer.hpp"
 #include "coterie/base/fixed_point.hpp"
 #include "coterie/base/parallel.hpp"
+#include "coterie/boosting/ridge_slopes.hpp"
 
 namespace coterie {
 namespace {
@@ -16,29 +17,16 @@ constexpr std::size_t kRowsPerThread = 20'000;
 constexpr std::size_t kBlockRows = 512;
 constexpr std::size_t kRowsPerNumber = 6;  // that a line must have for each number it consists of
 constexpr double kLeastSpread = 1e-140;    // of a feature in a leaf, so that squares stay inside floats
-constexpr double kMostSpread = 1e140;
-constexpr double kLeastUnexplained = 1e-9;  // share of a feature's variance that the others must leave
-
-constexpr double kLeastRise = 1e-6;  // in sizes of a step; float32 derivatives say no more
-
-struct Term {
-    FeatureIndex feature = 0;
-    double slope = 0;
-    double centre = 0;
-    double least = 0;
-    double most = 0;
-    double deviation = 0;
-    int exponent = 0;  // of values: times 2^-exponent, none is further from zero than 1
-};
+constexpr double kMaxSpread = 1e140;
 
 struct Line {
     double base = 0;
-    std::vector<Term> terms;
+    std::vector<LineTerm> terms;
 };
 
 // A leaf's rows: the values of the terms row by row, so that the sums of all terms grow side by side, and derivatives.
 struct Sample {
-    std::vector<Term> terms;
+    std::vector<LineTerm> terms;
     Buffer<double> values;
     Buffer<double> gradient;
     Buffer<double> hessian;
@@ -93,7 +81,7 @@ Sample sample_of(const LineTask& task, std::span<const RowIndex> rows, std::span
 // Keeps the features that are wanted.
 void keep(Sample& sample, const std::vector<std::uint8_t>& wanted) {
     const std::size_t n_rows = sample.n_rows(), before = sample.width();
-    std::vector<Term> terms;
+    std::vector<LineTerm> terms;
     for (std::size_t k = 0; k < before; ++k)
         if (wanted[k]) terms.push_back(sample.terms[k]);
     if (terms.size() == before) return;
@@ -137,73 +125,12 @@ void drop_incomplete_rows(Sample& sample) {
     sample.hessian.resize(kept);
 }
 
-// Correlations of the features, and of each with Newton's step.
-struct Equations {
-    std::vector<double> correlation;  // square, row by row
-    std::vector<double> with_step;
-};
-
-// Cholesky's way, for the features in `used`, which loses those that the ones before them explain.
-std::vector<double> solution_of(const Equations& equations, double l2, std::vector<std::size_t>& used) {
-    const std::size_t n = equations.with_step.size();
-    std::vector<std::vector<double>> lower;
-    std::vector<double> half;
-    std::vector<std::size_t> kept;
-    for (const std::size_t i : used) {
-        std::vector<double> row;
-        double pivot = equations.correlation[i * n + i] + l2;
-        double rest = equations.with_step[i];
-        for (std::size_t k = 0; k < kept.size(); ++k) {
-            double value = equations.correlation[i * n + kept[k]];
-            for (std::size_t m = 0; m < k; ++m) value -= row[m] * lower[k][m];
-            row.push_back(value / lower[k][k]);
-            pivot -= row[k] * row[k];
-            rest -= row[k] * half[k];
-        }
-        if (!(pivot > kLeastUnexplained)) continue;
-        row.push_back(std::sqrt(pivot));
-        half.push_back(rest / row.back());
-        lower.push_back(std::move(row));
-        kept.push_back(i);
-    }
-    std::vector<double> solution(kept.size());
-    for (std::size_t i = kept.size(); i-- > 0;) {
-        double rest = half[i];
-        for (std::size_t k = i + 1; k < kept.size(); ++k) rest -= lower[k][i] * solution[k];
-        solution[i] = rest / lower[i][i];
-    }
-    used = std::move(kept);
-    return solution;
-}
-
-// Slopes that are rounding errors are none: rows that are alike would be told different things.
-void set_slopes(std::vector<Term>& terms, const Equations& equations, double step, const GrowOptions& options) {
-    const auto forbidden = [&](std::size_t k, double slope) {
-        return !options.monotone.empty() && options.monotone[terms[k].feature] * slope < 0;
-    };
-    std::vector<std::size_t> used(terms.size());
-    for (std::size_t k = 0; k < used.size(); ++k) used[k] = k;
-    for (bool solved = false; !solved;) {
-        const std::vector<double> solution = solution_of(equations, options.linear_l2, used);
-        std::vector<std::size_t> allowed;
-        for (std::size_t k = 0; k < used.size(); ++k)
-            if (!forbidden(used[k], solution[k])) allowed.push_back(used[k]);
-        solved = allowed.size() == used.size();
-        for (std::size_t k = 0; solved && k < used.size(); ++k)
-            terms[used[k]].slope = solution[k] / terms[used[k]].deviation;
-        used = std::move(allowed);
-    }
-    std::erase_if(terms, [&](const Term& term) {
-        return !(std::abs(term.slope) * (term.most - term.least) > kLeastRise * step);
-    });
-}
-
 // In the units of the tree's values; without terms where they do not fit into floats.
 Line in_units(Line line, const GrowOptions& options) {
     const auto in_unit = [&](double value) { return value * options.learning_rate * options.value_unit; };
     line.base = in_unit(line.base);
     double furthest = std::abs(line.base);
-    for (Term& term : line.terms) {
+    for (LineTerm& term : line.terms) {
         term.slope = in_unit(term.slope);
         furthest += std::abs(term.slope) * (term.most - term.least);
     }
@@ -258,11 +185,11 @@ private:
     void drop_features_without_spread(std::span<const std::uint64_t> extremes) {
         std::vector<std::uint8_t> wanted(sample_.width());
         for (std::size_t k = 0; k < wanted.size(); ++k) {
-            Term& term = sample_.terms[k];
+            LineTerm& term = sample_.terms[k];
             term.least = 0.0 - value_of_key(extremes[2 * k]);
             term.most = value_of_key(extremes[2 * k + 1]);
             const double spread = term.most - term.least;
-            wanted[k] = spread >= kLeastSpread && spread <= kMostSpread;
+            wanted[k] = spread >= kLeastSpread && spread <= kMaxSpread;
             term.exponent = wanted[k] ? exponent_of(spread) : 0;
         }
         keep(sample_, wanted);
@@ -304,7 +231,7 @@ private:
         const std::size_t width = sample_.width();
         found_.assign(3 + width, 0);
         std::vector<double> least, scale;
-        for (const Term& term : sample_.terms) {
+        for (const LineTerm& term : sample_.terms) {
             least.push_back(term.least);
             scale.push_back(std::ldexp(1.0, -term.exponent));
         }
@@ -329,7 +256,7 @@ private:
         const std::size_t width = sample_.width();
         std::vector<double> centre, scale;
         for (std::size_t k = 0; k < width; ++k) {
-            Term& term = sample_.terms[k];
+            LineTerm& term = sample_.terms[k];
             term.centre = term.least + std::ldexp(hessians_.value_of(found_[3 + k]) / hessian_, term.exponent);
             centre.push_back(term.centre);
             scale.push_back(std::ldexp(1.0, -term.exponent));
@@ -349,14 +276,14 @@ private:
     void multiply() {
         std::vector<std::uint8_t> wanted(sample_.width());
         for (std::size_t k = 0; k < wanted.size(); ++k) {
-            Term& term = sample_.terms[k];
+            LineTerm& term = sample_.terms[k];
             term.deviation = std::ldexp(std::sqrt(hessians_.value_of(found_[k]) / hessian_), term.exponent);
             wanted[k] = term.deviation >= kLeastSpread;
         }
         keep(sample_, wanted);
         const std::size_t width = sample_.width();
         std::vector<double> scale;
-        for (Term& term : sample_.terms) {
+        for (LineTerm& term : sample_.terms) {
             const double furthest = std::max(term.most - term.centre, term.centre - term.least);
             term.exponent = exponent_of(furthest / term.deviation);
             scale.push_back(std::ldexp(1.0, -term.exponent));
@@ -374,9 +301,9 @@ private:
         }
     }
 
-    Equations equations() const {
+    LineEquations equations() const {
         const std::size_t n = sample_.width();
-        Equations equations{.correlation = std::vector<double>(n * n), .with_step = std::vector<double>(n)};
+        LineEquations equations{.correlation = std::vector<double>(n * n), .with_step = std::vector<double>(n)};
         for (std::size_t i = 0; i < n; ++i) {
             const int exponent = sample_.terms[i].exponent;
             equations.with_step[i] = -std::ldexp(gradients_.value_of(found_[i]), exponent) / hessian_;
@@ -443,7 +370,7 @@ LinearLeaves side_by_side(const LineTask& task, std::span<const Line> lines) {
         all.base.push_back(lines[node].base);
         all.low.push_back(bounds.low * task.options.learning_rate * task.options.value_unit);
         all.high.push_back(bounds.high * task.options.learning_rate * task.options.value_unit);
-        for (const Term& term : lines[node].terms) {
+        for (const LineTerm& term : lines[node].terms) {
             all.feature.push_back(static_cast<std::int32_t>(term.feature));
             all.slope.push_back(term.slope);
             all.centre.push_back(term.centre);

@@ -10,23 +10,12 @@
 
 #include "coterie/base/buffer.hpp"
 #include "coterie/base/communicator.hpp"
+#include "coterie/boosting/derivative_sizes.hpp"
 #include "coterie/split/split.hpp"
 
 namespace coterie {
 
 inline constexpr std::size_t kCountedBelow = 65'536;  // rows that the 16 bits of a counted cell can count
-
-/// How large derivatives are, over all workers.
-struct DerivativeSizes {
-    std::uint64_t n_rows = 0;
-    float gradient_max = 0;  // of |gradient|
-    float hessian_max = 0;
-    bool flat = false;  // the hessian is 1 for every row
-};
-
-/// Of several gradients of each row, and the hessian that they share; an empty one means 1. Refuses what is no number.
-DerivativeSizes sizes_of(std::span<const std::span<const float>> gradients, std::span<const float> hessian,
-                         const Slice& slice, int n_threads);
 
 struct Rounded {
     Units units;
@@ -41,9 +30,9 @@ struct SeenRows {
     std::span<const RowIndex> rows;                     // empty: 0, 1, ...
 };
 
-/// Rounds the derivatives: pairs[k] are those of gradient k. Gradients have one unit, and the hessian of a row is
-/// rounded alike for all.
-Rounded round_pairs(const SeenRows& seen, std::uint64_t seed, const Slice& slice, int n_threads,
+/// Rounds the derivatives, whose sizes were seen: pairs[k] are those of gradient k. Gradients have one unit, and the
+/// hessian of a row is rounded alike for all.
+Rounded round_pairs(const SeenRows& rows, const SizesSeen& sizes, std::uint64_t seed, const Slice& slice, int n_threads,
                     std::span<Buffer<Pair>> pairs);
 
 }  // namespace coterie

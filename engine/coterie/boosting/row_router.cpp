@@ -8,11 +8,11 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kMostLeavesOfNetwork = 256;  // which a byte can tell apart
+constexpr std::size_t kMaxLeavesOfNetwork = 256;  // which a byte can tell apart
 constexpr std::size_t kSideBySide = 16;
 constexpr std::size_t kChunk = 16'384;
 constexpr std::size_t kBlock = 1'024;
-constexpr std::size_t kMostNarrowLeaves = 65'536;  // which two bytes can tell apart
+constexpr std::size_t kMaxNarrowLeaves = 65'536;  // which two bytes can tell apart
 
 }  // namespace
 
@@ -80,13 +80,13 @@ void RowRouter::finish(NodeIndex n_nodes) {
         codes_[node] = static_cast<std::uint32_t>(leaves_.size());
         leaves_.push_back(node);
     }
-    if (leaves_.size() > kMostLeavesOfNetwork) return;
+    if (leaves_.size() > kMaxLeavesOfNetwork) return;
     const Splits splits{*this};
     RoutePlan(splits, steps_).add(0, n_nodes);
 }
 
 void RowRouter::route(std::size_t begin, std::span<std::uint32_t> codes) const {
-    if (leaves_.size() <= kMostLeavesOfNetwork)
+    if (leaves_.size() <= kMaxLeavesOfNetwork)
         route_by_network(begin, codes);
     else
         route_by_walk(begin, codes);
@@ -136,7 +136,7 @@ void LeafOfRow::clear() {
 void LeafOfRow::route(const RowRouter& router, std::size_t n_rows, int n_threads) {
     n_rows_ = n_rows;
     n_leaves_ = router.leaves().size();
-    const bool few = n_leaves_ <= kMostNarrowLeaves;
+    const bool few = n_leaves_ <= kMaxNarrowLeaves;
     resize_anew(narrow_, few ? n_rows : 0);
     resize_anew(wide_, few ? 0 : n_rows);
     parallel_ranges(n_rows, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {

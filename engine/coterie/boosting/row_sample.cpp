@@ -227,6 +227,7 @@ void draw_one(const Derivatives& all, std::uint64_t seed, const Slice& slice, Ro
     sample.rows.assign(own, chosen);
     sample.gradient.assign(own, own ? all.gradient[chosen] * times : 0.0f);
     sample.hessian.assign(own, own && !all.hessian.empty() ? all.hessian[chosen] * times : times);
+    sample.sizes = see_sizes(sample.gradient, sample.hessian);
 }
 
 }  // namespace
@@ -263,6 +264,7 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
     resize_anew(sample.rows, starts.back());
     resize_anew(sample.gradient, starts.back());
     resize_anew(sample.hessian, with_hessian ? starts.back() : 0);
+    std::vector<SizesSeen> sizes_seen(n_chunks);
     parallel_ranges(n, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         ChunkRoom room;
         float sizes[kChunk];
@@ -292,7 +294,12 @@ void draw_rows(const Derivatives& derivatives, const RowSampling& sampling, std:
             sample.gradient[to + k] = chunk.gradient[i] * times;
             if (with_hessian) sample.hessian[to + k] = chunk.hessian_at(i) * times;
         }
+        sizes_seen[begin / kChunk] = see_sizes(
+            std::span<const float>(sample.gradient).subspan(to, count),
+            with_hessian ? std::span<const float>(sample.hessian).subspan(to, count) : std::span<const float>{});
     });
+    sample.sizes = {};
+    for (const SizesSeen& part : sizes_seen) sample.sizes.add(part);
 }
 
 }  // namespace coterie

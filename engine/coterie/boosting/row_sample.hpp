@@ -12,6 +12,7 @@
 #include "coterie/base/buffer.hpp"
 #include "coterie/base/communicator.hpp"
 #include "coterie/base/types.hpp"
+#include "coterie/boosting/derivative_sizes.hpp"
 
 namespace coterie {
 
@@ -41,6 +42,7 @@ struct RowSample {
     Buffer<float> gradient;
     Buffer<float> hessian;
     Buffer<std::uint8_t> drawn;  // 1 or 0 for each row that could be
+    SizesSeen sizes;             // of the derivatives
 };
 
 /// Draws rows; without a method, takes those of `derivatives.rows`, which must not be empty then.

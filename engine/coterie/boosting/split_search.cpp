@@ -1,6 +1,7 @@
 #include "coterie/boosting/split_search.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -19,6 +20,12 @@ float gain_to_beat(float beat, float noise) {
     return std::max(beat - noise - 1e-6f * (std::abs(beat) + std::abs(noise)), -1.0f);
 }
 
+void raise(std::atomic<float>& best, float rank) {
+    float known = best.load(std::memory_order_relaxed);
+    while (known < rank && !best.compare_exchange_weak(known, rank, std::memory_order_relaxed)) {
+    }
+}
+
 }  // namespace
 
 SplitSearch::SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const SplitRules& rules,
@@ -34,8 +41,8 @@ SplitSearch::SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layo
     }
 }
 
-void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, double least_gain, Scratch& scratch,
-                       int n_threads, const ChunkTask* fill) const {
+void SplitSearch::find(std::span<const LeafCells> leaves, const CellWork& work, double least_gain, Scratch& scratch,
+                       int n_threads) const {
     const std::size_t n_features = matrix_.n_features();
     scratch.candidates.assign(leaves.size() * n_features, Candidate{});
     const auto candidates_of = [&](std::size_t k) {
@@ -43,20 +50,29 @@ void SplitSearch::find(std::span<const LeafCells> leaves, const Cell* sibling, d
     };
     std::array<Ranking, 2> rankings;
     for (std::size_t k = 0; k < leaves.size(); ++k) rankings[k] = rules_.ranking_of(*leaves[k].leaf, least_gain);
-    const std::span<const Tile> tiles = layout_.tiles();
-    const int n_searching = layout_.n_cells() > kCellsPerThread ? n_threads : 1;
-    std::array<float, 2> best_of_all{rankings[0].least, rankings[1].least};  // what one thread found in tiles before
-    parallel_for(tiles.size(), n_searching, [&](std::size_t t) {
-        const Tile& tile = tiles[t];
-        if (fill != nullptr) (*fill)(t);
-        if (sibling != nullptr)
-            kernels().split.subtract(leaves[0].cells + tile.offset, sibling + tile.offset, tile.n_cells());
-        for (std::size_t k = 0; k < leaves.size(); ++k) {
-            float best_of_tile = rankings[k].least;
-            float& beat = n_searching == 1 ? best_of_all[k] : best_of_tile;
-            scan_tile(tile, leaves[k].cells, rankings[k], beat, candidates_of(k));
+    // Ranks that threads have found so far. Only the best of all candidates is chosen, and which one that is does not
+    // depend on what was known when a feature was scanned.
+    std::array<std::atomic<float>, 2> best{rankings[0].least, rankings[1].least};
+    const auto scan_tiles = [&](std::span<const Tile> tiles) {
+        for (const Tile& tile : tiles) {
+            if (work.subtracted != nullptr)
+                kernels().split.subtract(leaves[0].cells + tile.offset, work.subtracted + tile.offset, tile.n_cells());
+            for (std::size_t k = 0; k < leaves.size(); ++k) {
+                float beat = best[k].load(std::memory_order_relaxed);
+                scan_tile(tile, leaves[k].cells, rankings[k], beat, candidates_of(k));
+                raise(best[k], beat);
+            }
         }
-    });
+    };
+    const std::size_t n_chunks = work.chunks.empty() ? layout_.tiles().size() : work.chunks.size();
+    const int n_searching = layout_.n_cells() > kCellsPerThread ? n_threads : 1;
+    const auto work_on = [&](std::size_t chunk) {
+        if (work.fill != nullptr) (*work.fill)(chunk);
+        scan_tiles(layout_.tiles(work.chunks.empty() ? TileRange{chunk, chunk + 1} : work.chunks[chunk]));
+    };
+    // Each thread has panels of its own: the cells that a thread wrote for the parent are in its own cache, not in
+    // another core's.
+    parallel_for(n_chunks, n_searching, work_on, work.chunks.empty() ? Sharing::in_order : Sharing::work_stealing);
     for (std::size_t k = 0; k < leaves.size(); ++k) {
         OpenLeaf& leaf = *leaves[k].leaf;
         leaf.split = choose(leaves[k], rankings[k], candidates_of(k), scratch, n_threads);

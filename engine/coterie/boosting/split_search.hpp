@@ -6,17 +6,23 @@
 
 namespace coterie {
 
+/// What is done to cells before they are read, chunk by chunk of tiles.
+struct CellWork {
+    std::span<const TileRange> chunks;  // empty: tile by tile
+    const ChunkTask* fill = nullptr;    // called for each chunk first
+    const Cell* subtracted = nullptr;   // what the first leaf's cells, still its parent's, have too much
+};
+
 class SplitSearch {
 public:
     SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const SplitRules& rules,
                 const RowPartition& partition);
 
-    /// Finds the best split of each leaf, of at most two. If `sibling` is given, the cells of the first leaf are
-    /// still its parent's, and those of the sibling are taken from them first: tile by tile, so that a tile is still
-    /// in the cache when it is scanned. `fill`, if given, is called for each tile before its cells are read. Splits
-    /// that gain no more than `least_gain` are not of interest: they may be found or not.
-    void find(std::span<const LeafCells> leaves, const Cell* sibling, double least_gain, Scratch& scratch,
-              int n_threads, const ChunkTask* fill = nullptr) const;
+    /// Finds the best split of each leaf, of at most two. Their cells are made ready as `work` says: chunk by chunk, so
+    /// that they are still in the cache when they are scanned. Splits that gain no more than `least_gain` are not of
+    /// interest: they may be found or not.
+    void find(std::span<const LeafCells> leaves, const CellWork& work, double least_gain, Scratch& scratch,
+              int n_threads) const;
 
 private:
     /// A lane of one numeric feature without a direction; of other lanes n_bins is 0.

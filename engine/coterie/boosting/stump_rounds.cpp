@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -16,11 +17,13 @@ constexpr std::size_t kChunk = 2048;
 constexpr std::size_t kUpdatesPerThread = 50'000;
 constexpr int kStartBits = 51;  // all amounts together, when the histogram is new
 constexpr double kLeastTotal = 0x1p50;
-constexpr double kMostTotal = 0x1p61;
+constexpr double kMaxTotal = 0x1p61;
 constexpr double kTolerance = 0x1p-40;  // of the total: what rounding may do
 // A question must be worth a millionth of the weight, or none is asked. With very unequal class weights a first stump
 // that is right on a few rows more than the heavy class would otherwise have nearly all votes there are.
 constexpr double kWorth = 1e-6;
+
+const char* const kWeights = "Weights must be numbers from 0 to 1e200 with a sum above 1e-200.";
 
 std::size_t n_chunks_of(std::size_t n_rows) { return (n_rows + kChunk - 1) / kChunk; }
 
@@ -30,21 +33,14 @@ Amount amount_of(double weight, double unit) {
 
 double unit_for(double total) { return std::ldexp(1.0, kStartBits - std::ilogb(total)); }
 
-// Chunk by chunk, so that the order of the additions is always the same.
-double sum_of(std::span<const double> values) {
-    double total = 0;
-    for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
-        const auto part = values.subspan(begin, std::min(kChunk, values.size() - begin));
-        total += std::accumulate(part.begin(), part.end(), 0.0);
-    }
-    return total;
-}
-
-double checked_sum(std::span<const double> weights) {
-    const bool fine = std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0 && w <= 1e200; });
-    const double total = fine ? sum_of(weights) : 0;
-    require(total > 1e-200 && std::isfinite(total), "Weights must be numbers from 0 to 1e200 with a sum above 1e-200.");
-    return total;
+// The largest of all workers' weights; refuses what is no weight.
+double largest_weight(std::span<const double> weights, const Slice& slice) {
+    const bool fine = std::ranges::all_of(weights, [](double weight) { return weight >= 0 && weight <= 1e200; });
+    const double largest = fine && !weights.empty() ? std::ranges::max(weights) : 0.0;
+    std::uint64_t most[] = {std::bit_cast<std::uint64_t>(largest), !fine};
+    slice.max(most);
+    require(most[1] == 0, kWeights);
+    return std::bit_cast<double>(most[0]);
 }
 
 }  // namespace
@@ -75,31 +71,46 @@ struct StumpRounds::Change {
 };
 
 StumpRounds::StumpRounds(std::shared_ptr<const BinnedMatrix> matrix, std::span<const std::int32_t> classes,
-                         std::size_t n_classes, std::span<const double> weight, StumpScore score, int n_threads)
-    : matrix_(std::move(matrix)), sums_(*matrix_, n_classes), score_(score), n_threads_(n_threads) {
+                         std::size_t n_classes, std::span<const double> weight, StumpScore score, int n_threads,
+                         const Slice& slice)
+    : matrix_(std::move(matrix)), sums_(*matrix_, n_classes), score_(score), n_threads_(n_threads), slice_(slice) {
     require(n_classes >= 2 && n_classes <= 65'535,
             "The engine takes from 2 to 65,535 classes; there are " + std::to_string(n_classes) + ".");
     require(score != StumpScore::exponential || n_classes == 2, "The exponential score is for two classes.");
-    require(classes.size() == n_rows() && (weight.empty() || weight.size() == n_rows()),
-            "Classes, weights and the table differ in length.");
-    require(std::all_of(classes.begin(), classes.end(),
-                        [&](std::int32_t own) { return own >= 0 && static_cast<std::size_t>(own) < n_classes; }),
-            "A class has a number that is not below the number of classes.");
+    const auto below = [&](std::int32_t own) { return own >= 0 && static_cast<std::size_t>(own) < n_classes; };
+    std::uint64_t wrong[] = {classes.size() != n_rows() || (!weight.empty() && weight.size() != n_rows()),
+                             !std::ranges::all_of(classes, below)};
+    slice_.max(wrong);
+    require(wrong[0] == 0, "Classes, weights and the table differ in length.");
+    require(wrong[1] == 0, "A class has a number that is not below the number of classes.");
     classes_.assign(classes.begin(), classes.end());
     first_weights_.assign(weight.begin(), weight.end());
     weights_ = weight.empty() ? std::vector<double>(n_rows(), 1.0) : first_weights_;
     scores_.assign(n_rows() * n_scores(), 0.0);
+    first_units_ = FixedPoint(largest_weight(weights_, slice_), slice_.sum_of(n_rows()));
     unit_ = unit_for(checked_sum(weights_));
     cells_ = cells_of(weights_, unit_);
 }
 
+double StumpRounds::checked_sum(std::span<const double> weights) const {
+    const FixedPoint units(largest_weight(weights, slice_), slice_.sum_of(n_rows()));
+    std::uint64_t sum = 0;
+    for (const double weight : weights) sum += units(weight);
+    const double total = units.value_of(slice_.sum_of(sum));
+    require(total > 1e-200 && std::isfinite(total), kWeights);
+    return total;
+}
+
+// Adds what the rows of all workers have to add.
 template <class Fill>
-void StumpRounds::add_chunks(std::vector<Amount>& cells, Fill fill) const {
+void StumpRounds::add_chunks(std::vector<Amount>& all_cells, Fill fill) const {
     const std::size_t updates = n_rows() * matrix_->lanes().size();
     const std::size_t n_chunks = n_chunks_of(n_rows());
-    const std::size_t n_parts =
-        std::min({static_cast<std::size_t>(n_threads_), 1 + updates / kUpdatesPerThread, n_chunks});
+    const std::size_t n_parts = std::max<std::size_t>(
+        1, std::min({static_cast<std::size_t>(n_threads_), 1 + updates / kUpdatesPerThread, n_chunks}));
     std::vector<std::vector<Amount>> others(n_parts - 1);
+    std::vector<Amount> exchanged(slice_.shared() ? all_cells.size() : 0, 0);
+    std::vector<Amount>& cells = slice_.shared() ? exchanged : all_cells;
     std::atomic<std::size_t> next{0};
     parallel_for(n_parts, n_threads_, [&](std::size_t part) {
         if (part > 0) others[part - 1].assign(cells.size(), 0);
@@ -113,6 +124,15 @@ void StumpRounds::add_chunks(std::vector<Amount>& cells, Fill fill) const {
     });
     for (const std::vector<Amount>& other : others)
         for (std::size_t i = 0; i < cells.size(); ++i) cells[i] += other[i];
+    if (!slice_.shared()) return;
+    slice_.sum(exchanged);
+    for (std::size_t i = 0; i < exchanged.size(); ++i) all_cells[i] += exchanged[i];
+}
+
+Amount StumpRounds::total_of(const std::vector<Amount>& cells) const {
+    std::vector<Amount> all;
+    sums_.of_feature(0, cells.data(), all);
+    return std::accumulate(all.begin(), all.end(), Amount{0});
 }
 
 std::vector<Amount> StumpRounds::cells_of(std::span<const double> weights, double unit) const {
@@ -180,7 +200,7 @@ RoundTotals StumpRounds::count(const Stump& stump, const StumpEffect& effect) {
     const std::vector<double> before = sums(stump);
     const double expected = std::inner_product(before.begin(), before.end(), effect.factors.begin(), 0.0);
     require(expected > 0 && std::isfinite(expected), "The factors of a stump leave no weight, or too much.");
-    const bool anew = expected * unit_ < kLeastTotal || expected * unit_ > kMostTotal;
+    const bool anew = expected * unit_ < kLeastTotal || expected * unit_ > kMaxTotal;
     double halved = 1;  // powers of two leave the ratios of the weights alone
     if (anew) {
         const int exponent = std::ilogb(expected);
@@ -196,20 +216,23 @@ RoundTotals StumpRounds::count(const Stump& stump, const StumpEffect& effect) {
                         .unit = unit,
                         .anew = anew};
     const std::size_t n_chunks = n_chunks_of(n_rows());
-    std::vector<double> weight(n_chunks), wrong(n_chunks);
+    std::vector<std::uint64_t> wrong(n_chunks);
     add_chunks(cells_, [&](std::size_t chunk, Batch& batch) {
         const std::size_t begin = chunk * kChunk, end = std::min(n_rows(), begin + kChunk);
-        weight[chunk] =
-            n_scores() == 1 ? change_two(change, begin, end, batch) : change_many(change, begin, end, batch);
+        if (n_scores() == 1)
+            change_two(change, begin, end, batch);
+        else
+            change_many(change, begin, end, batch);
         wrong[chunk] = wrong_weight(begin, end);
     });
     unit_ = unit;
-    return {.weight = std::accumulate(weight.begin(), weight.end(), 0.0),
+    const std::uint64_t all_wrong = slice_.sum_of(std::accumulate(wrong.begin(), wrong.end(), std::uint64_t{0}));
+    return {.weight = static_cast<double>(total_of(cells_)) / unit_,
             .exponent = exponent_,
-            .wrong_weight = std::accumulate(wrong.begin(), wrong.end(), 0.0)};
+            .wrong_weight = first_units_.value_of(all_wrong)};
 }
 
-double StumpRounds::change_two(const Change& change, std::size_t begin, std::size_t end, Batch& batch) {
+void StumpRounds::change_two(const Change& change, std::size_t begin, std::size_t end, Batch& batch) {
     // Copies, which no write to a weight can change.
     double factors[4], votes[2];
     for (int i = 0; i < 4; ++i) factors[i] = change.effect.factors[i] * change.halved;
@@ -219,7 +242,6 @@ double StumpRounds::change_two(const Change& change, std::size_t begin, std::siz
     const Bin* const bins = change.bins;
     const ClassIndex* const classes = classes_.data();
     double *const weights = weights_.data(), *const scores = scores_.data();
-    double totals[4] = {0, 0, 0, 0};  // four sums need not wait for one another
     for (std::size_t row = begin; row < end; ++row) {
         const std::size_t side = right[bins[row]];
         const ClassIndex own = classes[row];
@@ -227,16 +249,13 @@ double StumpRounds::change_two(const Change& change, std::size_t begin, std::siz
         const double new_weight = old_weight * factors[2 * side + own];
         weights[row] = new_weight;
         scores[row] += votes[side];
-        totals[row % 4] += new_weight;
         batch.offer(row, own, amount_of(new_weight, unit) - amount_of(old_weight, old_unit));
     }
-    return (totals[0] + totals[1]) + (totals[2] + totals[3]);
 }
 
-double StumpRounds::change_many(const Change& change, std::size_t begin, std::size_t end, Batch& batch) {
+void StumpRounds::change_many(const Change& change, std::size_t begin, std::size_t end, Batch& batch) {
     const std::size_t n = n_classes();
     const double old_unit = change.anew ? 0 : change.unit;
-    double total = 0;
     for (std::size_t row = begin; row < end; ++row) {
         const std::size_t side = change.right[change.bins[row]];
         const ClassIndex own = classes_[row];
@@ -244,14 +263,12 @@ double StumpRounds::change_many(const Change& change, std::size_t begin, std::si
         const double new_weight = old_weight * (change.effect.factors[side * n + own] * change.halved);
         weights_[row] = new_weight;
         for (std::size_t k = 0; k < n; ++k) scores_[row * n + k] += change.effect.votes[side * n + k];
-        total += new_weight;
         batch.offer(row, own, amount_of(new_weight, change.unit) - amount_of(old_weight, old_unit));
     }
-    return total;
 }
 
 // A tie goes to the first class.
-double StumpRounds::wrong_weight(std::size_t begin, std::size_t end) const {
+std::uint64_t StumpRounds::wrong_weight(std::size_t begin, std::size_t end) const {
     const std::size_t n = n_scores();
     const auto is_wrong = [&](std::size_t row) {
         const double* const scores = scores_.data() + row * n;
@@ -260,12 +277,12 @@ double StumpRounds::wrong_weight(std::size_t begin, std::size_t end) const {
         return said != classes_[row];
     };
     if (first_weights_.empty()) {
-        std::size_t n_wrong = 0;
+        std::uint64_t n_wrong = 0;
         for (std::size_t row = begin; row < end; ++row) n_wrong += is_wrong(row);
-        return static_cast<double>(n_wrong);
+        return n_wrong * first_units_(1.0);
     }
-    double total = 0;
-    for (std::size_t row = begin; row < end; ++row) total += is_wrong(row) ? first_weights_[row] : 0;
+    std::uint64_t total = 0;
+    for (std::size_t row = begin; row < end; ++row) total += is_wrong(row) ? first_units_(first_weights_[row]) : 0;
     return total;
 }
 

@@ -8,14 +8,17 @@
 //   1. `find` the best stump. All it needs is in the histogram, so no row is looked at.
 //   2. The caller looks at the weight of each class on both sides (`sums`), and decides on factors and votes.
 //   3. `count` the stump: one pass over the rows. Rows whose factor is 1 leave the histogram alone.
-// Sums of amounts do not depend on who adds what first, and floats are summed over a fixed grid of chunks: the same
-// bits for any number of threads. The histogram is made anew only when amounts have grown too large, or too small.
+// Everything that is summed is a whole number, amounts and wrong weights (base/fixed_point.hpp) alike: the same bits
+// for any number of threads, and for any number of workers, each with a slice of the rows. The histogram, of all
+// workers' rows, is made anew only when amounts have grown too large, or too small.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "coterie/base/communicator.hpp"
+#include "coterie/base/fixed_point.hpp"
 #include "coterie/histogram/class_sums.hpp"
 #include "coterie/split/stump_split.hpp"
 
@@ -35,9 +38,11 @@ struct RoundTotals {
 
 class StumpRounds {
 public:
-    /// An empty weight means 1 for every row. Classes are below n_classes, of which there are at least 2.
+    /// An empty weight means 1 for every row. Classes are below n_classes, of which there are at least 2. Workers that
+    /// each have a slice of the rows find the same stumps, if each makes the same calls.
     StumpRounds(std::shared_ptr<const BinnedMatrix> matrix, std::span<const std::int32_t> classes,
-                std::size_t n_classes, std::span<const double> weight, StumpScore score, int n_threads);
+                std::size_t n_classes, std::span<const double> weight, StumpScore score, int n_threads,
+                const Slice& slice = {});
 
     std::size_t n_classes() const { return sums_.n_classes(); }
     std::size_t n_scores() const { return n_classes() == 2 ? 1 : n_classes(); }
@@ -58,20 +63,24 @@ private:
     struct Batch;   // rows of a chunk that have something to add
     struct Change;  // what happens to the rows
 
+    double checked_sum(std::span<const double> weights) const;
+    Amount total_of(const std::vector<Amount>& cells) const;
     Stump best(const std::vector<Amount>& cells) const;
     template <class Fill>
     void add_chunks(std::vector<Amount>& cells, Fill fill) const;
     std::vector<Amount> cells_of(std::span<const double> weights, double unit) const;
-    double change_two(const Change& change, std::size_t begin, std::size_t end, Batch& batch);
-    double change_many(const Change& change, std::size_t begin, std::size_t end, Batch& batch);
-    double wrong_weight(std::size_t begin, std::size_t end) const;
+    void change_two(const Change& change, std::size_t begin, std::size_t end, Batch& batch);
+    void change_many(const Change& change, std::size_t begin, std::size_t end, Batch& batch);
+    std::uint64_t wrong_weight(std::size_t begin, std::size_t end) const;
 
     std::shared_ptr<const BinnedMatrix> matrix_;
     ClassSums sums_;
     StumpScore score_;
     int n_threads_;
+    Slice slice_;
     std::vector<ClassIndex> classes_;
     std::vector<double> first_weights_;
+    FixedPoint first_units_;  // in which first weights are summed
     std::vector<double> weights_;
     std::vector<double> scores_;
     std::vector<Amount> cells_;

@@ -9,7 +9,7 @@ namespace coterie {
 namespace {
 
 constexpr std::size_t kUpdatesPerThread = 50'000;
-constexpr std::size_t kMostRowsAtOnce = 65'536;
+constexpr std::size_t kMaxRowsAtOnce = 65'536;
 constexpr std::size_t kMergedCells = 32'768;  // cells of all parts that one thread adds up at a time
 constexpr std::size_t kLeastMerged = 512;
 
@@ -64,18 +64,18 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
 }
 
 void HistogramBuilder::build_alone(const NodeRows& rows, Cell* cells) const {
-    std::memset(cells, 0, layout_.n_cells() * sizeof(Cell));
-    add(rows, 0, rows.n, layout_.tiles(), cells);
+    build_tiles(rows, layout_.all_tiles(), cells);
 }
 
-void HistogramBuilder::build_tile(const NodeRows& rows, std::size_t tile, Cell* cells) const {
-    const std::span<const Tile> only = std::span(layout_.tiles()).subspan(tile, 1);
-    std::memset(cells + only[0].offset, 0, only[0].n_cells() * sizeof(Cell));
+void HistogramBuilder::build_tiles(const NodeRows& rows, const TileRange& tiles, Cell* cells) const {
+    const std::span<const Tile> only = layout_.tiles(tiles);
+    const std::size_t begin = only.front().offset, end = only.back().offset + only.back().n_cells();
+    std::memset(cells + begin, 0, (end - begin) * sizeof(Cell));
     add(rows, 0, rows.n, only, cells);
 }
 
-void HistogramBuilder::take_away(const NodeRows& rows, Cell* cells) const {
-    add<true>(rows, 0, rows.n, layout_.tiles(), cells);
+void HistogramBuilder::take_away(const NodeRows& rows, const TileRange& tiles, Cell* cells) const {
+    add<true>(rows, 0, rows.n, layout_.tiles(tiles), cells);
 }
 
 bool HistogramBuilder::shares(const NodeRows& rows) const {
@@ -98,23 +98,18 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     const std::size_t n_cells = layout_.n_cells();
     const std::size_t updates = rows.n * matrix_.lanes().size();
     const auto n_threads = static_cast<std::size_t>(n_threads_);
-    const std::size_t n_panels = matrix_.panels().size();
-    if (n_panels >= 2 * n_threads) {
-        // Many features: each thread has its own panels, and nothing needs merging.
-        parallel_for(n_panels, n_threads_, [&](std::size_t panel) {
-            const auto first = std::ranges::lower_bound(tiles, panel, {}, &Tile::panel);
-            const auto last = std::ranges::upper_bound(tiles, panel, {}, &Tile::panel);
-            for (auto tile = first; tile != last; ++tile)
-                std::memset(cells + tile->offset, 0, tile->n_cells() * sizeof(Cell));
-            add(rows, 0, rows.n, {first, last}, cells);
-        });
+    if (by_panels(n_threads_)) {
+        const std::span<const TileRange> panels = layout_.panels();
+        parallel_for(
+            panels.size(), n_threads_, [&](std::size_t panel) { build_tiles(rows, panels[panel], cells); },
+            Sharing::work_stealing);
         return;
     }
     // Few features: each thread has its own rows. Sums of integers come out the same however rows are shared.
     const std::size_t n_parts = std::min(n_threads, 1 + updates / kUpdatesPerThread);
     while (private_cells_.size() + 1 < n_parts) private_cells_.emplace_back(n_cells);
     // Rows are taken chunk by chunk, so a thread that was held up does not hold up the others.
-    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMaxBlockRows, kMostRowsAtOnce);
+    const std::size_t n_at_once = std::clamp(rows.n / (4 * n_parts), 2 * kMaxBlockRows, kMaxRowsAtOnce);
     WorkStealingRanges left((rows.n + n_at_once - 1) / n_at_once, n_parts);
     const auto fill = [&](std::size_t part) {
         Cell* const own = part == 0 ? cells : private_cells_[part - 1].data();

@@ -29,17 +29,23 @@ public:
     /// The same on the calling thread alone; several threads may build at once.
     void build_alone(const NodeRows& rows, Cell* cells) const;
 
-    /// The cells of one tile only, on the calling thread.
-    void build_tile(const NodeRows& rows, std::size_t tile, Cell* cells) const;
+    /// The cells of some tiles only, on the calling thread.
+    void build_tiles(const NodeRows& rows, const TileRange& tiles, Cell* cells) const;
 
-    /// Takes the sums of the rows away from `cells`, on the calling thread.
-    void take_away(const NodeRows& rows, Cell* cells) const;
+    /// Takes the sums of the rows away from the cells of some tiles, on the calling thread.
+    void take_away(const NodeRows& rows, const TileRange& tiles, Cell* cells) const;
 
     /// Replaces the cells of each histogram by their sums over all workers, in one exchange.
     void reduce(std::span<Cell* const> histograms);
 
     /// True if `build` shares the rows among threads.
     bool shares(const NodeRows& rows) const;
+
+    /// True if so many threads have enough to do with whole panels each: nothing needs merging, and what follows can be
+    /// done panel by panel as well, while the cells of one are in the cache.
+    bool by_panels(int n_threads) const {
+        return n_threads <= 1 || layout_.panels().size() >= 2 * static_cast<std::size_t>(n_threads);
+    }
 
 private:
     template <bool kTake = false>

@@ -7,7 +7,7 @@
 namespace coterie {
 namespace {
 
-constexpr std::size_t kMostWidth = 8;
+constexpr std::size_t kMaxWidth = 8;
 constexpr std::size_t kTileCells = 3'750;  // 30,000 bytes, which leaves the rows a little of 32 KiB
 constexpr std::size_t kBlockRows = 512;    // taken tile after tile while their bins are in the cache
 
@@ -40,13 +40,13 @@ void add_block(const RowBlock& block, Amount* sums) {
 using AddBlock = void (*)(const RowBlock&, Amount*);
 
 template <std::size_t Stride, std::size_t... Widths>
-constexpr std::array<AddBlock, kMostWidth> by_width(std::index_sequence<Widths...>) {
+constexpr std::array<AddBlock, kMaxWidth> by_width(std::index_sequence<Widths...>) {
     return {add_block<Stride, Widths + 1>...};
 }
 
 template <std::size_t... Places>
 constexpr auto by_stride(std::index_sequence<Places...>) {
-    return std::array{by_width<kStrides[Places]>(std::make_index_sequence<kMostWidth>())...};
+    return std::array{by_width<kStrides[Places]>(std::make_index_sequence<kMaxWidth>())...};
 }
 
 constexpr auto kAddBlock = by_stride(std::make_index_sequence<kStrides.size()>());
@@ -75,7 +75,7 @@ ClassSums::ClassSums(const BinnedMatrix& matrix, std::size_t n_classes) : matrix
         for (std::uint32_t first = 0; first < end;) {
             std::uint32_t width = 0;
             std::size_t stride = 0;
-            while (first + width < end && width < kMostWidth) {
+            while (first + width < end && width < kMaxWidth) {
                 const std::size_t wider = std::max(stride, stride_for(lanes[first_lane + first + width].n_codes));
                 if (width > 0 && (width + 1) * wider * n_classes > kTileCells) break;
                 stride = wider;

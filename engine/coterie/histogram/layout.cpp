@@ -28,6 +28,7 @@ HistogramLayout::HistogramLayout(const BinnedMatrix& matrix) : feature_lanes_(ma
             n_cells_ += tile.n_cells();
             tiles_.push_back(tile);
         }
+        panels_.push_back({tiles_.size() - n_tiles, tiles_.size()});
     }
 }
 

@@ -1,6 +1,7 @@
 // histogram/layout.hpp: where the cells of each feature lie in a node's histogram.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "coterie/binning/binned_matrix.hpp"
@@ -20,17 +21,30 @@ struct Tile {
     std::size_t n_cells() const { return width * static_cast<std::size_t>(stride); }
 };
 
+/// Tiles [begin, end), whose cells lie one after the other.
+struct TileRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
 class HistogramLayout {
 public:
     explicit HistogramLayout(const BinnedMatrix& matrix);
 
     const std::vector<Tile>& tiles() const { return tiles_; }
+    std::span<const Tile> tiles(const TileRange& range) const {
+        return std::span(tiles_).subspan(range.begin, range.end - range.begin);
+    }
+    TileRange all_tiles() const { return {0, tiles_.size()}; }
+    /// The tiles of each panel.
+    std::span<const TileRange> panels() const { return panels_; }
     std::size_t n_cells() const { return n_cells_; }
     std::size_t lane_offset(std::uint32_t lane) const { return lane_offsets_[lane]; }
     std::uint32_t lane_of(FeatureIndex feature) const { return feature_lanes_[feature]; }
 
 private:
     std::vector<Tile> tiles_;
+    std::vector<TileRange> panels_;
     std::vector<std::size_t> lane_offsets_;
     std::vector<std::uint32_t> feature_lanes_;
     std::size_t n_cells_ = 0;

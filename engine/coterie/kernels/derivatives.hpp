@@ -49,10 +49,16 @@ struct LossKernels {
                     const float* weight, std::size_t n, float* gradient, float* hessian);
 };
 
+/// The bits of the largest |value|, which are above those of any number if one is none; and whether a value has a sign,
+/// which -0 has as well.
+struct SizeBits {
+    std::uint32_t largest = 0;
+    std::uint32_t signs = 0;  // 1 or 0
+};
+
 /// Derivatives to pairs, and what the choice of scales needs to know of them.
 struct RoundingKernels {
-    // The bits of the largest |value|, which are above those of any number if one is none.
-    std::uint32_t (*largest_size)(const float* values, std::size_t n);
+    SizeBits (*sizes)(const float* values, std::size_t n);
     // The sum of the whole parts of |value| * scale, each of which is at most kMostScaled.
     std::uint64_t (*sum_sizes)(const float* values, std::size_t n, float scale);
     // A null hessian means 1. Rows are first_row + [0, n), or those given.

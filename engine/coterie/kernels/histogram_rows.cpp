@@ -46,8 +46,10 @@ constexpr auto strides(std::index_sequence<S...>) {
 
 constexpr auto kLoops = strides(std::make_index_sequence<kStrides.size()>{});
 
-// Copies 16 bytes for each piece: what is too much is overwritten by the next row.
-template <std::size_t Tiles, bool Counted>
+// Copies 16 bytes for each piece: what is too much is overwritten by the next row. Behind the end of a row there may be
+// another cache line, which nobody fetched ahead, so the last piece of a row that ends with its line is copied as two
+// times 8 bytes: with rows of 64 bytes, gathering waited for that line more than for all others.
+template <std::size_t Tiles, bool Counted, bool InLine>
 void gather_tiles(const Bin* rows, std::size_t row_stride, const Record* records, std::size_t n, bool cold,
                   const TilePieces& tiles, GatheredBlock& out) {
     std::array<Bin*, Tiles> to;
@@ -60,6 +62,15 @@ void gather_tiles(const Bin* rows, std::size_t row_stride, const Record* records
         out.amounts[i] = widen<Counted>(pair_of(record));
         const Bin* const row = rows + row_of(record) * row_stride;
         for (std::size_t t = 0; t < Tiles; ++t) {
+            if constexpr (InLine) {
+                if (t == Tiles - 1) {
+                    const std::size_t last = tiles.width[t] - std::size_t{8};
+                    std::memcpy(to[t], row + tiles.first[t], 8);
+                    std::memcpy(to[t] + last, row + tiles.first[t] + last, 8);
+                    to[t] += tiles.width[t];
+                    continue;
+                }
+            }
             std::memcpy(to[t], row + tiles.first[t], 16);
             to[t] += tiles.width[t];
         }
@@ -68,13 +79,13 @@ void gather_tiles(const Bin* rows, std::size_t row_stride, const Record* records
 
 using Gather = void (*)(const Bin*, std::size_t, const Record*, std::size_t, bool, const TilePieces&, GatheredBlock&);
 
-template <bool Counted, std::size_t... T>
+template <bool Counted, bool InLine, std::size_t... T>
 constexpr std::array<Gather, kMaxTilesOfPanel> gathers(std::index_sequence<T...>) {
-    return {gather_tiles<T + 1, Counted>...};
+    return {gather_tiles<T + 1, Counted, InLine>...};
 }
 
-constexpr auto kGatherPlain = gathers<false>(std::make_index_sequence<kMaxTilesOfPanel>{});
-constexpr auto kGatherCounted = gathers<true>(std::make_index_sequence<kMaxTilesOfPanel>{});
+template <bool Counted, bool InLine>
+constexpr auto kGathers = gathers<Counted, InLine>(std::make_index_sequence<kMaxTilesOfPanel>{});
 
 }  // namespace
 
@@ -100,7 +111,11 @@ void widen_pairs(const Pair* pairs, std::size_t n, bool counted, Cell* amounts) 
 
 void gather(const Bin* rows, std::size_t row_stride, const Record* records, std::size_t n, bool counted, bool cold,
             const TilePieces& tiles, GatheredBlock& out) {
-    (counted ? kGatherCounted : kGatherPlain)[tiles.n_tiles - 1](rows, row_stride, records, n, cold, tiles, out);
+    const std::size_t last = tiles.n_tiles - 1;
+    const bool in_line = 64 % row_stride == 0 && tiles.first[last] + 16 > row_stride && tiles.width[last] >= 8;
+    const auto& loops = counted ? (in_line ? kGathers<true, true> : kGathers<true, false>)
+                                : (in_line ? kGathers<false, true> : kGathers<false, false>);
+    loops[last](rows, row_stride, records, n, cold, tiles, out);
 }
 
 }  // namespace coterie

@@ -138,5 +138,33 @@ const Test deep_keys("children below the 63rd level have keys of their own", [] 
     }
 });
 
+const Test useless("leaves for which there are no splits left lose their histograms, those that come next keep them",
+                   [] {
+                       LeafQueue queue(GrowOptions{.max_leaf_nodes = 4});  // three splits
+                       const auto push = [&](double gain, int slot, NodeIndex node) {
+                           OpenLeaf leaf;
+                           leaf.node = node;
+                           leaf.split.gain = gain;
+                           leaf.slot = slot;
+                           queue.push(std::move(leaf));
+                       };
+                       push(5, 0, 1);
+                       push(1, 1, 2);
+                       push(3, 2, 3);
+                       check(queue.drop_useless_histograms().empty(), "there is a split for each of three leaves");
+                       push(3, 3, 4);
+                       check_equal(queue.drop_useless_histograms(), std::vector<int>{1});
+                       check(queue.drop_useless_histograms().empty(), "a histogram is dropped once");
+                       queue.pop();
+                       push(0.5, 4, 5);
+                       check_equal(queue.drop_useless_histograms(), std::vector<int>{4});
+                       queue.pop();
+                       // Equal gains: the older leaf comes first.
+                       check_equal(queue.drop_useless_histograms(), std::vector<int>{});
+                       push(7, 5, 6);
+                       check_equal(queue.drop_useless_histograms(), std::vector<int>{3});
+                       check_equal(queue.front().slot, 5);
+                   });
+
 }  // namespace
 }  // namespace coterie::tests

@@ -8,7 +8,6 @@
 
 #include "boosting/problems.hpp"
 #include "coterie/base/error.hpp"
-#include "coterie/boosting/check_hessians.hpp"
 #include "coterie/boosting/grow_joint.hpp"
 
 namespace coterie::tests {
@@ -24,8 +23,9 @@ struct RoundedRows {
 
 RoundedRows rounded(std::span<const float> gradient, std::span<const float> hessian, int n_threads = 1) {
     RoundedRows result;
-    result.units = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = {}}, 11, {}, n_threads,
-                               {&result.pairs, 1})
+    const std::span<const float> gradients[] = {gradient};
+    result.units = round_pairs({.gradients = gradients, .hessian = hessian, .rows = {}},
+                               see_sizes(gradients, hessian, n_threads), 11, {}, n_threads, {&result.pairs, 1})
                        .units;
     for (const Pair pair : result.pairs) {
         const double rounded_gradient = static_cast<std::int16_t>(pair >> 16);
@@ -153,12 +153,17 @@ const Test refused("derivatives that are no numbers, or differ in length, are re
 const Test no_negative("a negative hessian is refused with its row and value, and -0 is none", [] {
     std::vector<float> hessian(100'000, 0.5f);
     hessian[77] = -0.0f;
-    check_hessians(hessian, 2);
-    check_hessians({}, 2);
+    const std::vector<float> gradient(hessian.size(), 1.0f);
+    const std::span<const float> gradients[] = {gradient};
+    const auto check_them = [&](std::span<const float> given, int n_threads) {
+        check_hessians(given, see_sizes(gradients, given, n_threads), {});
+    };
+    check_them(hessian, 2);
+    check_them({}, 2);
     hessian[70'001] = -0.25f;
     hessian[90'000] = -3.0f;
     for (const int n_threads : {1, 2, 3})
-        check_throws<InvalidInput>([&] { check_hessians(hessian, n_threads); }, "row 70001 is -0.25");
+        check_throws<InvalidInput>([&] { check_them(hessian, n_threads); }, "row 70001 is -0.25");
     const Problem problem{.table = {.values = {std::vector<double>(40, 1.0)}, .n_levels = {0}},
                           .gradient = std::vector<float>(40, 1.0f),
                           .hessian = std::vector<float>(40, -1.0f)};

@@ -7,6 +7,7 @@
 #include "coterie/base/error.hpp"
 #include "random_inputs.hpp"
 #include "tables_by_hand.hpp"
+#include "workers.hpp"
 
 namespace coterie::tests {
 namespace {
@@ -108,6 +109,69 @@ const Test threads("any number of threads gives the same bits", [] {
             check_equal(totals[i], totals[0]);
         }
     }
+});
+
+/// What some rounds leave behind: the stumps, the totals after each, and the weights of the rows at hand.
+struct Rounds {
+    std::vector<std::array<std::uint8_t, kMaxBins>> sides;
+    std::vector<double> totals;
+    std::vector<double> weights;
+};
+
+Rounds some_rounds(StumpRounds rounds, int n_rounds) {
+    Rounds all;
+    for (int round = 0; round < n_rounds; ++round) {
+        const Stump stump = rounds.find();
+        const RoundTotals after = double_wrong_rows(rounds, stump);
+        all.sides.push_back(stump.right);
+        all.totals.insert(all.totals.end(), {static_cast<double>(stump.feature), after.weight,
+                                             static_cast<double>(after.exponent), after.wrong_weight});
+    }
+    all.weights = rounds.weights();
+    return all;
+}
+
+const Test workers("workers with slices of the rows find the stumps of one, with the same bits", [] {
+    constexpr std::size_t n = 5'000;
+    const Columns table = random_columns(9, n, 14);
+    const auto mapper = std::make_shared<const BinMapper>(BinMapper::fit(table.view(), {}, 255, 0, 1));
+    std::vector<double> weight(n);
+    for (std::size_t row = 0; row < n; ++row) weight[row] = row % 11 == 0 ? 0.0 : 1e-3 + unit_at(8, row);
+    const auto part = [](const auto& all, std::size_t first, std::size_t n_own) {
+        return std::span(all).subspan(all.empty() ? 0 : first, all.empty() ? 0 : n_own);
+    };
+    for (const std::size_t n_classes : {2u, 3u})
+        for (const StumpScore score : {StumpScore::error, StumpScore::gini})
+            for (const bool weighted : {false, true}) {
+                const std::vector<std::int32_t> classes = random_classes(n, n_classes);
+                const std::vector<double> own_weight = weighted ? weight : std::vector<double>{};
+                const auto whole = std::make_shared<const BinnedMatrix>(table.view(), mapper, 1);
+                const Rounds one = some_rounds({whole, classes, n_classes, own_weight, score, 2}, 40);
+                for (const std::vector<std::size_t>& slices :
+                     {std::vector<std::size_t>{2'500, 2'500}, {1, 4'000, 0, 999}}) {
+                    std::vector<Rounds> several(slices.size());
+                    run_workers(slices, [&](const Slice& slice, std::size_t worker) {
+                        const std::size_t first = slice.first_row, n_own = slices[worker];
+                        Columns own{.values = {}, .n_levels = table.n_levels};
+                        for (const auto& column : table.values) {
+                            const auto rows = part(column, first, n_own);
+                            own.values.emplace_back(rows.begin(), rows.end());
+                        }
+                        const auto matrix =
+                            std::make_shared<const BinnedMatrix>(own.view(), mapper, 1, StopRequest{}, slice);
+                        several[worker] = some_rounds({matrix, part(classes, first, n_own), n_classes,
+                                                       part(own_weight, first, n_own), score, 1, slice},
+                                                      40);
+                    });
+                    std::vector<double> weights;
+                    for (const Rounds& each : several) {
+                        check(each.sides == one.sides, "the same stumps");
+                        check_equal(each.totals, one.totals);
+                        weights.insert(weights.end(), each.weights.begin(), each.weights.end());
+                    }
+                    check(weights == one.weights, "the same weights");
+                }
+            }
 });
 
 const Test repeated("a row of weight three is the row three times", [] {

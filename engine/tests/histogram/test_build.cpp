@@ -49,8 +49,12 @@ void check_histogram(const BinnedMatrix& matrix, const NodeRows& node, std::span
     Buffer<Cell> cells(layout.n_cells(), 0x5555555555555555ull);  // build must clear what was there
     builder.build(node, cells.data());
     Buffer<Cell> by_tiles(layout.n_cells(), 0x5555555555555555ull);
-    for (std::size_t tile = layout.tiles().size(); tile-- > 0;) builder.build_tile(node, tile, by_tiles.data());
+    for (std::size_t tile = layout.tiles().size(); tile-- > 0;)
+        builder.build_tiles(node, {tile, tile + 1}, by_tiles.data());
     check(std::ranges::equal(by_tiles, cells), "tile by tile gives the same cells");
+    Buffer<Cell> by_panels(layout.n_cells(), 0x5555555555555555ull);
+    for (const TileRange& panel : layout.panels()) builder.build_tiles(node, panel, by_panels.data());
+    check(std::ranges::equal(by_panels, cells), "panel by panel gives the same cells");
     for (FeatureIndex feature = 0; feature < matrix.n_features(); ++feature) {
         const auto n_bins = static_cast<std::size_t>(matrix.feature(feature).n_bins);
         const std::span column(matrix.column(feature), matrix.n_rows());
@@ -123,7 +127,7 @@ const Test few_bins("features with few bins that share a lane keep their own sum
 });
 
 const Test taking_away("rows taken away from their parent's sums leave their sibling's", [] {
-    const auto matrix = binned(random_columns(5, 700, 20));
+    const auto matrix = binned(random_columns(5, 700, 140));
     const Buffer<Pair> pairs = random_pairs(700);
     Buffer<Record> all, child, sibling;
     for (RowIndex row = 0; row < 700; ++row) {
@@ -138,9 +142,13 @@ const Test taking_away("rows taken away from their parent's sums leave their sib
         };
         Buffer<Cell> left(layout.n_cells()), expected(layout.n_cells());
         builder.build(rows(all), left.data());
-        builder.take_away(rows(child), left.data());
         builder.build(rows(sibling), expected.data());
+        Buffer<Cell> by_panels = left;
+        builder.take_away(rows(child), layout.all_tiles(), left.data());
         check(std::ranges::equal(left, expected), "what is left is the sibling's");
+        check(layout.panels().size() > 1, "there are several panels");
+        for (const TileRange& panel : layout.panels()) builder.take_away(rows(child), panel, by_panels.data());
+        check(std::ranges::equal(by_panels, expected), "panel by panel gives the same cells");
     }
 });
 

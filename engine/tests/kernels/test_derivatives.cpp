@@ -1,4 +1,5 @@
 // Sums, roundings and losses: the same bits in every table, and as near to the formulas as floats come.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -25,12 +26,25 @@ const Test sizes("the largest size is found, and one that is no number is above 
     for (const std::size_t n : awkward_sizes()) {
         Buffer<float> values = wild_floats(1, n, true);
         const auto largest = [&](const Kernels& table) {
-            return std::bit_cast<float>(table.rounding.largest_size(values.data(), n));
+            return std::bit_cast<float>(table.rounding.sizes(values.data(), n).largest);
         };
         float most = 0;
         for (const float each : values) most = std::max(most, std::abs(each));
-        for (const Kernels* table : kernel_tables()) check_equal(largest(*table), most);
+        const bool sign = std::ranges::any_of(values, [](float each) { return std::signbit(each); });
+        for (const Kernels* table : kernel_tables()) {
+            check_equal(largest(*table), most);
+            check_equal(table->rounding.sizes(values.data(), n).signs, std::uint32_t{sign});
+        }
         if (n == 0) continue;
+        Buffer<float> positive = wild_floats(1, n, false);
+        for (float& each : positive) each = std::abs(each);
+        for (const Kernels* table : kernel_tables()) check_equal(table->rounding.sizes(positive.data(), n).signs, 0u);
+        for (const std::size_t place : {std::size_t{0}, n / 2, n - 1}) {
+            positive[place] = -positive[place];
+            for (const Kernels* table : kernel_tables())
+                check_equal(table->rounding.sizes(positive.data(), n).signs, 1u);
+            positive[place] = -positive[place];
+        }
         values[n / 2] = -std::numeric_limits<float>::quiet_NaN();
         for (const Kernels* table : kernel_tables()) check(std::isnan(largest(*table)), "it is noticed");
         values[n / 2] = -std::numeric_limits<float>::infinity();

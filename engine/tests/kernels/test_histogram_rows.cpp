@@ -134,7 +134,8 @@ const Test zero_inflated("columns that are mostly one value add up to the same s
 
 const Test gathered("a gathered block holds the bins of each tile and the amounts of all rows", [] {
     const Node node = random_node(256, false);
-    const std::array<std::vector<std::uint32_t>, 4> plans = {{{1}, {14}, {5, 4, 4}, {3, 3, 3, 3, 3}}};
+    const std::array<std::vector<std::uint32_t>, 7> plans = {
+        {{1}, {14}, {5, 4, 4}, {3, 3, 3, 3, 3}, {8, 8}, {4, 12}, {7, 9}}};
     for (const auto& widths : plans)
         for (const bool counted : {false, true})
             for (const bool cold : {false, true}) check_gathered(node, widths, counted, cold);

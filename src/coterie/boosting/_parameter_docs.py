@@ -98,7 +98,7 @@ _SHARED = """\
     Attributes
     ----------
 <learned>    n_estimators_ : int
-        Rounds that were kept, the most of any booster.
+        Rounds that were kept, the most of any booster; fewer than asked for if a round found nothing to split.
     n_folds_ : int
         Boosters, whose mean is the prediction.
     rounds_ : array of shape (n_folds_,)

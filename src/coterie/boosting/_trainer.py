@@ -4,6 +4,10 @@ A *booster* grows trees one after the other, each from where the ones before it 
 rows of one table; a *group* is those whose trees grow alike. After every round an *evaluator* measures the group, on
 all rows that its boosters held out or on an eval set, and that decides for the group when to stop: a loss over many
 rows is far less noisy than one over a tenth of them, and growth of one kind needs fewer rounds than another.
+
+A booster is *exhausted* after a round whose trees are all a single leaf: nothing gained more than the rounding of the
+derivatives, and as the scores stay what they are, no later round would find more. A group ends when all its boosters
+are exhausted. Where rounds draw rows, features or noise, the next draw may find something, and they go on.
 """
 
 import math
@@ -49,6 +53,7 @@ class Booster:
     seed : the first of the numbers that the trees take as seeds; the engine hashes them.
     linear_leaves : whether the grower makes lines, for which it needs the features themselves beside the matrix.
     known : rounds of an earlier fit, which need not be grown again.
+    varied : whether rounds draw what they look at, so that one without a split says nothing of the next.
     """
 
     def __init__(
@@ -62,11 +67,14 @@ class Booster:
         sampling: tuple[Any, float],
         linear_leaves: bool = False,
         known: ReplayedRounds | None = None,
+        varied: bool = False,
     ) -> None:
         self.loss = loss
         self.encoded = encoded
         self.left_out = part.left_out
         self.rounds: list[list[Any]] = []
+        self.exhausted_after: int | None = None  # rounds, the last of which found nothing
+        self._varied = varied
         self._grower = grower
         self._rows = part.rows
         self._seed = seed
@@ -76,14 +84,21 @@ class Booster:
 
     def grow_round(self) -> None:
         """One more tree for each output."""
+        if self.exhausted_after is not None:
+            self.rounds.append(self.rounds[-1])
+            return
+        is_new = self._known is None or len(self.rounds) >= len(self._known)
+        self.rounds.append(self._next_round())
+        if is_new and not self._varied and not splits(self.rounds[-1]):
+            self.exhausted_after = len(self.rounds)
+
+    def _next_round(self) -> list[Any]:
         loss, number = self.loss, len(self.rounds)
         loss.begin_round()
         if self._known is not None and number < len(self._known):
-            self.rounds.append(self._known.repeat(number, loss.scores))
-            return
+            return self._known.repeat(number, loss.scores)
         if loss.joint_units is not None:
-            self.rounds.append(self._joint_trees())
-            return
+            return self._joint_trees()
         trees = []
         for output in range(loss.n_outputs):
             gradient, hessian = loss.derivatives(output)
@@ -93,7 +108,7 @@ class Booster:
                 self._grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
             self._grower.add_predictions(loss.scores[output])
             trees.append(tree)
-        self.rounds.append(trees)
+        return trees
 
     def _joint_trees(self) -> list[Any]:
         """One tree with leaf values for each output."""
@@ -110,6 +125,21 @@ class Booster:
 
     def settle(self) -> None:
         """Give the trees their final leaf values; no round comes after that."""
+
+
+def splits(trees: list[Any]) -> bool:
+    """True if a tree of a round has more than one leaf; a single leaf predicts nothing."""
+    return any(tree.n_nodes > 1 for tree in trees)
+
+
+def up_to_last_split(rounds: list[list[Any]]) -> list[list[Any]]:
+    """The rounds without those at the end that found nothing, which are cheap to grow again.
+
+    With the same settings they find nothing again, and the fit ends where it ended; with others, which a warm start may
+    have, they may find something.
+    """
+    n_rounds = max((number for number, trees in enumerate(rounds, 1) if splits(trees)), default=0)
+    return rounds[:n_rounds]
 
 
 def units_of(loss: BoundLoss) -> FloatArray:
@@ -193,10 +223,12 @@ class BoosterGroup:
         """Stop here if the round was the last that was needed."""
         if number == self._limit:
             self.finish()
-        if self.evaluator is None or self.done:
-            return
-        self.results.append(self.evaluator.result(number))
-        if self._stopping is not None and self._stopping.reached(self.results[-1].to_minimise):
+        if self.evaluator is not None and not self.done:
+            self.results.append(self.evaluator.result(number))
+            if self._stopping is not None and self._stopping.reached(self.results[-1].to_minimise):
+                self.finish()
+        if number == self.exhausted_after and not self.done:
+            self.truncate(number)
             self.finish()
 
     def finish(self) -> None:
@@ -205,6 +237,19 @@ class BoosterGroup:
         kept = self._limit if self._stopping is None else self._stopping.best_round
         if kept is not None:
             self.truncate(kept)
+
+    @property
+    def exhausted_after(self) -> int | None:
+        """Rounds after which no booster finds any more, if that is so."""
+        ends = [booster.exhausted_after for booster in self.boosters]
+        return None if None in ends else max(end for end in ends if end is not None)
+
+    def even_out(self) -> None:
+        """Give boosters that were exhausted before the others as many rounds."""
+        longest = max(len(booster.rounds) for booster in self.boosters)
+        for booster in self.boosters:
+            while len(booster.rounds) < longest:
+                booster.grow_round()
 
     def truncate(self, n_rounds: int) -> None:
         for booster in self.boosters:
@@ -233,7 +278,7 @@ class Trainer:
         looked_at = after_round is not None or after_pause is not None
         if not looked_at and not any(group.is_watched for group in self.groups):
             self._advance(max_rounds)
-            return
+            max_rounds = 0
         done = 0
         while done < max_rounds and not all(group.done for group in self.groups):
             at_once = 1 if len(self.boosters) == 1 else min(_ROUNDS_AT_ONCE, max_rounds - done)
@@ -256,6 +301,7 @@ class Trainer:
         for group in self.groups:
             if not group.done:
                 group.finish()
+            group.even_out()
 
     def weights(self) -> FloatArray:
         """The share of each booster in the mean, in the order of `boosters`; groups whose loss fell further count more.
@@ -346,9 +392,12 @@ class Trainer:
 
 def _grow_one(group: BoosterGroup, place: int, n_rounds: int, interrupted: threading.Event | None) -> None:
     for _ in range(n_rounds):
+        booster = group.boosters[place]
         if interrupted is not None and interrupted.is_set():
             return
-        group.boosters[place].grow_round()
+        if booster.exhausted_after is not None and not group.is_watched:
+            return
+        booster.grow_round()
         if group.evaluator is not None:
             group.evaluator.measure(place)
 

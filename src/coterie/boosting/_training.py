@@ -39,8 +39,9 @@ from coterie.boosting._trainer import (
     Part,
     Trainer,
     units_of,
+    up_to_last_split,
 )
-from coterie.boosting.plan import Plan, Policy, grow_options, sampling_of
+from coterie.boosting.plan import Plan, Policy, grow_options, rounds_vary, sampling_of
 from coterie.data.encoding import Encoded, take_rows
 from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
 from coterie.data.parts import rows_of
@@ -290,20 +291,22 @@ def _make_boosters(
             made_from=data.statistics.features if data.statistics else (),
             lines_by_default=fit.loss.linear_leaves,
         )
-        seen = (
-            ReplayedRounds(known[number], encoded, units=units_of(loss), n_threads=threads_each)
-            if known
-            else None
-        )
+        sampling = sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows)
+        varied = rounds_vary(options, sampling) or plan.params["dropout_rate"] > 0
+        seen = None
+        if known:
+            rounds = known[number] if varied else up_to_last_split(known[number])
+            seen = ReplayedRounds(rounds, encoded, units=units_of(loss), n_threads=threads_each)
         booster = _booster_class(plan, policy, threads_each)(
             loss,
             _grower(matrix, options, loss, threads_each),
             encoded=encoded,
             part=part,
             seed=fit.seed + number * 2**40,  # further than any booster's trees reach
-            sampling=sampling_of(plan.sampling_method, plan.subsample, len(part.rows) or data.n_rows),
+            sampling=sampling,
             linear_leaves=options.linear_leaves,
             known=seen,
+            varied=varied,
         )
         boosters.append(booster)
     return boosters, init

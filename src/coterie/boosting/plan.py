@@ -359,6 +359,15 @@ def _set_penalties(options: Any, params: Mapping[str, Any], scale: float) -> Non
     options.path_smoothing = float(params["path_smoothing"])
 
 
+def rounds_vary(options: Any, sampling: tuple[Any, float]) -> bool:
+    """Whether each round looks at rows or features, or adds noise, that it draws anew.
+
+    The rounding of derivatives differs from round to round as well, but a split has to gain more than that explains.
+    """
+    shares = (options.max_features, options.max_features_per_tree, options.max_features_per_level)
+    return bool(sampling[0] != _engine.SamplingMethod.none or min(shares) < 1 or options.split_noise > 0)
+
+
 def takes_several_targets(linear_leaves: bool | str, y: Any) -> bool:
     """Whether y may have several columns; with lines it may not, and a y that shows its shape is refused here."""
     if is_auto(linear_leaves) or not linear_leaves:

@@ -19,9 +19,7 @@ LossKernels loss_kernels() {
     return {.log_loss = log_loss, .squared_error = squared_error, .log_sum_exp = log_sum_exp, .softmax = softmax};
 }
 
-RoundingKernels rounding_kernels() {
-    return {.largest_size = largest_size, .sum_sizes = sum_sizes, .round_pairs = round_pairs};
-}
+RoundingKernels rounding_kernels() { return {.sizes = sizes, .sum_sizes = sum_sizes, .round_pairs = round_pairs}; }
 
 SamplingKernels sampling_kernels() { return {.row_sizes = row_sizes, .draw = draw}; }
 

@@ -103,21 +103,30 @@ void softmax(const float* score, const float* log_sum, const std::int32_t* y, st
     }
 }
 
-std::uint32_t largest_size(const float* values, std::size_t n) {
+SizeBits sizes(const float* values, std::size_t n) {
     std::int32_t most[kLanes] = {};  // as integers, sizes are in the order of the numbers, and NaN is above them
+    std::int32_t bits[kLanes] = {};
     std::size_t i = 0;
     for (; i + kLanes <= n; i += kLanes)
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const std::int32_t size = std::bit_cast<std::int32_t>(values[i + lane]) & 0x7fffffff;
+            const auto own = std::bit_cast<std::int32_t>(values[i + lane]);
+            const std::int32_t size = own & 0x7fffffff;
             most[lane] = size > most[lane] ? size : most[lane];
+            bits[lane] |= own;
         }
     for (; i < n; ++i) {
-        const std::int32_t size = std::bit_cast<std::int32_t>(values[i]) & 0x7fffffff;
+        const auto own = std::bit_cast<std::int32_t>(values[i]);
+        const std::int32_t size = own & 0x7fffffff;
         most[0] = size > most[0] ? size : most[0];
+        bits[0] |= own;
     }
     std::int32_t all = 0;
-    for (const std::int32_t each : most) all = each > all ? each : all;
-    return static_cast<std::uint32_t>(all);
+    std::int32_t signs = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        all = most[lane] > all ? most[lane] : all;
+        signs |= bits[lane];
+    }
+    return {.largest = static_cast<std::uint32_t>(all), .signs = static_cast<std::uint32_t>(signs) >> 31};
 }
 
 std::uint64_t sum_sizes(const float* values, std::size_t n, float scale) {
