@@ -15,6 +15,7 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 READY_FOR_DEMO := $(VENV)/.ready-for-demo
 READY_FOR_DOCS := $(VENV)/.ready-for-docs
+READY_TO_RELEASE := $(VENV)/.ready-to-release
 INSTALLED := $(VENV)/.installed
 INSTALLED_WITH_TESTS := $(VENV)/.installed-with-tests
 
@@ -34,7 +35,7 @@ CXX_FILES = $(shell find engine bindings benchmarks \( -name '*.hpp' -o -name '*
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-built test-engine test-clang test-aarch64 test-windows test-python test-slow fuzz mutants lint tidy \
-        format sanitize stub bench docs clean
+        format sanitize stub bench docs wheel test-wheel test-matrix audit lint-release clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -129,6 +130,25 @@ docs: $(INSTALLED) $(READY_FOR_DOCS)  ## The documentation as web pages, in buil
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "Open build/docs/index.html."
 
+wheel: $(READY_TO_RELEASE)  ## A wheel for this machine, repaired and checked, in build/wheel
+	@$(RUN) tools/make_wheel.py
+
+# Words for pytest: make test-wheel WORDS="-k trees"
+test-wheel: wheel  ## Install the wheel where there is no compiler; run the demo and its tests there
+	@$(RUN) tools/try_wheel.py $(WORDS)
+
+# make test-matrix WORDS="oldest tests/data" runs a part of it.
+test-matrix: wheel  ## Tests of the library with the oldest and the newest versions of what it needs
+	@$(RUN) tools/matrix.py $(WORDS)
+
+audit: wheel  ## Known vulnerabilities of what coterie installs; a software bill of materials, build/sbom.json
+	@$(RUN) tools/make_sbom.py
+
+lint-release: $(READY_TO_RELEASE)  ## Workflows and the conda recipe against their schemas; the page of notices
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(RUN) tools/check_recipe.py
+	@$(RUN) tools/third_party.py --check
+
 clean:  ## Remove everything that was built, and the environment
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -155,6 +175,11 @@ $(READY_FOR_DEMO): $(READY)
 
 $(READY_FOR_DOCS): $(READY)
 	@$(RUN) tools/requirements.py docs > $(VENV)/requirements.txt
+	@$(PIP) install -r $(VENV)/requirements.txt
+	@touch $@
+
+$(READY_TO_RELEASE): $(READY)
+	@$(RUN) tools/requirements.py release > $(VENV)/requirements.txt
 	@$(PIP) install -r $(VENV)/requirements.txt
 	@touch $@
 

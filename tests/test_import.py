@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -29,6 +30,19 @@ def test_packages_are_reachable_without_an_import_of_their_own() -> None:
     assert run("import coterie; print(coterie.diagnostics.margins.__name__, coterie.plots.__name__)") == (
         "margins coterie.plots"
     )
+
+
+def test_packages_that_are_reachable_cost_nothing_before_they_are_used() -> None:
+    program = (
+        "import sys, coterie; assert {'plots', 'diagnostics'} <= set(dir(coterie));"
+        "print(*[name in sys.modules for name in ('coterie.plots', 'coterie.diagnostics', 'numpy', 'sklearn')])"
+    )
+    assert run(program) == "False False False False"
+
+
+def test_the_version_is_that_of_the_package_that_is_installed() -> None:
+    assert coterie.__version__ == version("coterie")
+    assert "__version__" in dir(coterie)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     )
     from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
+    __version__: str
+
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
@@ -94,6 +96,8 @@ _REACHABLE = (
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("coterie")
     if name in _REACHABLE:
         return import_module(f"coterie.{name}")
     if name in __all__:
@@ -106,4 +110,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_REACHABLE})
+    return sorted({*globals(), *__all__, *_REACHABLE, "__version__"})

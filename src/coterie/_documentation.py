@@ -6,6 +6,7 @@ examples, parameters in the order of the constructor; `tests/contract/test_docum
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
@@ -24,17 +25,25 @@ def documented(texts: Texts) -> Callable[[_Class], _Class]:
     """
 
     def document(estimator: _Class) -> _Class:
+        if estimator.__doc__ is None:  # `python -OO`
+            return estimator
         parameters, heading, attributes = (texts if isinstance(texts, str) else texts(estimator)).partition(
             _ATTRIBUTES
         )
         entries = _in_order(parameter_texts(parameters), list(inspect.signature(estimator).parameters))
-        opening, examples = (estimator.__doc__ or "").split(_EXAMPLES, 1)
+        opening, examples = _indented(estimator.__doc__).split(_EXAMPLES, 1)
         estimator.__doc__ = (
             f"{opening}\n    Parameters\n    ----------\n{entries}{heading}{attributes}{_EXAMPLES}{examples}"
         )
         return estimator
 
     return document
+
+
+def _indented(docstring: str) -> str:
+    """As it is written below a class: Python 3.13 and later remove the indentation."""
+    end = docstring[len(docstring.rstrip(" ")) :]
+    return textwrap.indent(inspect.cleandoc(docstring), "    ").lstrip() + "\n" + end
 
 
 def parameter_texts(entries: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from coterie.boosting import _training
 from coterie.boosting._dropout import dart_weights
 from coterie.errors import InvalidParameter
 from tests.helpers.estimators import fingerprint
+from tests.helpers.oracles import needs_callbacks
 from tests.naive.dart import dart
 
 SETTINGS: dict[str, Any] = {"n_estimators": 20, "dropout_rate": 0.3, "random_state": 0}
@@ -151,6 +152,7 @@ def test_no_dropout_and_skipping_always_are_plain_boosting() -> None:
     np.testing.assert_allclose(skipping, plain, rtol=1e-4)
 
 
+@needs_callbacks
 @pytest.mark.parametrize("n_folds", [1, 3])
 def test_a_callback_sees_the_model_of_each_round(n_folds: int) -> None:
     """The model of n rounds has the weights of that time: it is the model of a shorter fit."""

@@ -10,8 +10,10 @@ import pytest
 import treelite
 
 import coterie as library
+from coterie import _engine
 from coterie.cli import doctor as doctor_module
 from tests.helpers.command import coterie, done, error_of, failed, json_of
+from tests.helpers.extras import EXTRAS_OF_USERS, packages_of
 
 FEW = ("--models", "dummy,tree", "--cv", "2", "--seed", "0")
 
@@ -100,6 +102,16 @@ def test_the_doctor_looks_at_everything(monkeypatch: pytest.MonkeyPatch) -> None
     assert text.endswith("A small fit, saved and loaded: works.\n")
     shown = json_of("doctor")
     assert (shown["works"], shown["error"]) == (True, None)
+    assert shown["missing"] == {"shap": "pip install 'coterie[explain]'", "polars": "pip install 'polars'"}
+    assert shown["engine"]["revision"] == _engine.REVISION
+    assert shown["engine"]["instruction_set"] == _engine.instruction_set()
+    assert shown["engine"]["threads"] == _engine.available_threads()
+
+
+def test_the_doctor_knows_every_optional_package_of_the_metadata() -> None:
+    known = {(name, extra) for name, (extra, _) in doctor_module._OPTIONAL.items() if extra is not None}
+    assert {name for name, _ in known} == {name for extra in EXTRAS_OF_USERS for name in packages_of(extra)}
+    assert all(name in packages_of(extra) for name, extra in known)
 
 
 def test_the_doctor_says_what_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """A parameter stands once in each place: in the constructor, in the rules, in the docstring, in its type."""
 
 import inspect
+import textwrap
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -24,7 +25,8 @@ def parameters_of(estimator: type) -> list[str]:
 
 @pytest.mark.parametrize("estimator", CLASSES)
 def test_the_docstring_explains_the_parameters_in_the_order_of_the_constructor(estimator: Any) -> None:
-    section = estimator.__doc__.split("Attributes\n")[0].split("----------\n", 1)[1].split("\n\n")[0]
+    written = textwrap.indent(inspect.cleandoc(estimator.__doc__), "    ")
+    section = written.split("Attributes\n")[0].split("----------\n", 1)[1].split("\n\n")[0]
     explained = [name for entry in parameter_texts(section) for name in entry.split(", ")]
 
     assert sorted(explained) == sorted(parameters_of(estimator))
@@ -110,3 +112,33 @@ def test_the_docstring_keeps_its_opening_and_its_examples(estimator: Any, openin
     assert text.count("Examples\n    --------") == 1
     assert "oob_decision_function_ : array" in text or "oof_proba_ : array" in text
     assert "{" not in text.replace('{"', "")
+
+
+class _Ensemble:
+    """An ensemble.
+
+    Examples
+    --------
+    >>> 1
+    1
+    """
+
+    def __init__(self, size: int = 3) -> None:
+        self.size = size
+
+
+def test_a_docstring_without_indentation_is_completed_as_well() -> None:
+    """Python 3.13 and later remove the indentation of docstrings."""
+    docstrings = []
+    for docstring in (_Ensemble.__doc__ or "", inspect.cleandoc(_Ensemble.__doc__ or "")):
+        copy = type("Copy", (_Ensemble,), {"__doc__": docstring})
+        docstrings.append(documented("    size : int\n        How large.\n")(copy).__doc__)
+
+    assert str(docstrings[0]).rstrip() == str(docstrings[1]).rstrip()
+    assert "    Parameters\n    ----------\n    size : int\n        How large.\n" in str(docstrings[0])
+
+
+def test_a_class_without_a_docstring_stays_without_one() -> None:
+    """As every class does under `python -OO`."""
+    bare = type("Bare", (), {"__doc__": None})
+    assert documented("    size : int\n")(bare).__doc__ is None

@@ -4,13 +4,16 @@ import ast
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import coterie
 from coterie.files.registry import class_of, known_classes
 from tests.helpers.estimators import ESTIMATORS
-from tests.helpers.repository import ROOT
+
+PACKAGE = Path(coterie.__file__).parent
 
 
 def test_names_and_classes_are_there_once() -> None:
@@ -43,11 +46,11 @@ def test_importing_coterie_reads_no_models_of_others() -> None:
 
 def _modules_with_storable_classes() -> set[str]:
     found = set()
-    for file in (ROOT / "src" / "coterie").rglob("*.py"):
+    for file in PACKAGE.rglob("*.py"):
         classes = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)]
         calls = [each.func for cls in classes for each in cls.decorator_list if isinstance(each, ast.Call)]
         if any(isinstance(func, ast.Name) and func.id.startswith("storable") for func in calls):
-            found.add(".".join(file.relative_to(ROOT / "src").with_suffix("").parts))
+            found.add(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts))
     return found
 
 

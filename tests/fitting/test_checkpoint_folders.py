@@ -12,6 +12,7 @@ import coterie
 from coterie import Checkpoint, GradientBoostingRegressor, RandomForestRegressor
 from coterie.errors import InvalidInput, InvalidParameter, ModelFileError
 from tests.helpers.checkpoints import SIGNAL, X, bits, killed_after, parts_in
+from tests.helpers.oracles import needs_callbacks
 
 
 @pytest.fixture(autouse=True)
@@ -201,6 +202,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "fit-00000000-000009.folder").is_dir()
 
 
+@needs_callbacks
 def test_two_fits_do_not_share_a_folder(tmp_path: Path) -> None:
     class FitsAnother:
         def setup(self, estimator: Any, context: Any) -> None: ...

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor as SklearnTree
 import coterie
 from coterie import Checkpoint
 from tests.helpers.checkpoints import SIGNAL, WEIGHT, X, Y, bits, killed_after, parts_in
+from tests.helpers.oracles import needs_callbacks
 
 TREE = coterie.DecisionTreeClassifier(max_depth=2)
 OTHERS = (X[:40], SIGNAL[:40])
@@ -217,6 +218,7 @@ def test_a_fit_that_is_done_is_not_done_again(fit: str, tmp_path: Path) -> None:
     assert len(parts_in(tmp_path)) == (2 if "grown again" in fit else 1)
 
 
+@needs_callbacks
 def test_an_exception_leaves_everything_that_was_done(tmp_path: Path) -> None:
     class Fails:
         n_rounds = 0
@@ -243,6 +245,7 @@ def test_an_exception_leaves_everything_that_was_done(tmp_path: Path) -> None:
         assert bits(fitted(fit, resume=True, checkpoint=folder)) == bits(fitted(fit))
 
 
+@needs_callbacks
 def test_a_callback_that_stops_a_fit_stops_it_again(tmp_path: Path) -> None:
     class Stops:
         n_rounds = 0

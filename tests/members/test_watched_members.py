@@ -5,7 +5,6 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from sklearn.callback import ProgressBar
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -19,6 +18,7 @@ from coterie import (
     VotingClassifier,
 )
 
+ProgressBar = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9").ProgressBar
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
 Y = np.digitize(X[:, 0] + 0.3 * RNG.normal(size=120), [-0.5, 0.5])

@@ -17,7 +17,7 @@ from coterie.cli.writing import as_json, print_out
 from coterie.datasets import load_table
 from coterie.files import load, save
 
-_NEEDED = ("coterie", "numpy", "scikit-learn", "narwhals")
+_NEEDED = ("coterie", "numpy", "scipy", "scikit-learn", "narwhals", "jinja2")
 _OPTIONAL = {
     "duckdb": ("cli", "reads and writes tables for the command line"),
     "skops": ("cli", "stores committees with members of scikit-learn"),
@@ -25,6 +25,8 @@ _OPTIONAL = {
     "shap": ("explain", "the plots of shap"),
     "onnx": ("export", "models for ONNX runtimes"),
     "treelite": ("export", "models for treelite"),
+    "rich": ("cli", "tables and progress on a terminal"),
+    "typer": ("cli", "the command line"),
     "pandas": (None, "data frames"),
     "polars": (None, "data frames"),
     "pyarrow": (None, "Arrow tables"),
@@ -39,11 +41,14 @@ def doctor(json: JsonOption = False) -> None:
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {name: _version(name) for name in _NEEDED},
         "engine": {
+            "revision": _engine.REVISION,
             "instruction_set": _engine.instruction_set(),
             "threads": _engine.available_threads(),
+            "global_lock": getattr(sys, "_is_gil_enabled", lambda: True)(),
         },
         "optional": {name: _version(name) for name in _OPTIONAL},
     }
+    found["missing"] = {name: _pip_line(name) for name, own in found["optional"].items() if own is None}
     failure = _failure_of_a_fit()
     found["works"], found["error"] = failure is None, failure
     print_out(as_json(found) if json else _text(found))
@@ -61,6 +66,12 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def _pip_line(name: str) -> str:
+    """What installs an optional package."""
+    extra, _ = _OPTIONAL[name]
+    return f"pip install '{name if extra is None else f'coterie[{extra}]'}'"
 
 
 def _failure_of_a_fit() -> str | None:
@@ -85,14 +96,15 @@ def _text(found: dict[str, Any]) -> str:
     lines = [
         f"Python {found['python']} ({sys.executable}) on {found['system']}",
         ", ".join(f"{name} {own}" for name, own in found["versions"].items()),
-        f"engine: {engine['instruction_set']} instructions, {engine['threads']} threads",
+        f"engine: revision {engine['revision']}, {engine['instruction_set']} instructions, "
+        f"{engine['threads']} threads, "
+        f"Python {'with' if engine['global_lock'] else 'without'} its global lock",
         "",
     ]
     width = max(map(len, _OPTIONAL))
-    for name, (extra, purpose) in _OPTIONAL.items():
+    for name, (_, purpose) in _OPTIONAL.items():
         own = found["optional"][name]
-        wanted = name if extra is None else f"coterie[{extra}]"
-        state = own if own is not None else f"not installed: pip install '{wanted}'"
+        state = f"not installed: {found['missing'][name]}" if own is None else own
         lines.append(f"{name:<{width}}  {state}  ({purpose})")
     failure = found["error"]
     lines += [

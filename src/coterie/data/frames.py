@@ -195,7 +195,10 @@ def _text_names(names: list[Any]) -> tuple[str, ...] | None:
 def _read_column(series: _Series, name: str) -> Column:
     dtype = series.dtype
     if dtype.is_numeric() and dtype != nw.Decimal:
-        return numeric_column(name, series.to_numpy())
+        values = series.to_numpy()
+        if values.dtype == object:  # pandas before 2.2: an Arrow column with missing values
+            values = nw.to_native(series).to_numpy(dtype=np.float64, na_value=np.nan)
+        return numeric_column(name, values)
     if dtype == nw.Boolean:
         return _read_flags(series, name)
     if dtype in _DATES:

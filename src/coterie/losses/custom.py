@@ -104,4 +104,5 @@ class CustomClassLoss(ClassificationLoss, CustomLoss):  # type: ignore[misc]  # 
 
 
 def _name_of(value: object) -> str:
-    return getattr(value, "__qualname__", None) or repr(value)
+    # Functions of numpy have no qualified name before its version 2.
+    return getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or repr(value)

@@ -269,7 +269,9 @@ def _correlates(evaluated: EvaluatedModel, kept: FloatArray) -> bool:
     if fine.sum() < _LEAST_ROWS:
         return False
     known = _target_features(evaluated, np.flatnonzero(fine))
-    one, other = (part[fine] - known @ np.linalg.lstsq(known, part[fine])[0] for part in (before, now))
+    one, other = (
+        part[fine] - known @ np.linalg.lstsq(known, part[fine], rcond=None)[0] for part in (before, now)
+    )
     size = float(np.sqrt((one**2).sum() * (other**2).sum()))
     return size > 0 and float((one * other).sum()) / size > _LEAST_CORRELATION
 
