@@ -8,6 +8,21 @@
 #include "coterie/binning/binned_matrix.hpp"
 
 namespace coterie::python {
+namespace {
+
+// Storage that a Python function returns: a writable array of exactly so many bytes.
+BinAllocator bins_in(nb::object memory) {
+    return [held = std::make_shared<nb::object>(std::move(memory))](std::size_t n_bytes) -> BinStorage {
+        const nb::gil_scoped_acquire hold;
+        nb::object array = (*held)(n_bytes);
+        Output<Bin> bins;
+        require(nb::try_cast(array, bins, false) && bins.shape(0) == n_bytes,
+                "The memory for bins must be a writable array of uint8, of the length that it was called with.");
+        return {keep(std::move(array)), bins.data()};
+    };
+}
+
+}  // namespace
 
 void bind_binning(nb::module_& m) {
     nb::class_<BinMapper>(m, "BinMapper", "How each feature's values become bins.")
@@ -80,6 +95,34 @@ void bind_binning(nb::module_& m) {
                 return give(std::vector<Bin>(column, column + self.n_rows()));
             },
             nb::arg("feature"), "A copy of one feature's bins.");
+
+    nb::class_<BinnedMatrixBuilder>(m, "BinnedMatrixBuilder", "Makes a BinnedMatrix of a table that comes in batches.")
+        .def(
+            "__init__",
+            [](BinnedMatrixBuilder* self, std::shared_ptr<BinMapper> mapper, std::size_t n_rows, int n_threads,
+               nb::object memory) {
+                new (self) BinnedMatrixBuilder(std::move(mapper), n_rows, n_threads,
+                                               memory.is_none() ? bins_in_memory : bins_in(std::move(memory)));
+            },
+            nb::arg("mapper"), nb::arg("n_rows"), nb::arg("n_threads"), nb::arg("memory") = nb::none(),
+            "`memory` is called with numbers of bytes and returns arrays of uint8 for the bins, such as mapped files; "
+            "without it they are in memory.")
+        .def_prop_ro("n_appended", &BinnedMatrixBuilder::n_appended)
+        .def(
+            "append",
+            [](BinnedMatrixBuilder& self, const nb::object& values, const Column<std::int32_t>& n_levels) {
+                const TableView batch = view_table(values, n_levels);
+                const nb::gil_scoped_release unlock;
+                self.append(batch, stop_on_keyboard_interrupt());
+            },
+            nb::arg("values"), nb::arg("n_levels"), "The next rows.")
+        .def(
+            "finish",
+            [](BinnedMatrixBuilder& self) {
+                const nb::gil_scoped_release unlock;
+                return self.finish(stop_on_keyboard_interrupt());
+            },
+            "The matrix of all rows; no batch comes after that.");
 }
 
 }  // namespace coterie::python

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bind.hpp"
+#include "coterie/base/memory.hpp"
 #include "coterie/base/parallel.hpp"
 #include "coterie/base/revision.hpp"
 #include "coterie/kernels/kernels.hpp"
@@ -15,6 +16,8 @@ NB_MODULE(_engine, m) {
         "instruction_set", [] { return coterie::kernels().name; },
         "The kernels in use: 'avx512', 'avx2' or 'generic'.");
     m.def("available_threads", &coterie::available_threads, "Threads this process may use.");
+    m.def("physical_memory", &coterie::physical_memory,
+          "Bytes that this process may use: the machine's memory, or what its cgroup has; 0 if unknown.");
     m.def("usable_threads", &coterie::usable_threads, nanobind::arg("requested"),
           "Threads to use when `requested` were asked for; 0 means all available ones.");
     python::bind_errors(m);

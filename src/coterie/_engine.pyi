@@ -20,6 +20,11 @@ def instruction_set() -> str:
 def available_threads() -> int:
     """Threads this process may use."""
 
+def physical_memory() -> int:
+    """
+    Bytes that this process may use: the machine's memory, or what its cgroup has; 0 if unknown.
+    """
+
 def usable_threads(requested: int) -> int:
     """
     Threads to use when `requested` were asked for; 0 means all available ones.
@@ -65,6 +70,23 @@ class BinnedMatrix:
 
     def column(self, feature: int) -> NDArray[numpy.uint8]:
         """A copy of one feature's bins."""
+
+class BinnedMatrixBuilder:
+    """Makes a BinnedMatrix of a table that comes in batches."""
+
+    def __init__(self, mapper: BinMapper, n_rows: int, n_threads: int, memory: object | None = None) -> None:
+        """
+        `memory` is called with numbers of bytes and returns arrays of uint8 for the bins, such as mapped files; without it they are in memory.
+        """
+
+    @property
+    def n_appended(self) -> int: ...
+
+    def append(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """The next rows."""
+
+    def finish(self) -> BinnedMatrix:
+        """The matrix of all rows; no batch comes after that."""
 
 class Tree:
     """

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "coterie/base/buffer.hpp"
 #include "coterie/base/error.hpp"
 #include "coterie/base/parallel.hpp"
 
@@ -52,38 +53,22 @@ std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std
     return lanes;
 }
 
-BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads,
-                           StopRequest stop, const Slice& slice)
-    : n_rows_(table.n_rows), column_stride_((table.n_rows + kSlack + 63) / 64 * 64 + 64), mapper_(std::move(mapper)) {
-    require(table.columns.size() == n_features(), "The table has " + std::to_string(table.columns.size()) +
-                                                      " columns; the bins were made for " +
-                                                      std::to_string(n_features()) + ".");
-    columns_.resize(column_stride_ * n_features());
-    // Who is complete is known when all rows are binned. Without features that share, lanes need not wait for that.
-    const bool some_share = std::ranges::count_if(features(), may_share) > 1;
-    std::vector<std::uint8_t> complete(n_features(), 0);
-    if (some_share) complete = map_columns(table, n_threads, stop);
-    if (some_share && slice.shared()) {
-        std::vector<std::uint64_t> missing;
-        for (const std::uint8_t flag : complete) missing.push_back(!flag);
-        slice.max(missing);
-        for (std::size_t feature = 0; feature < missing.size(); ++feature) complete[feature] = missing[feature] == 0;
-    }
-    lanes_ = plan_lanes(features(), complete);
-    lay_out_panels();
-    over_rows(n_threads, stop,
-              [&](std::size_t begin, std::size_t end) { fill_panels(begin, end, some_share ? nullptr : &table); });
+BinStorage bins_in_memory(std::size_t n_bytes) {
+    const auto owner = std::make_shared<Buffer<Bin>>(n_bytes);
+    return {owner, owner->data()};
 }
 
-// body(begin, end) for blocks of rows.
+namespace {
+
+// body(begin, end) for blocks of up to kBlock of n rows.
 template <class F>
-void BinnedMatrix::over_rows(int n_threads, StopRequest& stop, F body) const {
+void over_rows(std::size_t n_rows, std::size_t n_features, int n_threads, StopRequest& stop, F body) {
     constexpr std::size_t kChunk = 2048;
     constexpr std::size_t kStripe = 64 * kChunk;  // between two questions whether to stop
-    for (std::size_t stripe = 0; stripe < n_rows_; stripe += kStripe) {
+    for (std::size_t stripe = 0; stripe < n_rows; stripe += kStripe) {
         stop.check();
-        const std::size_t n = std::min(kStripe, n_rows_ - stripe);
-        const int threads = n * n_features() > 50'000 ? n_threads : 1;
+        const std::size_t n = std::min(kStripe, n_rows - stripe);
+        const int threads = n * n_features > 50'000 ? n_threads : 1;
         parallel_ranges(n, kChunk, threads, [&](std::size_t begin, std::size_t end) {
             for (std::size_t block = begin; block < end; block += kBlock)
                 body(stripe + block, stripe + std::min(end, block + kBlock));
@@ -91,23 +76,68 @@ void BinnedMatrix::over_rows(int n_threads, StopRequest& stop, F body) const {
     }
 }
 
-// Bins of all features; returns which of them are complete.
-std::vector<std::uint8_t> BinnedMatrix::map_columns(const TableView& table, int n_threads, StopRequest& stop) {
+}  // namespace
+
+BinnedMatrix::BinnedMatrix(const TableView& table, std::shared_ptr<const BinMapper> mapper, int n_threads,
+                           StopRequest stop, const Slice& slice)
+    : BinnedMatrix(std::move(mapper), table.n_rows, bins_in_memory) {
+    append(table, 0, n_threads, stop);
+    finish(n_threads, stop, slice, bins_in_memory);
+}
+
+BinnedMatrix::BinnedMatrix(std::shared_ptr<const BinMapper> mapper, std::size_t n_rows, const BinAllocator& allocate)
+    : n_rows_(n_rows),
+      column_stride_((n_rows + kSlack + 63) / 64 * 64 + 64),
+      mapper_(std::move(mapper)),
+      complete_(n_features(), 1),
+      columns_(allocate(column_stride_ * n_features())) {
+    if (some_share()) return;
+    lanes_ = plan_lanes(features(), complete_);
+    lay_out_panels(allocate);
+}
+
+// Who is complete is known when all rows are binned. Without features that share, lanes need not wait for that.
+bool BinnedMatrix::some_share() const { return std::ranges::count_if(features(), may_share) > 1; }
+
+void BinnedMatrix::append(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop) {
+    require(table.columns.size() == n_features(), "The table has " + std::to_string(table.columns.size()) +
+                                                      " columns; the bins were made for " +
+                                                      std::to_string(n_features()) + ".");
+    if (some_share()) return map_columns(table, first_row, n_threads, stop);
+    over_rows(table.n_rows, n_features(), n_threads, stop, [&](std::size_t begin, std::size_t end) {
+        fill_panels(first_row + begin, first_row + end, &table, first_row);
+    });
+}
+
+void BinnedMatrix::finish(int n_threads, StopRequest& stop, const Slice& slice, const BinAllocator& allocate) {
+    if (!some_share()) return;
+    if (slice.shared()) {
+        std::vector<std::uint64_t> missing;
+        for (const std::uint8_t flag : complete_) missing.push_back(!flag);
+        slice.max(missing);
+        for (std::size_t feature = 0; feature < missing.size(); ++feature) complete_[feature] = missing[feature] == 0;
+    }
+    lanes_ = plan_lanes(features(), complete_);
+    lay_out_panels(allocate);
+    over_rows(n_rows_, n_features(), n_threads, stop,
+              [&](std::size_t begin, std::size_t end) { fill_panels(begin, end, nullptr, 0); });
+}
+
+void BinnedMatrix::map_columns(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop) {
     std::vector<std::atomic<std::uint8_t>> has_missing(n_features());
-    over_rows(n_threads, stop, [&](std::size_t begin, std::size_t end) {
+    over_rows(table.n_rows, n_features(), n_threads, stop, [&](std::size_t begin, std::size_t end) {
         for (FeatureIndex feature = 0; feature < n_features(); ++feature) {
-            Bin* const column = columns_.data() + feature * column_stride_ + begin;
+            Bin* const column = columns_.data + feature * column_stride_ + first_row + begin;
             mapper_->map(feature, table.columns[feature], begin, end - begin, column);
             if (std::memchr(column, kMissingBin, end - begin) != nullptr)
                 has_missing[feature].store(1, std::memory_order_relaxed);
         }
     });
-    std::vector<std::uint8_t> complete;
-    for (const auto& flag : has_missing) complete.push_back(flag.load() == 0);
-    return complete;
+    for (std::size_t feature = 0; feature < n_features(); ++feature)
+        if (has_missing[feature].load() != 0) complete_[feature] = 0;
 }
 
-void BinnedMatrix::lay_out_panels() {
+void BinnedMatrix::lay_out_panels(const BinAllocator& allocate) {
     std::size_t offset = 0;
     for (std::size_t first = 0; first < lanes_.size(); first += kPanelWidth) {
         const std::size_t width = std::min(kPanelWidth, lanes_.size() - first);
@@ -115,34 +145,57 @@ void BinnedMatrix::lay_out_panels() {
         panels_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(width), stride, offset});
         offset += (stride * n_rows_ + kSlack + 63) / 64 * 64;
     }
-    panel_bins_.resize(offset);
+    panel_bins_ = allocate(offset);
 }
 
-// At most kBlock rows. If a table is given, its values are mapped to columns on the way.
-void BinnedMatrix::fill_panels(std::size_t begin, std::size_t end, const TableView* table) {
+// At most kBlock rows. If a table is given, whose first row has this number, its values are mapped to columns on the
+// way.
+void BinnedMatrix::fill_panels(std::size_t begin, std::size_t end, const TableView* table, std::size_t first_row) {
     Bin bins[kBlock];
     const std::size_t n = end - begin;
     for (const Panel& panel : panels_) {
-        Bin* const rows = panel_bins_.data() + panel.offset + begin * panel.row_stride;
+        Bin* const rows = panel_bins_.data + panel.offset + begin * panel.row_stride;
         for (std::uint32_t j = 0; j < panel.width; ++j) {
-            fill_lane(lanes_[panel.first_lane + j], begin, n, table, bins);
+            fill_lane(lanes_[panel.first_lane + j], begin, n, table, first_row, bins);
             for (std::size_t i = 0; i < n; ++i) rows[i * panel.row_stride + j] = bins[i];
         }
     }
 }
 
 // Codes of rows [begin, begin + n) of a lane.
-void BinnedMatrix::fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table, Bin* out) {
+void BinnedMatrix::fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table,
+                             std::size_t first_row, Bin* out) {
     int unit = 1;
     for (std::size_t place = 0; place < lane.features.size(); ++place) {
         const FeatureIndex feature = lane.features[place];
-        Bin* const column = columns_.data() + feature * column_stride_ + begin;
-        if (table != nullptr) mapper_->map(feature, table->columns[feature], begin, n, column);
+        Bin* const column = columns_.data + feature * column_stride_ + begin;
+        if (table != nullptr) mapper_->map(feature, table->columns[feature], begin - first_row, n, column);
         const int first = lane.first_bin[place];
         if (place == 0) std::fill_n(out, n, Bin{0});
         for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Bin>(out[i] + unit * (column[i] - first));
         unit *= base(lane, place);
     }
+}
+
+BinnedMatrixBuilder::BinnedMatrixBuilder(std::shared_ptr<const BinMapper> mapper, std::size_t n_rows, int n_threads,
+                                         BinAllocator allocate)
+    : matrix_(std::move(mapper), n_rows, allocate), n_threads_(n_threads), allocate_(std::move(allocate)) {}
+
+void BinnedMatrixBuilder::append(const TableView& batch, StopRequest stop) {
+    require(!finished_, "The matrix is finished: it takes no more rows.");
+    require(batch.n_rows <= matrix_.n_rows() - n_appended_,
+            "There are more rows than the " + std::to_string(matrix_.n_rows()) + " that were announced.");
+    matrix_.append(batch, n_appended_, n_threads_, stop);
+    n_appended_ += batch.n_rows;
+}
+
+BinnedMatrix BinnedMatrixBuilder::finish(StopRequest stop, const Slice& slice) {
+    require(!finished_, "The matrix is finished already.");
+    require(n_appended_ == matrix_.n_rows(), "There are " + std::to_string(n_appended_) + " rows; " +
+                                                 std::to_string(matrix_.n_rows()) + " were announced.");
+    matrix_.finish(n_threads_, stop, slice, allocate_);
+    finished_ = true;
+    return std::move(matrix_);
 }
 
 }  // namespace coterie

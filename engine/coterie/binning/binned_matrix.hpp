@@ -7,7 +7,8 @@
 //   complete  a feature without missing values: its digit does not count the missing bin, so more of them fit a lane
 #pragma once
 
-#include "coterie/base/buffer.hpp"
+#include <functional>
+
 #include "coterie/binning/bin_mapper.hpp"
 
 namespace coterie {
@@ -33,6 +34,16 @@ struct Panel {
 /// bins share.
 std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std::vector<std::uint8_t>& complete);
 
+/// Room for bins, in memory or in a file that the caller has mapped; whoever holds it keeps it.
+struct BinStorage {
+    std::shared_ptr<const void> owner;
+    Bin* data = nullptr;
+};
+using BinAllocator = std::function<BinStorage(std::size_t n_bytes)>;
+
+/// Memory of the process, in large pages where it pays.
+BinStorage bins_in_memory(std::size_t n_bytes);
+
 class BinnedMatrix {
 public:
     /// Workers agree on which features are complete, since that decides where cells lie in a histogram.
@@ -47,28 +58,56 @@ public:
     const std::vector<Panel>& panels() const { return panels_; }
 
     /// Row 0 of the panel; the next row is row_stride further.
-    const Bin* rows(const Panel& panel) const { return panel_bins_.data() + panel.offset; }
-    const Bin* column(FeatureIndex feature) const { return columns_.data() + feature * column_stride_; }
+    const Bin* rows(const Panel& panel) const { return panel_bins_.data + panel.offset; }
+    const Bin* column(FeatureIndex feature) const { return columns_.data + feature * column_stride_; }
     /// How many digits the feature at this place of the lane has.
     int base(const Lane& lane, std::size_t place) const {
         return feature(lane.features[place]).n_bins - lane.first_bin[place];
     }
 
 private:
-    std::vector<std::uint8_t> map_columns(const TableView& table, int n_threads, StopRequest& stop);
-    void lay_out_panels();
-    void fill_panels(std::size_t begin, std::size_t end, const TableView* table);
-    void fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table, Bin* out);
-    template <class F>
-    void over_rows(int n_threads, StopRequest& stop, F body) const;
+    friend class BinnedMatrixBuilder;
+
+    BinnedMatrix(std::shared_ptr<const BinMapper> mapper, std::size_t n_rows, const BinAllocator& allocate);
+    bool some_share() const;
+    void append(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop);
+    void finish(int n_threads, StopRequest& stop, const Slice& slice, const BinAllocator& allocate);
+    void map_columns(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop);
+    void lay_out_panels(const BinAllocator& allocate);
+    void fill_panels(std::size_t begin, std::size_t end, const TableView* table, std::size_t first_row);
+    void fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table, std::size_t first_row,
+                   Bin* out);
 
     std::size_t n_rows_;
     std::size_t column_stride_;
     std::shared_ptr<const BinMapper> mapper_;
+    std::vector<std::uint8_t> complete_;  // features without a missing value so far
     std::vector<Lane> lanes_;
     std::vector<Panel> panels_;
-    Buffer<Bin> panel_bins_;
-    Buffer<Bin> columns_;
+    BinStorage panel_bins_;
+    BinStorage columns_;
+};
+
+/// The matrix of a table that comes in batches: the same bits as of the whole table, for batches of any size.
+class BinnedMatrixBuilder {
+public:
+    BinnedMatrixBuilder(std::shared_ptr<const BinMapper> mapper, std::size_t n_rows, int n_threads,
+                        BinAllocator allocate = bins_in_memory);
+
+    std::size_t n_appended() const { return n_appended_; }
+
+    /// The next rows.
+    void append(const TableView& batch, StopRequest stop = {});
+
+    /// The matrix, when all rows are there; no batch comes after that.
+    BinnedMatrix finish(StopRequest stop = {}, const Slice& slice = {});
+
+private:
+    BinnedMatrix matrix_;
+    std::size_t n_appended_ = 0;
+    int n_threads_;
+    bool finished_ = false;
+    BinAllocator allocate_;
 };
 
 }  // namespace coterie

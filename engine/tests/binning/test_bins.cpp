@@ -115,6 +115,88 @@ const Test matrix("the matrix holds the mapper's bins by rows and by columns, fo
     }
 });
 
+/// Rows [begin, end) of a table.
+TableView rows_of(const Columns& table, std::size_t begin, std::size_t end) {
+    TableView view = table.view();
+    for (ColumnView& column : view.columns) column.data += static_cast<std::ptrdiff_t>(begin) * column.stride;
+    view.n_rows = end - begin;
+    return view;
+}
+
+void check_same(const BinnedMatrix& found, const BinnedMatrix& expected) {
+    for (FeatureIndex feature = 0; feature < expected.n_features(); ++feature)
+        check(std::equal(expected.column(feature), expected.column(feature) + expected.n_rows(), found.column(feature)),
+              "the same columns");
+    check_equal(found.panels().size(), expected.panels().size());
+    for (std::size_t i = 0; i < expected.panels().size(); ++i) {
+        const Panel& panel = expected.panels()[i];
+        check_equal(found.panels()[i].row_stride, panel.row_stride);
+        for (std::size_t row = 0; row < expected.n_rows(); ++row)
+            check(std::equal(expected.rows(panel) + row * panel.row_stride,
+                             expected.rows(panel) + row * panel.row_stride + panel.width,
+                             found.rows(found.panels()[i]) + row * panel.row_stride),
+                  "the same rows of a panel");
+    }
+}
+
+const Test batches("batches of any size make the matrix of the whole table, with lanes that are shared and without",
+                   [] {
+                       Columns table = random_columns(9, 1700, 70);
+                       for (std::size_t feature : {0, 4}) {  // flags, the first one complete
+                           for (std::size_t row = 0; row < 1700; ++row)
+                               table.values[feature][row] = bits_at(feature, row) % 2 ? 1.0 : 0.0;
+                       }
+                       table.values[4][1699] = kMissing;
+                       Columns wide = table;  // without levels or flags: each feature has a lane of its own
+                       for (std::size_t feature = 0; feature < 70; ++feature) {
+                           wide.n_levels[feature] = 0;
+                           for (std::size_t row = 0; row < 1700; ++row)
+                               wide.values[feature][row] = random_unit(3, Purpose::threshold, feature * 1700 + row);
+                       }
+                       for (const Columns* each : {&table, &wide}) {
+                           const auto mapper = std::make_shared<const BinMapper>(fit(*each, 255));
+                           const BinnedMatrix whole(each->view(), mapper, 1);
+                           for (const std::size_t size : {1, 7, 255, 256, 257, 1000, 1700}) {
+                               BinnedMatrixBuilder builder(mapper, 1700, 2);
+                               for (std::size_t begin = 0; begin < 1700; begin += size)
+                                   builder.append(rows_of(*each, begin, std::min<std::size_t>(1700, begin + size)));
+                               check_same(builder.finish(), whole);
+                           }
+                       }
+                   });
+
+const Test storage("bins are put where the caller says", [] {
+    const Columns table = random_columns(4, 500, 9);
+    const auto mapper = std::make_shared<const BinMapper>(fit(table, 63));
+    std::vector<std::shared_ptr<std::vector<Bin>>> given;
+    const auto allocate = [&](std::size_t n_bytes) -> BinStorage {
+        given.push_back(std::make_shared<std::vector<Bin>>(n_bytes));
+        return {given.back(), given.back()->data()};
+    };
+    BinnedMatrixBuilder builder(mapper, 500, 1, allocate);
+    builder.append(table.view());
+    const BinnedMatrix matrix = builder.finish();
+    check_equal(given.size(), std::size_t{2});
+    check(matrix.column(0) == given[0]->data(), "columns are in the first storage");
+    check(matrix.rows(matrix.panels()[0]) == given[1]->data(), "panels are in the second");
+    check_same(matrix, BinnedMatrix(table.view(), mapper, 1));
+});
+
+const Test announced("a builder takes the rows that were announced, no more and no fewer", [] {
+    const Columns table = random_columns(4, 100, 3);
+    const auto mapper = std::make_shared<const BinMapper>(fit(table, 63));
+    BinnedMatrixBuilder builder(mapper, 150, 1);
+    builder.append(table.view());
+    check_throws<InvalidInput>([&] { builder.append(table.view()); }, "more rows than the 150");
+    check_throws<InvalidInput>([&] { builder.finish(); }, "There are 100 rows; 150 were announced");
+    builder.append(rows_of(table, 0, 50));
+    builder.finish();
+    check_throws<InvalidInput>([&] { builder.append(rows_of(table, 0, 0)); }, "takes no more rows");
+    const Columns narrow = random_columns(4, 50, 2);
+    BinnedMatrixBuilder other(mapper, 150, 1);
+    check_throws<InvalidInput>([&] { other.append(narrow.view()); }, "has 2 columns");
+});
+
 const Test lanes("every feature is in one lane, and the codes of a lane fit a byte", [] {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         std::vector<FeatureBins> features(1 + seed * 3);
