@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         prune,
     )
     from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
+    from coterie.data.streaming.scan import scan
     from coterie.files import inspect_file, load, save
     from coterie.fitting.checkpoint import Checkpoint
     from coterie.forests import (
@@ -67,6 +68,7 @@ __all__ = [
     "load",
     "prune",
     "save",
+    "scan",
 ]
 
 # Where each name is defined: the first package of these that lists it.
@@ -76,6 +78,7 @@ _PACKAGES = {
     "boosting": ("GradientBoosting",),
     "combining": ("Blending", "OutputCode", "Selection", "Stacking", "Voting", "prune"),
     "committee": ("Committee", "compare"),
+    "data.streaming.scan": ("scan",),
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "RandomForest"),

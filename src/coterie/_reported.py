@@ -10,7 +10,7 @@ from typing import Any
 def report_model(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     title: str | None = None,
     seen: bool | None = None,
@@ -22,7 +22,8 @@ def report_model(
 
     Parameters
     ----------
-    X, y : rows and their targets, best those that the model was not fitted to
+    X, y : rows and their targets, best those that the model was not fitted to; of a scan, which has its targets,
+        `max_rows` rows are drawn
     title, seen, max_rows, n_jobs, random_state : as in `coterie.report.build`
 
     Returns
@@ -30,6 +31,8 @@ def report_model(
     coterie.report.Report
         `save("report.html")` writes one file that opens without a network; `.txt`, `.md` and `.json` hold the same.
     """
+    if getattr(X, "is_scan", False):
+        X, y = X.sample(max_rows)
     return import_module("coterie.report").build(
         model, X, y, title=title, seen=seen, max_rows=max_rows, n_jobs=n_jobs, random_state=random_state
     )

@@ -22,6 +22,7 @@ from coterie.adaboost._stumps import Stump, stump_shares
 from coterie.adaboost._votes import probabilities
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import prepare_prediction
+from coterie.data.streaming.prediction import by_batches
 from coterie.data.table import Schema
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import Estimator
@@ -103,6 +104,7 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
     _by_stumps: bool
     _table: Any
 
+    @by_batches
     def decision_function(self, X: Any, *, n_rounds: int | None = None) -> FloatArray:
         """The votes for the second class minus those for the first, or those for each class minus their mean.
 
@@ -111,6 +113,7 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
         """
         return self._shaped(self._scores(X, n_rounds))
 
+    @by_batches
     def predict_proba(self, X: Any, *, n_rounds: int | None = None) -> FloatArray:
         """The probability of each class, in the order of `classes_`.
 
@@ -119,11 +122,13 @@ class BaseAdaBoost(ClassifierMixin, Estimator):
         """
         return self._probabilities(self._scores(X, n_rounds))
 
+    @by_batches
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @by_batches
     def predict(self, X: Any, *, n_rounds: int | None = None) -> AnyArray:
         """The class with the most votes; on a tie, the first. `n_rounds` uses the members of the first rounds only."""
         return self._labels(self._scores(X, n_rounds))

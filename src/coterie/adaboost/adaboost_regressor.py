@@ -23,6 +23,7 @@ from coterie._typing import FloatArray, RowsOrWeights, SeedLike
 from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
+from coterie.data.streaming.prediction import by_batches
 from coterie.errors import InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.checkpoint_lists import CheckpointedLists, lists_in_checkpoint
@@ -254,6 +255,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             )
         return _Round(loss, vote, in_units, log_weight - vote * (1 - losses))
 
+    @by_batches
     def predict(self, X: Any) -> FloatArray:
         """The median of the members' predictions for each row, by votes."""
         predicted = self._member_values(X)

@@ -28,6 +28,7 @@ from coterie.boosting._fitted import BOOSTING_FITTED
 from coterie.boosting._init_estimator import InitEstimator, RawPredictor
 from coterie.boosting._prediction import add_scores, check_staged, first_rounds, staged_scores
 from coterie.boosting._replay import BoostingState
+from coterie.boosting._streamed import prepare_streamed, with_features
 from coterie.boosting._training import BoostingData, BoostingFit, TrainedBoosting, train
 from coterie.boosting._tree_sum import boosting_features, boosting_split_counts, boosting_tree_sum
 from coterie.boosting.plan import Plan, make_plan, takes_several_targets
@@ -35,6 +36,7 @@ from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
 from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.data.streaming.scan import Scan
 from coterie.data.target_statistics import learned_statistics
 from coterie.errors import InvalidParameter
 from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
@@ -118,7 +120,7 @@ class BaseGradientBoosting(Estimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         offset: Any = None,
@@ -130,11 +132,15 @@ class BaseGradientBoosting(Estimator):
 
         A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
         weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
-        is left out then. Rows of one of `groups` are left out together or not at all.
+        is left out then. Rows of one of `groups` are left out together or not at all. A table that is larger than
+        memory is given alone, as `coterie.scan(...)`, which names the columns of all these.
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:
-            data = self._prepare(X, y, sample_weight, offset, groups)
+            if isinstance(X, Scan):
+                data = prepare_streamed(self, run, X, (y, sample_weight, offset, groups))
+            else:
+                data = self._prepare(X, y, sample_weight, offset, groups)
             plan = self._plan(data, has_eval_set=eval_set is not None)
             data = self._add_evaluation(data, plan, eval_set)
             signature = self._begin(run, data, plan)
@@ -184,6 +190,8 @@ class BaseGradientBoosting(Estimator):
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
         """The same data with target statistics, and the eval set as the model sees it."""
         self.statistics_, own = None, None
+        if data.streamed is not None:
+            data = with_features(self, data, plan)
         if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
             n_classes = len(getattr(self, "classes_", ()))
             self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)

@@ -46,6 +46,7 @@ from coterie.data.encoding import Encoded, take_rows
 from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
+from coterie.data.streaming.training import StreamedTable
 from coterie.data.target_statistics import TargetStatistics
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint_writer import CheckpointWriter
@@ -69,6 +70,7 @@ class BoostingData:
     groups : the number of each row's group, or None
     eval_set : rows to evaluate on, or None
     statistics : target statistics of categories, which are more features, or None
+    streamed : the batches of a table that is larger than memory, or None
     """
 
     X: Any
@@ -77,6 +79,7 @@ class BoostingData:
     groups: AnyArray | None = None
     eval_set: EvalSet | None = None
     statistics: TargetStatistics | None = None
+    streamed: StreamedTable | None = None
 
     @property
     def n_rows(self) -> int:
@@ -333,6 +336,8 @@ def _grower(matrix: Any, options: Any, loss: BoundLoss, n_threads: int) -> Any:
 def _binned(encoded: Encoded, fit: BoostingFit, n_threads: int) -> Any:
     weight = fit.data.train.weight
     n_bins = min(fit.plan.params["max_bins"], max(32, encoded.n_rows // 8))
+    if fit.data.streamed is not None:
+        return fit.data.streamed.binned(encoded, weight, n_bins, fit.seed, n_threads)
     mapper = _engine.BinMapper.fit(
         encoded.values,
         encoded.n_levels,
@@ -364,7 +369,9 @@ def _attach_evaluators(trainer: Trainer, fit: BoostingFit, init: list[Any]) -> N
                 rows = np.concatenate([booster.left_out for booster in group.boosters])
                 given = data.train.sample_weight
                 scorer = fit.scorer(
-                    rows_of(data.X, rows), target[rows], None if given is None else given[rows]
+                    None if data.streamed is not None else rows_of(data.X, rows),
+                    target[rows],
+                    None if given is None else given[rows],
                 )
             evaluator = HeldOutEvaluator(group.boosters, target, data.train.weight, scorer)
         group.evaluate_with(evaluator)

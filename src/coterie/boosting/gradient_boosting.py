@@ -29,6 +29,7 @@ from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import boosting_texts
 from coterie.boosting._votes import boosting_votes
 from coterie.data.prepare import TrainingData
+from coterie.data.streaming.prediction import by_batches
 from coterie.errors import InvalidParameter
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.scoring import ResponseFunctions
@@ -126,6 +127,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     ) -> None:
         self._store(locals())
 
+    @by_batches
     def predict(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """The predicted number of each row; of several targets or quantiles, which ascend, a column for each.
 
@@ -270,6 +272,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     ) -> None:
         self._store(locals())
 
+    @by_batches
     def decision_function(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """Scores before the link: for log loss the log odds of the second class, or one score per class.
 
@@ -277,15 +280,18 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         """
         return self._margins(self._raw_scores(X, offset, n_rounds))
 
+    @by_batches
     def predict_proba(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> FloatArray:
         """The probability of each class, in the order of `classes_`. `n_rounds`: use only the first rounds."""
         return self._probabilities(self._raw_scores(X, offset, n_rounds))
 
+    @by_batches
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> FloatArray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset=offset))
 
+    @by_batches
     def predict(self, X: Any, *, offset: Any = None, n_rounds: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_rounds`: of the first rounds only."""
         return self._labels(self._raw_scores(X, offset, n_rounds))

@@ -91,6 +91,23 @@ class Encoder:
         self._codings: dict[int, LevelCoding] = {}
         self._lookups: list[Lookup | None] = []
 
+    @classmethod
+    def of_codings(
+        cls,
+        codings: dict[int, LevelCoding],
+        n_features: int,
+        categorical_features: CategoricalFeatures,
+        unknown_category: UnknownCategory,
+    ) -> "Encoder":
+        """An encoder whose levels were learned elsewhere, batch by batch."""
+        encoder = cls(categorical_features, unknown_category)
+        encoder._codings = codings
+        encoder.n_levels = np.zeros(n_features, dtype=np.int32)
+        for feature, coding in codings.items():
+            if coding.kind == "nominal":
+                encoder.n_levels[feature] = coding.n_codes
+        return encoder
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_lookups": []}
 

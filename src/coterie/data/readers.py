@@ -196,6 +196,15 @@ def _from_sparse(X: Any) -> Table:
 
 
 def _not_a_table(X: Any) -> InvalidInput:
+    if getattr(X, "is_scan", False):
+        return InvalidType(
+            "X is a scan, and this model reads its table whole.",
+            parameter="X",
+            received=X,
+            allowed=TABLES,
+            hint="Gradient boosting takes scans. For other models, fit on a part that fits in memory, "
+            "X, y = scan.sample(n_rows), and predict with: for frame in scan: model.predict(frame).",
+        )
     if is_series(X):
         return InvalidInput(
             f"Expected 2D array, got 1D array instead: X is a {type(X).__name__} of {len(X)} values.",

@@ -14,8 +14,10 @@ from coterie.data.table import check_lengths
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 
 
-def read_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
+def read_weight(sample_weight: Any, n_rows: int, *, some_rows: bool = False) -> FloatArray | None:
     """Weights as float64, one per row; None stays None, and a number counts for every row.
+
+    `some_rows`: these are some rows of many, which may all weigh nothing.
 
     Examples
     --------
@@ -38,7 +40,7 @@ def read_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
                 allowed=allowed,
             )
         check_lengths(n_rows, len(weight), parameter="sample_weight")
-    _check_values(weight)
+    _check_values(weight, some_rows=some_rows)
     return weight
 
 
@@ -90,7 +92,7 @@ def _as_floats(sample_weight: Any) -> FloatArray:
         ) from error
 
 
-def _check_values(weight: FloatArray) -> None:
+def _check_values(weight: FloatArray, *, some_rows: bool) -> None:
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(np.argmax(bad))
@@ -104,7 +106,7 @@ def _check_values(weight: FloatArray) -> None:
             hint="Weights are finite numbers >= 0.",
             row=row,
         )
-    if not weight.any():
+    if not some_rows and not weight.any():
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number: all of them are zero, which leaves "
             "nothing to learn from.",

@@ -11,6 +11,8 @@ from coterie._params import in_short
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction
+from coterie.data.streaming.gathered import gathered_rows
+from coterie.data.streaming.scan import Scan
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import CoterieError, InvalidInput, InvalidType
@@ -46,13 +48,13 @@ def read_eval_set(
     needs_offset: bool,
     encode: Callable[[Any, Any], Encoded] = prepare_prediction,
 ) -> EvalSet | None:
-    """(X, y), (X, y, weight) or (X, y, weight, offset), or a list of one of them; None stays None.
+    """(X, y), (X, y, weight), (X, y, weight, offset) or a scan, or a list of one of them; None stays None.
 
     The estimator knows its schema and its classes already, and its statistics and how to read offsets if it has any.
     """
     if eval_set is None:
         return None
-    X, y, given_weight, offset = _pieces(eval_set)
+    X, y, given_weight, offset, encoded = _pieces_of_scan(eval_set, estimator) or (*_pieces(eval_set), None)
     if needs_offset and offset is None:
         raise InvalidInput(
             "fit was given an offset, and eval_set was not: its rows would be measured from another start.",
@@ -61,7 +63,7 @@ def read_eval_set(
             hint="Give eval_set=(X, y, weight, offset), where weight may be None.",
         )
     with _named():
-        encoded = encode(estimator, X)
+        encoded = encode(estimator, X) if encoded is None else encoded
         weight = read_weight(given_weight, encoded.n_rows)
         target = read_target(
             y,
@@ -88,6 +90,15 @@ def read_eval_set(
     return EvalSet(X, encoded, values, total, weight, own_offset)
 
 
+def _pieces_of_scan(eval_set: Any, estimator: Any) -> tuple[Any, Any, Any, Any, Encoded] | None:
+    scan = eval_set[0] if isinstance(eval_set, list | tuple) and len(eval_set) == 1 else eval_set
+    if not isinstance(scan, Scan):
+        return None
+    with _named():
+        rows = gathered_rows(scan, estimator)
+    return None, rows.target, rows.weight, rows.offset, rows.encoded
+
+
 def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
     pieces = eval_set
     if isinstance(eval_set, list) and len(eval_set) == 1:
@@ -103,7 +114,7 @@ def _pieces(eval_set: Any) -> tuple[Any, Any, Any, Any]:
             hint="Only one can decide when to stop; look at others with staged_predict after the fit.",
         )
     if not isinstance(pieces, tuple) or not 2 <= len(pieces) <= 4:
-        allowed = "a tuple (X, y), (X, y, weight) or (X, y, weight, offset)"
+        allowed = "a tuple (X, y), (X, y, weight) or (X, y, weight, offset), or a scan"
         raise InvalidType.expecting(f"eval_set={in_short(eval_set)}", allowed, "eval_set", eval_set)
     X, y, weight, offset = (*pieces, None, None)[:4]
     return X, y, weight, offset

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Step: TypeAlias = Literal["round", "tree", "member", "model"]
+Step: TypeAlias = Literal["round", "tree", "member", "model", "row"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class FitEvent:
     Attributes
     ----------
     owner : the name of the class that is fitted, or of the function that is at work
-    step : what was done: a round of boosting, a tree of a forest, a member of an ensemble, a model of a comparison
+    step : what was done: a round of boosting, a tree of a forest, a member of an ensemble, a model of a comparison, or
+        rows of a scan that were read
     done : how many steps are done, this one included
     total : how many there will be at most, or None if that is not known
     name : of the member or model, if it has one

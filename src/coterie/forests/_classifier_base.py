@@ -14,6 +14,7 @@ from coterie._storage import Fitted
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction
+from coterie.data.streaming.prediction import by_batches
 from coterie.errors import InvalidInput
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.scoring import ResponseFunctions
@@ -82,10 +83,12 @@ class BaseForestClassifier(ClassifierMixin, Forest):
     }
     FITTED: ClassVar[Fitted] = FOREST_CLASSIFIER_FITTED
 
+    @by_batches
     def predict(self, X: Any, *, n_trees: int | None = None) -> AnyArray:
         """The most probable class of each row; on a tie, the first of them. `n_trees`: use only the first trees."""
         return self._labels_of(self._mean_predictions(X, n_trees))
 
+    @by_batches
     def predict_proba(self, X: Any, *, n_trees: int | None = None) -> FloatArray | list[FloatArray]:
         """The class shares of the leaves that each row reaches, averaged over trees; a list for several outputs.
 
@@ -103,6 +106,7 @@ class BaseForestClassifier(ClassifierMixin, Forest):
     def _response_functions(self) -> ResponseFunctions:
         return {"predict": self._labels_of, "predict_proba": self._one_or_list}
 
+    @by_batches
     def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
         """The logarithm of `predict_proba`; minus infinity where a class is absent."""
         shares = self.predict_proba(X)

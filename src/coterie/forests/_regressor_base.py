@@ -17,6 +17,7 @@ import coterie._engine as _engine
 from coterie._params import OneOf, Params, in_short
 from coterie._typing import AnyArray, BoolArray, FloatArray, RowArray
 from coterie.data.prepare import TrainingData
+from coterie.data.streaming.prediction import by_batches
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests._analysis import Forest
@@ -153,6 +154,7 @@ class BaseForestRegressor(RegressorMixin, Forest):
         "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
     }
 
+    @by_batches
     def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
         """The mean prediction of the trees.
 

@@ -21,6 +21,7 @@ from coterie._typing import (
     UnknownCategory,
 )
 from coterie.data.prepare import TrainingData
+from coterie.data.streaming.prediction import by_batches
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.fitted_state import CLASSES_FITTED
 from coterie.trees._parameter_docs import tree_texts
@@ -104,6 +105,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         one = train.target.n_outputs == 1
         self.n_classes_ = len(classes[0]) if one else np.array([len(own) for own in classes])
 
+    @by_batches
     def predict(self, X: Any) -> AnyArray:
         """The most frequent class of the leaf that each row reaches; the first one on a tie."""
         scores = self._scores(X)
@@ -116,12 +118,14 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         same_kind = len({own.dtype.kind for own in labels}) == 1
         return np.stack(labels if same_kind else [own.astype(object) for own in labels], axis=1)
 
+    @by_batches
     def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
         """The class shares of the leaf that each row reaches; a list of them for several outputs."""
         scores = self._scores(X)
         parts = self.tree_.by_output(scores)
         return parts[0] if len(parts) == 1 else parts
 
+    @by_batches
     def predict_log_proba(self, X: Any) -> FloatArray | list[FloatArray]:
         """The logarithm of `predict_proba`; minus infinity where a class is absent."""
         shares = self.predict_proba(X)
@@ -213,6 +217,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         several = tuple(f"output {place}" for place in range(self.n_outputs_))
         return (None,) if self.n_outputs_ == 1 else several, "prediction"
 
+    @by_batches
     def predict(self, X: Any) -> FloatArray:
         """The prediction of the leaf that each row reaches."""
         scores = self._scores(X)
