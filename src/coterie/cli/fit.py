@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
+from coterie.cli.batches import BatchSettings, check_memory, fit_in_batches
 from coterie.cli.command import Messages, command
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
     DropOption,
-    FoldsOption,
     GroupsOption,
     JobsOption,
     JsonOption,
@@ -43,14 +43,16 @@ def fit(
         Path | None, typer.Option("--report", help="A report: .html, .txt, .md or .json.")
     ] = None,
     task: TaskOption = "auto",
-    time_limit: Annotated[float, typer.Option(min=0, help="Seconds for the fit; 0: no limit.")] = 60,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for the fit; 0: no limit. Default: 60.")
+    ] = None,
     scoring: ScoringOption = None,
     groups: GroupsOption = None,
     time: TimeOption = None,
     drop: DropOption = None,
     weight: WeightOption = None,
     where: WhereOption = None,
-    cv: FoldsOption = 5,
+    cv: Annotated[int | None, typer.Option("--cv", min=2, help="Folds; default: 5.")] = None,
     members: Annotated[
         str | None, typer.Option(help="Names of members with commas between, such as boosting,forest.")
     ] = None,
@@ -60,11 +62,20 @@ def fit(
         Path | None,
         typer.Option(help="A folder for members as they are complete: the same command goes on from there."),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Such as 8GB: read in batches within so much memory, and fit one model of boosting."
+        ),
+    ] = None,
+    spill: Annotated[
+        Path | None, typer.Option(help="With --memory: a folder for mapped files, where memory is too small.")
+    ] = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit a committee to a table: the best ensemble within the time limit.
+    """Fit a committee to a table: the best ensemble within the time limit; or boosting to one larger than memory.
 
     The leaderboard goes to the standard output, the model to a file. Ctrl-C ends the fit early, and the best so far is
     saved.
@@ -74,10 +85,27 @@ def fit(
     portfolio = names_in(members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
+    roles = Roles(target, groups, time, weight, drop or ())
+    of_committees = {
+        "--time-limit": time_limit,
+        "--scoring": scoring,
+        "--time": time,
+        "--cv": cv,
+        "--members": members,
+        "--max-members": max_members,
+        "--memory-limit": memory_limit,
+        "--checkpoint": checkpoint,
+    }
+    n_bytes = check_memory(memory, spill, of_committees)
+    if n_bytes is not None:
+        settings = BatchSettings(n_bytes, spill, task, seed, jobs)
+        fit_in_batches(messages, data, roles, settings, where=where, output=output, report=report, json=json)
+        return
+    cv = 5 if cv is None else cv
     with open_table(data, where) as table:
         name = table.name
-        training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)
-    limit = None if time_limit == 0 else time_limit
+        training = read_training(table, roles, task)
+    limit = None if time_limit == 0 else 60 if time_limit is None else time_limit
     if not messages.quiet:
         messages.note(size_line(training, name))
         messages.note(cost_line(training, cv, limit, portfolio))

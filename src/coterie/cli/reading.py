@@ -72,6 +72,7 @@ _KINDS = (
     ("number", ("DECIMAL", "FLOAT", "DOUBLE", "REAL")),
 )
 _CASTS = {"number": "DOUBLE", "date": "TIMESTAMP", "time": "TIME", "flag": "BOOLEAN"}
+_BATCH_ROWS = 131_072
 _PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
 
 
@@ -122,20 +123,45 @@ class DataTable:
 
     def columns(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> dict[str, AnyArray]:
         """The values of some columns; of the given kinds, if what the file holds can be read so."""
+        held = self._fetched(self._selected(names, kinds), kinds or {})
+        return {name: _without_mask(values) for name, values in zip(names, held.values(), strict=True)}
+
+    def batches(self, names: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Any]:
+        """The same as Arrow's record batches, in the order of the rows, each time from the first."""
+        relation = self._selected(names, kinds, decimals=False)
+        try:
+            yield from relation.fetch_record_batch(_BATCH_ROWS)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise self._explained(error, kinds) from error
+
+    def limit_memory(self, n_bytes: int) -> None:
+        """Let reading use no more than so much."""
+        self.connection.execute(f"SET memory_limit = '{max(64, n_bytes // 1_000_000)}MB'")
+
+    def _selected(
+        self, names: Sequence[str], kinds: Mapping[str, str] | None = None, *, decimals: bool = True
+    ) -> duckdb.DuckDBPyRelation:
+        """A query of some columns; `decimals`: numbers of exact digits stay as they are."""
         as_text = []
         wanted = []
         for name in names:
             kind = (kinds or {}).get(name, self.kinds[name])
             cast = self._cast(name, kind)
+            if (
+                cast is None
+                and not decimals
+                and self._types[name].startswith(("DECIMAL", "HUGEINT", "UHUGEINT"))
+            ):
+                cast = "DOUBLE"
             if cast == "VARCHAR" and self.files.format == "csv":
                 as_text.append(name)
             quoted = _quoted(name)
             wanted.append(quoted if cast is None else f"CAST({quoted} AS {cast}) AS {quoted}")
         rows = "" if self.where is None else f" WHERE ({self.where}\n)"
         inner = f"SELECT * FROM {self._scan(dict.fromkeys(as_text, 'VARCHAR'))}{rows}"
-        relation = self._query(f"SELECT {', '.join(wanted)} FROM ({inner})", kinds or {})
-        held = self._fetched(relation, kinds or {})
-        return {name: _without_mask(values) for name, values in zip(names, held.values(), strict=True)}
+        return self._query(f"SELECT {', '.join(wanted)} FROM ({inner})", kinds or {})
 
     def _cast(self, name: str, kind: str) -> str | None:
         """The type that a column has to be read as, or None for its own."""

@@ -80,11 +80,38 @@ class TrainingTable:
 
     def notes(self) -> dict[str, str]:
         """What goes into the model file for later commands."""
-        return {"target": self.target, "task": self.task, "kinds": json.dumps(self.kinds)}
+        return _notes(self.target, self.task, self.kinds)
 
 
-def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
-    """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
+@dataclass(frozen=True)
+class StreamedTarget:
+    """What is known of a table before it is read in batches: the columns to learn from, and the target's task."""
+
+    features: list[str]
+    kinds: dict[str, str]
+    task: Task
+    n_rows: int
+
+    def notes(self, target: str) -> dict[str, str]:
+        """What goes into the model file for later commands."""
+        return _notes(target, self.task, self.kinds)
+
+
+def _notes(target: str, task: str, kinds: dict[str, str]) -> dict[str, str]:
+    return {"target": target, "task": task, "kinds": json.dumps(kinds)}
+
+
+def read_streamed_target(table: DataTable, roles: Roles, task: str) -> StreamedTarget:
+    """Read the target alone, and check it."""
+    features, kinds = _features(table, roles, task)
+    held = table.columns([roles.target], kinds)[roles.target]
+    if len(held) == 0:
+        raise no_rows(table)
+    return StreamedTarget(features, kinds, _task_of(held, roles.target, task, table)[1], len(held))
+
+
+def _features(table: DataTable, roles: Roles, task: str) -> tuple[list[str], dict[str, str]]:
+    """The names of the columns to learn from, and the kinds of these and of the target."""
     if task not in ("auto", "classification", "regression"):
         allowed = "auto, classification or regression"
         raise usage_error(f"--task {task}: expected {allowed}.", "--task", task, allowed=allowed)
@@ -98,10 +125,34 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
             "--drop",
             list(roles.drop),
         )
-    others = [name for name in taken if taken[name] != "--drop"]
     kinds = {name: table.kinds[name] for name in [*features, roles.target]}
     if kinds[roles.target] == "flag":
         kinds[roles.target] = "text"  # predictions are "yes" where the table has "yes", and not "true"
+    return features, kinds
+
+
+def _task_of(
+    values: AnyArray, name: str, task: str, table: DataTable
+) -> tuple[AnyArray, Task, AnyArray | None]:
+    """The labels or numbers of a target, its task, and its classes."""
+    _check_target(values, name, table)
+    y = _labels(values)
+    _check_task(y, task, name)
+    kind, target = read_any_target(y, task, len(y), f"The target {name!r}")
+    if target.classes is not None and len(target.classes) < 2:
+        raise data_error(
+            f"The target {name!r} is {_plain(target.classes[0])!r} in every row: there is nothing to learn.",
+            "--target",
+            name,
+        )
+    return y, kind, None if target.classes is None else np.asarray(target.classes)
+
+
+def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
+    """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
+    features, kinds = _features(table, roles, task)
+    taken = roles.taken()
+    others = [name for name in taken if taken[name] != "--drop"]
     held = table.columns([*features, *others], kinds)
     n_rows = len(held[roles.target])
     if n_rows == 0:
@@ -110,22 +161,14 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     if roles.time is not None:
         order = _order(held[roles.time], roles.time, table)
         held = {name: values[order] for name, values in held.items()}
-    y = _labels(held[roles.target])
-    _check_task(y, task, roles.target)
-    kind, target = read_any_target(y, task, n_rows, f"The target {roles.target!r}")
-    if target.classes is not None and len(target.classes) < 2:
-        raise data_error(
-            f"The target {roles.target!r} is {_plain(target.classes[0])!r} in every row: there is nothing to learn.",
-            "--target",
-            roles.target,
-        )
+    y, kind, classes = _task_of(held[roles.target], roles.target, task, table)
     return TrainingTable(
         X={name: held[name] for name in features},
         y=y,
         task=kind,
         target=roles.target,
         kinds=kinds,
-        classes=None if target.classes is None else np.asarray(target.classes),
+        classes=classes,
         groups=None if roles.groups is None else held[roles.groups],
         weight=None if roles.weight is None else held[roles.weight],
         by_time=roles.time is not None,
