@@ -33,6 +33,8 @@ from coterie.adaboost._training import (
     rounds_for,
 )
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
+from coterie.data.streaming.scan import Scan
+from coterie.data.streaming.training import prepare_whole_scan
 from coterie.errors import ModelFileError
 from coterie.fitting.checkpoint_lists import CheckpointedLists, check_numbers, lists_in_checkpoint
 from coterie.fitting.checkpoint_writer import CheckpointWriter
@@ -164,14 +166,15 @@ class AdaBoostClassifier(BaseAdaBoost):
         self._store(locals())
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, eval_set: Any = None, resume: bool = False
     ) -> Self:
         """Boost.
 
         Parameters
         ----------
-        X : data frame, Arrow table, array, sparse matrix or dict of columns
-            Learners other than stumps are given it as it is.
+        X : data frame, Arrow table, array, sparse matrix, dict of columns, or `coterie.scan(...)`
+            Learners other than stumps are given it as it is. A scan is for stumps, and
+            names the columns of y and weights.
         y : labels of any type, of shape (n_rows,)
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts: 2 is the row twice, 0 is no row.
@@ -212,7 +215,9 @@ class AdaBoostClassifier(BaseAdaBoost):
         """Read and check what was given; stumps see features, other learners the table as it is."""
         self._algorithm, self._by_stumps = str(self.algorithm), self.estimator is None
         self.method_ = method_of(self)
-        if self._by_stumps:
+        if self._by_stumps and isinstance(X, Scan):
+            train = prepare_whole_scan(self, X, task="classification", y=y, sample_weight=sample_weight)
+        elif self._by_stumps:
             train = prepare_training(self, X, y, sample_weight, task="classification")
         else:
             train = prepare_rows(self, X, y, sample_weight)

@@ -138,7 +138,9 @@ class BaseGradientBoosting(Estimator):
         """
         with self._fitting(X, y, resume=resume) as run:
             if isinstance(X, Scan):
-                data = prepare_streamed(self, run, X, (y, sample_weight, offset, groups))
+                data = prepare_streamed(
+                    self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
+                )
             else:
                 data = self._prepare(X, y, sample_weight, offset, groups)
             plan = self._plan(data, has_eval_set=eval_set is not None)

@@ -21,19 +21,9 @@ _EVENTS_OF_A_PASS = 20
 _ROWS_OF_AN_EVENT = 1_000_000  # as long as nobody knows how many there are
 
 
-def prepare_streamed(estimator: Any, run: FitRun, scan: Scan, given: tuple[Any, ...]) -> BoostingData:
+def prepare_streamed(estimator: Any, run: FitRun, scan: Scan, given: dict[str, Any]) -> BoostingData:
     """The first pass: everything but the features."""
-    names = ("y", "sample_weight", "offset", "groups")
-    for name, value in zip(names, given, strict=True):
-        if value is not None:
-            column = "target" if name == "y" else name
-            raise InvalidInput(
-                f"{name} was given beside a scan, which has it as a column.",
-                parameter=name,
-                received=value,
-                allowed="None",
-                hint=f"Name the column: scan(source, {column}='...').",
-            )
+    scan.refuse_beside(**given)
     _check_parameters(estimator)
     settings = TargetSettings(
         estimator._task, type(estimator).__name__, getattr(estimator, "class_weight", None)

@@ -202,7 +202,8 @@ def _not_a_table(X: Any) -> InvalidInput:
             parameter="X",
             received=X,
             allowed=TABLES,
-            hint="Gradient boosting takes scans. For other models, fit on a part that fits in memory, "
+            hint="Gradient boosting, and AdaBoost on stumps, take scans. For other models, fit on a part that fits in "
+            "memory, "
             "X, y = scan.sample(n_rows), and predict with: for frame in scan: model.predict(frame).",
         )
     if is_series(X):

@@ -295,6 +295,19 @@ def test_eval_sets_are_frames_or_scans(kind: str) -> None:
     assert differences_of_fits(streamed.fit(scan, eval_set=given), expected) == []
 
 
+@pytest.mark.parametrize("algorithm", ["samme", "real"])
+def test_adaboost_on_stumps_is_that_of_a_fit_in_memory(algorithm: Any, tmp_path: Path) -> None:
+    options: Any = {"n_estimators": 6, "algorithm": algorithm, "random_state": 0}
+    named = {"target": "label", "columns": FEATURES, "sample_weight": "weight"}
+    in_memory = coterie.AdaBoostClassifier(**options).fit(FRAME[FEATURES], FRAME["label"], FRAME["weight"])
+    for spill in (None, tmp_path):
+        scan = coterie.scan(pieces(FRAME, [70]), spill=spill, **named)
+        assert differences_of_fits(coterie.AdaBoostClassifier(**options).fit(scan), in_memory) == []
+    grouped = coterie.scan([FRAME], groups="team", **named)
+    with pytest.raises(InvalidInput, match="AdaBoostClassifier has none"):
+        coterie.AdaBoostClassifier(**options).fit(grouped)
+
+
 def test_predictions_of_a_scan_come_in_batches_and_in_order() -> None:
     classifier = coterie.GradientBoostingClassifier(n_estimators=3, random_state=0)
     classifier.fit(FRAME[FEATURES], FRAME["label"])

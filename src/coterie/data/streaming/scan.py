@@ -160,6 +160,19 @@ class Scan:
             f"scan({self._source!r}, target={target!r})" if self.roles.target else f"scan({self._source!r})"
         )
 
+    def refuse_beside(self, **given: Any) -> None:
+        """Refuse arguments of a fit that a scan has as columns."""
+        for name, value in given.items():
+            if value is not None:
+                column = "target" if name == "y" else name
+                raise InvalidInput(
+                    f"{name} was given beside a scan, which has it as a column.",
+                    parameter=name,
+                    received=value,
+                    allowed="None",
+                    hint=f"Name the column: scan(source, {column}='...').",
+                )
+
     def known_rows(self) -> int | None:
         """How many rows there are, if that is known without reading them."""
         return self._source.n_rows()

@@ -9,13 +9,13 @@ Columns and bins are in memory, or in mapped files of the folder `spill`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from coterie import _engine
-from coterie._typing import AnyArray, CodeArray, FloatArray, UnknownCategory
+from coterie._typing import AnyArray, CodeArray, FloatArray, Task, UnknownCategory
 from coterie.data.categorical import nominal_columns
 from coterie.data.encoding import Encoded, LevelCoding, raw_codes
 from coterie.data.grouping import MAX_GROUPS
@@ -29,7 +29,7 @@ from coterie.errors import InvalidInput
 
 # What a fit takes beside features and bins, as measured: of each row and raw prediction (target, derivatives, rounded
 # pairs, row numbers), and at least (libraries, batches, histograms).
-_BYTES_OF_A_ROW = 40
+_BYTES_OF_A_ROW = 45
 _BYTES_AT_LEAST = 300_000_000
 
 
@@ -197,6 +197,22 @@ def prepare_scan(
     none_kept = Encoded([], found.n_rows, len(found.columns), encoder.n_levels)
     train = TrainingData(none_kept, encoder, schema, target, weight, found.weight)
     return train, StreamedTable(scan, encoder, found, watch, spill)
+
+
+def prepare_whole_scan(estimator: Any, scan: Scan, *, task: Task, **given: Any) -> TrainingData:
+    """The same with all features, for models that read them; what was `given` beside the scan has to be None."""
+    scan.refuse_beside(**given)
+    for parameter in ("groups", "offset"):
+        if getattr(scan.roles, parameter):
+            raise InvalidInput(
+                f"The scan names {parameter}, and {type(estimator).__name__} has none.",
+                parameter=parameter,
+                received=getattr(scan.roles, parameter),
+                allowed="None",
+            )
+    settings = TargetSettings(task, type(estimator).__name__, getattr(estimator, "class_weight", None))
+    train, streamed = prepare_scan(estimator, scan, settings, 0)
+    return replace(train, encoded=streamed.features())
 
 
 def _codings(
