@@ -23,6 +23,10 @@ USES = {
         "coterie.save(model, io.BytesIO())"
     ),
     "matplotlib": "coterie.plots.RoundsDisplay([0.2, 0.1], [0.3, 0.2]).plot()",
+    "pyarrow": (
+        "import tempfile\nwith tempfile.NamedTemporaryFile(suffix='.parquet') as file:\n"
+        "    coterie.scan(file.name, target='y')"
+    ),
     "shap": TREE + "tree.explain([[1.0]]).to_shap()",
     "onnx": TREE + "coterie.export.to_onnx(tree)",
     "treelite": TREE + "coterie.export.to_treelite(tree)",

@@ -29,7 +29,7 @@ _OPTIONAL = {
     "typer": ("cli", "the command line"),
     "pandas": (None, "data frames"),
     "polars": (None, "data frames"),
-    "pyarrow": (None, "Arrow tables"),
+    "pyarrow": ("scan", "Arrow tables, and files that are read in batches"),
 }
 
 
