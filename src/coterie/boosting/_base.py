@@ -156,7 +156,8 @@ class BaseGradientBoosting(Estimator):
         return self
 
     def _check_parameters(self) -> None:
-        check_number_given(self, "the rows left out gain no more")
+        if self.warm_start:
+            check_number_given(self, "the rows left out gain no more")
         if self.warm_start and self.refit:
             raise InvalidParameter(
                 "warm_start=True cannot be combined with refit=True: the trees that were kept have seen all rows, so "

@@ -221,7 +221,8 @@ def check_together(estimator: Any, bag: BagPlan, train: TrainingData) -> None:
             f"class_weight='balanced_subsample' is for one output, and y has {n_outputs}. Use 'balanced', or a list of "
             "dicts."
         )
-    check_number_given(estimator, "the out-of-bag error has settled")
+    if estimator.warm_start:
+        check_number_given(estimator, "the out-of-bag error has settled")
 
 
 def options_of(
