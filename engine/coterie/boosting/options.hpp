@@ -22,6 +22,7 @@ struct GrowOptions {
     std::uint32_t max_leaf_nodes = 31;  // 0: no limit
     std::uint32_t max_depth = 0;        // 0: no limit
     std::uint32_t min_samples_leaf = 20;
+    std::uint32_t min_samples_split = 2;  // a node of fewer rows stays a leaf
     double min_child_weight = 1e-3;  // least sum of hessians in a child
     double l1 = 0.0;                 // gradient sums come this much nearer to zero
     double l2 = 0.0;

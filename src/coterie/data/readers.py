@@ -10,6 +10,7 @@ from coterie._typing import AnyArray
 from coterie.data.column import column_from_array, column_from_labels
 from coterie.data.frames import Frame, is_frame, is_series, read_frame, read_series
 from coterie.data.table import (
+    sparse_shape,
     NUMBER_KINDS,
     RESHAPE,
     TABLES,
@@ -183,14 +184,7 @@ def _one_of_mapping(name: str, values: Any) -> Column:
 
 def _from_sparse(X: Any) -> Table:
     """A sparse matrix: zeros are zeros, and a stored NaN is a missing value."""
-    if X.ndim != 2:
-        raise InvalidInput(
-            f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as X.",
-            parameter="X",
-            received=X.shape,
-            allowed="two dimensions",
-        )
-    check_size(*X.shape)
+    sparse_shape(X)
     # Column-major, because the engine bins one feature after the other.
     return table_of_numbers(X.tocoo().toarray(order="F"))
 

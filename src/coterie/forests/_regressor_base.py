@@ -150,7 +150,7 @@ class BaseForestRegressor(RegressorMixin, Forest):
     _task = "regression"
     PARAMS: ClassVar[Params] = {
         **FOREST_PARAMS,
-        "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
+        "criterion": [OneOf("squared_error", "friedman_mse", "absolute_error", "poisson")],
     }
 
     def predict(self, X: Any, return_std: bool = False, *, n_trees: int | None = None) -> Any:
