@@ -6,19 +6,22 @@
     python -m coterie.patch script.py       # the same for a script, or for a module with -m
 
 Names of `sklearn.ensemble` are exchanged for those of `coterie.ensemble`, and nothing else: what was imported before
-stays what it was, scikit-learn's own code goes on with its own classes, and models are pickled as what they are, so that
-they can be read without a patch.
+stays what it was, scikit-learn's own code goes on with its own classes, and models are pickled as what they are, so
+that they can be read without a patch.
 """
 
 import runpy
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
 from coterie.errors import InvalidParameter
 
-_USAGE = "usage: python -m coterie.patch script.py [arguments], or python -m coterie.patch -m module [arguments]"
+_USAGE = (
+    "usage: python -m coterie.patch script.py [arguments], or python -m coterie.patch -m module [arguments]"
+)
 
 
 class Patch:
@@ -91,16 +94,13 @@ def patch_sklearn(names: Iterable[str] | None = None, *, verbose: bool = True) -
 
 def replaceable() -> dict[str, type]:
     """The classes of coterie that stand for those of `sklearn.ensemble`, by name."""
-    from coterie import ensemble
-
+    ensemble = import_module("coterie.ensemble")
     found = {name: getattr(ensemble, name) for name in ensemble.__all__}
     return {name: cls for name, cls in found.items() if cls.__module__.startswith("coterie.")}
 
 
 def _sklearn_ensemble() -> Any:
-    import sklearn.ensemble
-
-    return sklearn.ensemble
+    return import_module("sklearn.ensemble")
 
 
 def _checked(names: Iterable[str], ours: dict[str, type]) -> list[str]:

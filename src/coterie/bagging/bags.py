@@ -3,4 +3,4 @@
 from coterie.bagging._bags import Bag, Bags
 from coterie.bagging._plan import BagFitSignature, BaggingData
 
-__all__ = ["Bag", "BagFitSignature", "Bags", "BaggingData"]
+__all__ = ["Bag", "BagFitSignature", "BaggingData", "Bags"]

@@ -20,7 +20,14 @@ from coterie.boosting._trainer import Booster
 from coterie.boosting._training import BoostingFit
 from coterie.losses.loss import no_hessian
 
-__all__ = ["BoostingFit", "BoostingHistory", "FriedmanBooster", "HistoryBooster", "LossHistory", "ScoreHistory"]
+__all__ = [
+    "BoostingFit",
+    "BoostingHistory",
+    "FriedmanBooster",
+    "HistoryBooster",
+    "LossHistory",
+    "ScoreHistory",
+]
 
 
 @dataclass

@@ -92,9 +92,9 @@ def _from_indices(indices: AnyArray, table: Table) -> BoolArray:
 def _from_names(names: list[str], table: Table) -> BoolArray:
     if table.names is None:
         raise InvalidParameter(
-            "categorical_features should be passed as an array of integers or as a boolean mask when the model is fitted "
-            f"on data without feature names. categorical_features={in_short(names)} are names, and X has no column "
-            "names.",
+            "categorical_features should be passed as an array of integers or as a boolean mask when the model is "
+            f"fitted on data without feature names. categorical_features={in_short(names)} are names, and X has no "
+            "column names.",
             parameter="categorical_features",
             received=names,
             allowed="column indices or a boolean mask",

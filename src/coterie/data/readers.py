@@ -10,7 +10,6 @@ from coterie._typing import AnyArray
 from coterie.data.column import column_from_array, column_from_labels
 from coterie.data.frames import Frame, is_frame, is_series, read_frame, read_series
 from coterie.data.table import (
-    sparse_shape,
     NUMBER_KINDS,
     RESHAPE,
     TABLES,
@@ -18,6 +17,7 @@ from coterie.data.table import (
     Table,
     check_size,
     check_two_dimensions,
+    sparse_shape,
     table_of_numbers,
 )
 from coterie.errors import InvalidInput, InvalidType

@@ -102,7 +102,9 @@ def _check_values(weight: FloatArray) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         value = float(weight[row])
-        what = "Input sample_weight contains NaN" if np.isnan(value) else "Input sample_weight contains infinity"
+        what = (
+            "Input sample_weight contains NaN" if np.isnan(value) else "Input sample_weight contains infinity"
+        )
         what = what if not np.isfinite(value) else "Negative values in data passed to `sample_weight`"
         raise InvalidInput(
             f"{what}: row {row} has the weight {value}.",

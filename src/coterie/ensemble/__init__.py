@@ -1,6 +1,6 @@
 """`sklearn.ensemble` on the engine of coterie: the same names, parameters, defaults and attributes.
 
-    from coterie.ensemble import RandomForestClassifier      # was: sklearn.ensemble
+from coterie.ensemble import RandomForestClassifier      # was: sklearn.ensemble
 """
 
 from sklearn import tree as _theirs
@@ -27,8 +27,8 @@ from coterie.ensemble.hist_gradient_boosting import (
 )
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
-# Trees of forests, and those that bags are made of, are decision trees also for those who ask scikit-learn: its drawings
-# and texts take them. Nothing of scikit-learn is replaced by that.
+# Trees of forests, and those that bags are made of, are decision trees also for scikit-learn: its drawings and texts
+# take them. Nothing of scikit-learn is replaced by that.
 _theirs.DecisionTreeClassifier.register(DecisionTreeClassifier)
 _theirs.DecisionTreeRegressor.register(DecisionTreeRegressor)
 

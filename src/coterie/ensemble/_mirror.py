@@ -52,7 +52,7 @@ def errors_as_they_are() -> Iterator[None]:
         raise
 
 
-class Members:
+class MemberSequence:
     """`len(model)`, `model[0]` and iteration are those of `estimators_`, as in scikit-learn."""
 
     estimators_: Any

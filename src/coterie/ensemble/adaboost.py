@@ -10,13 +10,13 @@ from sklearn import ensemble as theirs
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.adaboost import adaboost_classifier, adaboost_regressor
-from coterie.ensemble._mirror import Members, Mirror, as_array, errors_as_they_are, mirrors
+from coterie.ensemble._mirror import MemberSequence, Mirror, as_array, errors_as_they_are, mirrors
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.weight_parameter import weight_parameter
 from coterie.trees.tree_sum import TreeSum
 
 
-class AdaBoostMirror(Mirror, Members):
+class AdaBoostMirror(Mirror, MemberSequence):
     """What both share."""
 
     n_jobs = None
@@ -82,7 +82,7 @@ class AdaBoostClassifier(AdaBoostMirror, adaboost_classifier.AdaBoostClassifier)
             )
 
     def decision_function(self, X: Any) -> FloatArray:
-        """The mean of the members' votes, for the second class if there are two: from -2 to 2, or from -1/(K-1) to 1."""
+        """The mean of the votes: from -2 to 2 for the second of two classes, or from -1/(K-1) to 1 for each class."""
         return self._mean_votes(self._scores(X), self.estimator_weights_.sum())
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
@@ -122,7 +122,9 @@ class AdaBoostClassifier(AdaBoostMirror, adaboost_classifier.AdaBoostClassifier)
         n_classes = len(self.classes_)
         if n_classes == 1:
             return np.ones((len(decision), 1))
-        votes = np.column_stack([-decision, decision]) / 2 if decision.ndim == 1 else decision / (n_classes - 1)
+        votes = (
+            np.column_stack([-decision, decision]) / 2 if decision.ndim == 1 else decision / (n_classes - 1)
+        )
         return np.asarray(softmax(votes, axis=1))
 
 

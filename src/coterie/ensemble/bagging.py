@@ -23,18 +23,18 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie.bagging import bagging
-from coterie.bagging.bags import Bag, Bags, BagFitSignature, BaggingData
+from coterie.bagging.bags import Bag, BagFitSignature, BaggingData, Bags
 from coterie.data.parts import Columns, TableShape
 from coterie.data.target import Target
-from coterie.ensemble._mirror import Members, Mirror, as_array, mirrors
+from coterie.ensemble._mirror import MemberSequence, Mirror, as_array, mirrors
 from coterie.errors import InvalidParameter
 from coterie.fitting.warm_start import PreviousFit, check_no_fewer
 from coterie.forests.plan import BagPlan
-from coterie.members.fit_members import FitTask, Member
+from coterie.members.fit_members import FitTask
 from coterie.members.response import ResponseMethod
 
 
-class BaggingMirror(Mirror, Members):
+class BaggingMirror(Mirror, MemberSequence):
     """What bagging of classes and of numbers share."""
 
     on_error = "raise"
@@ -147,7 +147,9 @@ def _n_draws(max_samples: float | None, n_rows: int, weight: FloatArray | None) 
     whole = float(n_rows if weight is None else weight.sum())
     n_draws = max(int(max_samples * whole), 1)
     if n_draws < max(10, n_rows ** (1 / 3)):
-        what = f"number of samples is {n_rows}" if weight is None else f"total sum of sample weights is {whole}"
+        what = (
+            f"number of samples is {n_rows}" if weight is None else f"total sum of sample weights is {whole}"
+        )
         warnings.warn(
             f"Using the fractional value max_samples={max_samples} when the {what} results in a low number ({n_draws}) "
             "of bootstrap samples. We recommend passing `max_samples` as an integer.",
@@ -182,7 +184,7 @@ def _members_have_scores(ensemble: Any) -> bool:
 class BaggingClassifier(BaggingMirror, bagging.BaggingClassifier):
     """Bagging of a classifier, as `sklearn.ensemble.BaggingClassifier` is called.
 
-    Trees that `estimator=None` stands for grow together in the engine. Members see labels as they are in y.
+    Trees that `estimator=None` stands for grow together in the engine. MemberSequence see labels as they are in y.
     """
 
     voting = "auto"

@@ -1,4 +1,4 @@
-"""What the boosting of scikit-learn does not have, in the terms of our plan; and trees of boosting as decision trees."""
+"""What scikit-learn's boosting does not have, in the terms of our plan; and trees of boosting as decision trees."""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
 """Voting and stacking with the parameters of scikit-learn's."""
 
+import sys
 from typing import Any, Self
 
 from sklearn import ensemble as theirs
@@ -35,10 +36,12 @@ class NamedMembersMirror(Mirror):
     def _check_parameters(self) -> None:
         own: Any = self
         if not own.estimators or not all(
-            isinstance(item, list | tuple) and len(item) > 1 and isinstance(item[0], str) for item in own.estimators
+            isinstance(item, list | tuple) and len(item) > 1 and isinstance(item[0], str)
+            for item in own.estimators
         ):
             raise InvalidParameter(
-                "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of (string, estimator) tuples.",
+                "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of (string, estimator) "
+                "tuples.",
                 parameter="estimators",
                 received=own.estimators,
                 allowed="a non-empty list of (string, estimator) tuples",
@@ -54,12 +57,12 @@ def print_member(event: FitEvent) -> bool:
     if event.step == "member" and event.owner.startswith("Voting"):
         begin = "[Voting] "
         end = f" ({event.done} of {event.total}) Processing {event.name}, total={event.seconds or 0.0:6.1f}s"
-        print(begin + "." * max(0, 78 - len(begin) - len(end)) + end)
+        sys.stdout.write(begin + "." * max(0, 78 - len(begin) - len(end)) + end + "\n")
     return False
 
 
 class VotingMirror(NamedMembersMirror):
-    """Members are fitted once, to all rows."""
+    """MemberSequence are fitted once, to all rows."""
 
     cv = None
 
@@ -72,7 +75,7 @@ class VotingMirror(NamedMembersMirror):
 
 
 class StackingMirror(NamedMembersMirror):
-    """Members are fitted once more to all rows; nothing is scored out of fold."""
+    """MemberSequence are fitted once more to all rows; nothing is scored out of fold."""
 
     members = "refit"
     oof_score = False
@@ -93,7 +96,7 @@ class StackingMirror(NamedMembersMirror):
 
 @mirrors(theirs.VotingClassifier)
 class VotingClassifier(VotingMirror, voting.VotingClassifier):
-    """Voting of classifiers, as `sklearn.ensemble.VotingClassifier` is called; members may have columns of their own."""
+    """Voting of classifiers, as `sklearn.ensemble.VotingClassifier` is called; members may have their own columns."""
 
     def __init__(
         self,
@@ -117,7 +120,7 @@ class VotingClassifier(VotingMirror, voting.VotingClassifier):
 
 @mirrors(theirs.VotingRegressor)
 class VotingRegressor(VotingMirror, voting.VotingRegressor):
-    """Voting of regressors, as `sklearn.ensemble.VotingRegressor` is called; members may have columns of their own."""
+    """Voting of regressors, as `sklearn.ensemble.VotingRegressor` is called; members may have their own columns."""
 
     voting = "mean"
 

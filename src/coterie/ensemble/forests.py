@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn import ensemble as theirs
 
 from coterie._typing import FloatArray
-from coterie.ensemble._mirror import Members, Mirror, as_array, mirrors
+from coterie.ensemble._mirror import MemberSequence, Mirror, as_array, mirrors
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import FitSignature
 from coterie.fitting.warm_start import PreviousFit
@@ -18,7 +18,7 @@ from coterie.forests.base import ForestState
 from coterie.forests.plan import BagPlan
 
 
-class ForestMirror(Mirror, Members):
+class ForestMirror(Mirror, MemberSequence):
     """What scikit-learn's forests do otherwise than ours: a warm start may see other rows."""
 
     interaction_cst = None
@@ -63,7 +63,7 @@ class ForestMirror(Mirror, Members):
     def _check_continued(
         self, previous: PreviousFit[ForestState], signature: FitSignature, bag: BagPlan
     ) -> ForestState:
-        """The state of the last fit; if that was about other rows, its trees are kept, and what it knew of rows is not."""
+        """The state of the last fit; of one to other rows the trees are kept, and not what it knew of rows."""
         state = previous.state
         if previous.signature.digests == signature.digests and state.bag == bag:
             return state
@@ -107,8 +107,8 @@ def without_friedman(criterion: Any) -> Any:
 class RandomForestClassifier(ForestClassifierMirror, random_forest.RandomForestClassifier):
     """A random forest for classes, as `sklearn.ensemble.RandomForestClassifier` is called.
 
-    Parameters, defaults and attributes are scikit-learn's; `coterie.RandomForestClassifier` is the same forest with more
-    of them. Text, categories and missing values are taken as they are.
+    Parameters, defaults and attributes are scikit-learn's; `coterie.RandomForestClassifier` is the same forest with
+    more of them. Text, categories and missing values are taken as they are.
     """
 
     def __init__(

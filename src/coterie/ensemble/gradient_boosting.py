@@ -1,8 +1,9 @@
 """`GradientBoosting*` with the parameters of scikit-learn's: Friedman's boosting, on histograms of the engine."""
 
+import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -14,13 +15,13 @@ from sklearn import ensemble as theirs
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._storage import Fitted
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray
 from coterie._value_types import COUNT, FLOAT_VECTOR, INTEGERS, NUMBER
 from coterie.boosting import gradient_boosting
 from coterie.boosting.friedman import BoostingFit, BoostingHistory, FriedmanBooster, LossHistory
 from coterie.boosting.plan import Plan
 from coterie.data.prepare import TrainingData, prepare_prediction
-from coterie.ensemble._mirror import Members, Mirror, as_array, errors_as_they_are, mirrors
+from coterie.ensemble._mirror import MemberSequence, Mirror, as_array, errors_as_they_are, mirrors
 from coterie.ensemble.boosting_parameters import PLAIN_BOOSTING, fix_seed, tree_of_boosting
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.losses import Loss
@@ -28,7 +29,11 @@ from coterie.losses.huber import Huber
 from coterie.losses.quantile import Quantile
 from coterie.trees.growth_rules import max_features_of
 
-_TWICE = ("squared_error", "absolute_error", "log_loss")  # losses whose values are half of what scikit-learn reports
+_TWICE = (
+    "squared_error",
+    "absolute_error",
+    "log_loss",
+)  # losses whose values are half of what scikit-learn reports
 _UNIT_FREE = ("absolute_error", "quantile")
 _HISTORY: Fitted = {
     "train_score_": FLOAT_VECTOR,
@@ -40,7 +45,7 @@ _HISTORY: Fitted = {
 }
 
 
-class GradientBoostingMirror(Mirror, Members):
+class GradientBoostingMirror(Mirror, MemberSequence):
     """What both share: from scikit-learn's parameters to a plan, and what is known after each round."""
 
     # What ours has beside scikit-learn's parameters.
@@ -65,13 +70,15 @@ class GradientBoostingMirror(Mirror, Members):
         own: Any = self
         if own.criterion != "deprecated":
             warnings.warn(
-                "The parameter `criterion` is deprecated and will be removed in 1.11. It has no effect. Leave it to its "
-                "default value to avoid this warning.",
+                "The parameter `criterion` is deprecated and will be removed in 1.11. It has no effect. Leave it to "
+                "its default value to avoid this warning.",
                 FutureWarning,
                 stacklevel=2,
             )
         self._monitor, self._history, self._begun = monitor, BoostingHistory(), time.time()
-        known = {name: getattr(self, name) for name in _HISTORY if hasattr(self, name)} if own.warm_start else {}
+        known = (
+            {name: getattr(self, name) for name in _HISTORY if hasattr(self, name)} if own.warm_start else {}
+        )
         self._known_history = known
         try:
             parent: Any = super()
@@ -88,7 +95,9 @@ class GradientBoostingMirror(Mirror, Members):
         stops = own.n_iter_no_change is not None
         n_learned = n_rows - int(own.validation_fraction * n_rows) if stops else n_rows
         n_inside = max(1, int(own.subsample * n_learned))
-        total = float(n_learned if data.train.weight is None else data.train.weight.sum()) * n_inside / n_learned
+        total = (
+            float(n_learned if data.train.weight is None else data.train.weight.sum()) * n_inside / n_learned
+        )
         own.max_features_ = max_features_of(own.max_features, n_features)
         params = {
             **PLAIN_BOOSTING,
@@ -178,7 +187,9 @@ class GradientBoostingMirror(Mirror, Members):
         train = np.array([factor * loss for loss in new.train_losses])
         self.train_score_ = np.concatenate([known.get("train_score_", np.zeros(0)), train])[:n_rounds]
         depths = np.full(len(train), 0 if own.max_depth is None else int(own.max_depth))
-        self._max_depths = np.concatenate([known.get("_max_depths", np.zeros(0, np.int64)), depths])[:n_rounds]
+        self._max_depths = np.concatenate([known.get("_max_depths", np.zeros(0, np.int64)), depths])[
+            :n_rounds
+        ]
         if not new.oob_losses and "oob_scores_" not in known:
             return
         n_known = n_rounds - len(train)
@@ -229,7 +240,7 @@ class _Progress:
         self._begun, self._n_shown, self._every = time.time(), 0, 1
         if verbose:
             titles = ["Train Loss", *(["OOB Improve"] if has_oob else []), "Remaining Time"]
-            print(f"{'Iter':>10} " + " ".join(f"{title:>16}" for title in titles))
+            _write(f"{'Iter':>10} " + " ".join(f"{title:>16}" for title in titles))
 
     def after(self, done: int, model: Any) -> None:
         self._n_shown += 1
@@ -238,9 +249,15 @@ class _Progress:
         left = (self._total - done) * (time.time() - self._begun) / self._n_shown
         shown = [f"{model.train_score_[done - 1]:16.4f}"]
         shown += [f"{model.oob_improvement_[done - 1]:16.4f}"] if self._has_oob else []
-        print(f"{done:>10} " + " ".join(shown) + f" {f'{left / 60:.2f}m' if left > 60 else f'{left:.2f}s':>16}")
+        _write(
+            f"{done:>10} " + " ".join(shown) + f" {f'{left / 60:.2f}m' if left > 60 else f'{left:.2f}s':>16}"
+        )
         if self._verbose == 1 and self._n_shown // (self._every * 10) > 0:
             self._every *= 10
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
 
 
 def _rows_of(rule: float, n_rows: int, least: int) -> int:
@@ -289,27 +306,6 @@ class GradientBoostingClassifier(GradientBoostingMirror, gradient_boosting.Gradi
         """The number of classes."""
         check_is_fitted(self, "classes_")
         return len(self.classes_)
-
-    def predict(self, X: Any) -> AnyArray:
-        """The most probable class of each row."""
-        return super().predict(X)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each class, in the order of `classes_`."""
-        return super().predict_proba(X)
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """The logarithm of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Scores before the link."""
-        return super().decision_function(X)
-
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """The result of `decision_function` after each round."""
-        return super().staged_decision_function(X)
 
     def _set_target(self, train: TrainingData) -> None:
         super()._set_target(train)
@@ -384,10 +380,9 @@ class GradientBoostingRegressor(GradientBoostingMirror, gradient_boosting.Gradie
     ) -> None:
         self._store(locals())
 
-    def predict(self, X: Any) -> FloatArray:
-        """The predicted number of each row."""
-        return super().predict(X)
-
     def _loss_of_one(self) -> str | Loss:
-        settings: dict[str, Loss] = {"huber": Huber(float(self.alpha)), "quantile": Quantile(float(self.alpha))}
-        return settings.get(self.loss, self.loss)
+        settings: dict[str, Loss] = {
+            "huber": Huber(float(self.alpha)),
+            "quantile": Quantile(float(self.alpha)),
+        }
+        return settings.get(self.loss) or str(self.loss)

@@ -1,6 +1,7 @@
 """`HistGradientBoosting*` with the parameters of scikit-learn's, on the booster of ours that is closest to it."""
 
 import copy
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,10 +58,11 @@ class HistGradientBoostingMirror(Mirror):
         """Grow the trees; rows of `X_val` decide when to stop, if they are given."""
         own: Any = self
         self._validation = self._given_validation(X_val, y_val, sample_weight_val)
-        self._history, self._rule = BoostingHistory(), None
+        self._history = BoostingHistory()
+        self._rule: ScoreHistory | None = None
         begun = time.time()
         if own.verbose:
-            print("Fitting gradient boosted rounds:")
+            _write("Fitting gradient boosted rounds:")
         try:
             eval_set = self._validation
             if eval_set is None and own.validation_fraction is None and self._may_stop(X):
@@ -68,7 +70,7 @@ class HistGradientBoostingMirror(Mirror):
             parent: Any = super()
             parent.fit(X, as_array(y), sample_weight, eval_set=eval_set)
             if own.verbose:
-                print(f"Fit {len(own.forest_)} trees in {time.time() - begun:.3f} s")
+                _write(f"Fit {len(own.forest_)} trees in {time.time() - begun:.3f} s")
         finally:
             for name in ("_validation", "_history", "_rule"):
                 self.__dict__.pop(name, None)
@@ -191,8 +193,8 @@ class HistGradientBoostingMirror(Mirror):
             return fit
 
         def rule(first: float) -> ScoreHistory:
-            self._rule = ScoreHistory(first, plan.patience, float(own.tol), n_known)
-            return self._rule
+            found = self._rule = ScoreHistory(first, plan.patience, float(own.tol), n_known)
+            return found
 
         booster = partial(
             HistoryBooster,
@@ -241,7 +243,7 @@ class HistGradientBoostingMirror(Mirror):
 
         def on_round(done: int, fitted: Callable[[], dict[str, Any]]) -> bool:
             known = self._history.train_losses
-            print(f"[{done}/{own.max_iter}]" + (f" train score: {-known[-1]:.5f}" if known else ""))
+            _write(f"[{done}/{own.max_iter}]" + (f" train score: {-known[-1]:.5f}" if known else ""))
             return inner is not None and inner(done, fitted)
 
         return on_round
@@ -256,6 +258,10 @@ class HistGradientBoostingMirror(Mirror):
         self.validation_score_ = -np.array(rule.losses if rule is not None and uses_rows else [])
 
 
+def _write(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
 def _share(fraction: Any, n_rows: int) -> float:
     """The share of rows to leave out: a number of rows is one of them all."""
     if fraction is None:
@@ -264,7 +270,9 @@ def _share(fraction: Any, n_rows: int) -> float:
 
 
 @mirrors(theirs.HistGradientBoostingClassifier)
-class HistGradientBoostingClassifier(HistGradientBoostingMirror, gradient_boosting.GradientBoostingClassifier):
+class HistGradientBoostingClassifier(
+    HistGradientBoostingMirror, gradient_boosting.GradientBoostingClassifier
+):
     """Gradient boosting for classes, as `sklearn.ensemble.HistGradientBoostingClassifier` is called.
 
     Text columns are categories, and a category column may have more values than `max_bins`.

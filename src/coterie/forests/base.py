@@ -257,9 +257,7 @@ class BaseForest(MultiOutputMixin, Estimator):
                 hint="Set oob_score=False, or warm_start=False to begin anew.",
             )
         kept = TrainingRows(state.forest, state.memories, self._unit, self._n_threads())
-        return replace(
-            state, out_of_bag=kept.out_of_bag(self._classes_per_output()), oob_importance_sum=None
-        )
+        return replace(state, out_of_bag=kept.out_of_bag(self._classes_per_output()), oob_importance_sum=None)
 
     def _wants_more_than(self, n_known: int) -> bool:
         check_no_fewer(self.n_estimators, n_known, "trees")
