@@ -8,11 +8,13 @@ from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
+from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 
 __all__ = [
     "BaseComposition",
     "check_as_theirs",
     "check_feature_names_in",
+    "check_monotonic_cst",
     "is_scorer",
     "parallel_block",
     "safe_indexing",

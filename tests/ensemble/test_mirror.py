@@ -1,4 +1,4 @@
-"""Classes of `coterie.ensemble` are called as those of `sklearn.ensemble` are, and do what ours do with a fitted model."""
+"""Classes of `coterie.ensemble` are called as those of `sklearn.ensemble`, and do what ours do with a fitted model."""
 
 import inspect
 import pickle

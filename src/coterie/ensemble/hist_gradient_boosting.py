@@ -12,6 +12,7 @@ import numpy as np
 from sklearn import ensemble as theirs
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._sklearn import check_monotonic_cst
 from coterie._storage import Fitted
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import BOOL, FLOAT_VECTOR
@@ -137,6 +138,15 @@ class HistGradientBoostingMirror(Mirror):
 
     def _plan(self, data: Any, *, has_eval_set: bool) -> Plan:
         own: Any = self
+        if own.monotonic_cst is not None:
+            check_monotonic_cst(own, own.monotonic_cst)
+            if len(getattr(self, "classes_", ())) > 2:
+                raise InvalidParameter(
+                    "monotonic constraints are not supported for multiclass classification.",
+                    parameter="monotonic_cst",
+                    received=own.monotonic_cst,
+                    allowed="None with more than two classes",
+                )
         stops = self._may_stop_rows(data.n_rows)
         params = {
             **PLAIN_BOOSTING,
