@@ -122,7 +122,10 @@ def test_transform_of_a_vote_as_a_frame() -> None:
 
 def test_skops(tmp_path: Path) -> None:
     pytest.importorskip("skops.io")
-    members = [("linear", LogisticRegression()), ("forest", ensemble.RandomForestClassifier(3, random_state=0))]
+    members = [
+        ("linear", LogisticRegression()),
+        ("forest", ensemble.RandomForestClassifier(3, random_state=0)),
+    ]
     model = ensemble.VotingClassifier(members, voting="soft").fit(X, CLASSES)
     coterie.save(model, tmp_path / "model.coterie")
     loaded = coterie.load(tmp_path / "model.coterie")

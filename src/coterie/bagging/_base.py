@@ -184,7 +184,7 @@ class BaseBagging(Estimator):
     def _bags_for(self, data: BaggingData, learner: Any) -> Bags:
         return bags_for(self, data, learner)
 
-    def _task_of(self, task: FitTask, bag: Bag, data: BaggingData) -> FitTask:  # noqa: ARG002  others look at them
+    def _task_of(self, task: FitTask, bag: Bag, data: BaggingData) -> FitTask:
         """How a member is fitted to a bag."""
         return task
 

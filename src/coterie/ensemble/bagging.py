@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie.bagging import bagging
 from coterie.bagging.bags import Bag, BagFitSignature, BaggingData, Bags
-from coterie.data.parts import Columns, TableShape
+from coterie.data.parts import TableShape
 from coterie.data.target import Target
 from coterie.ensemble._mirror import MemberSequence, Mirror, as_array, mirrors
 from coterie.errors import InvalidParameter
