@@ -36,9 +36,9 @@ public:
     void set_quantile_values(Tree& tree, std::span<const float> residual, std::span<const float> weight,
                              double quantile);
 
-    /// Sets the leaves of the tree grown last to Newton's step by these derivatives, for trees that were grown by others:
-    /// minus the sum of the gradient over that of the hessian, or nothing where the latter vanishes. Only the rows that
-    /// the tree was grown on count.
+    /// Sets the leaves of the tree grown last to Newton's step by these derivatives, for trees that others were grown
+    /// by: minus the sum of the gradient over that of the hessian, or nothing where the latter vanishes. Only the rows
+    /// that the tree was grown on count.
     void set_newton_values(Tree& tree, std::span<const float> gradient, std::span<const float> hessian);
 
     /// Adds the predictions of the tree grown last to the scores of all rows, also of those that took no part.
