@@ -73,3 +73,17 @@ def test_impossible_counts_are_refused() -> None:
         ensemble.HistGradientBoostingRegressor(loss="poisson").fit(X, Y)
     with pytest.raises(ValueError, match="requires strictly positive y"):
         ensemble.HistGradientBoostingRegressor(loss="gamma").fit(X, np.abs(Y) * (Y > 0))
+
+
+def test_negative_numbers_in_columns_of_categories_are_missing() -> None:
+    codes = rng.integers(-1, 4, 600)
+    table = np.column_stack([X[:, 0], codes])
+    missing = np.column_stack([X[:, 0], np.where(codes < 0, np.nan, codes)])
+    model = ensemble.HistGradientBoostingRegressor(categorical_features=[1], max_iter=10).fit(
+        table, codes % 2
+    )
+    other = ensemble.HistGradientBoostingRegressor(categorical_features=[1], max_iter=10).fit(
+        missing, codes % 2
+    )
+    np.testing.assert_array_equal(model.predict(table), other.predict(missing))
+    np.testing.assert_array_equal(model.predict(table), model.predict(missing))

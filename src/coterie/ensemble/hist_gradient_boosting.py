@@ -69,13 +69,37 @@ class HistGradientBoostingMirror(Mirror):
             if eval_set is None and own.validation_fraction is None and self._may_stop(X):
                 eval_set = (X, y, sample_weight)  # no row is left out, and all are measured
             parent: Any = super()
-            parent.fit(X, as_array(y), sample_weight, eval_set=eval_set)
+            parent.fit(self._without_negative(X), as_array(y), sample_weight, eval_set=eval_set)
             if own.verbose:
                 _write(f"Fit {len(own.forest_)} trees in {time.time() - begun:.3f} s")
         finally:
             for name in ("_validation", "_history", "_rule"):
                 self.__dict__.pop(name, None)
         return self
+
+    def _without_negative(self, X: Any) -> Any:
+        """The table with negative numbers missing where an array has columns of categories, as scikit-learn has it."""
+        own: Any = self
+        given = own.categorical_features
+        is_array = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "if"
+        if (
+            not is_array
+            or given is None
+            or isinstance(given, str)
+            or np.asarray(given).dtype.kind not in "bi"
+        ):
+            return X
+        columns = np.zeros(X.shape[1], dtype=bool)
+        try:
+            columns[np.asarray(given)] = True
+        except IndexError:  # fit says what is wrong
+            return X
+        wrong = columns & (X < 0)
+        return np.where(wrong, np.nan, X) if wrong.any() else X
+
+    def _start_of(self, X: Any, offset: Any) -> Any:
+        parent: Any = super()
+        return parent._start_of(self._without_negative(X), offset)
 
     def _given_validation(self, X_val: Any, y_val: Any, weight: Any) -> Any:
         own: Any = self
