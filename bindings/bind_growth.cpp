@@ -73,6 +73,7 @@ void bind_growth(nb::module_& m) {
         .def_rw("max_leaf_nodes", &GrowOptions::max_leaf_nodes, "0: no limit.")
         .def_rw("max_depth", &GrowOptions::max_depth, "0: no limit.")
         .def_rw("min_samples_leaf", &GrowOptions::min_samples_leaf)
+        .def_rw("min_samples_split", &GrowOptions::min_samples_split, "A node of fewer rows stays a leaf.")
         .def_rw("min_child_weight", &GrowOptions::min_child_weight)
         .def_rw("l1", &GrowOptions::l1)
         .def_rw("l2", &GrowOptions::l2)
@@ -137,6 +138,14 @@ void bind_growth(nb::module_& m) {
             },
             nb::arg("tree"), nb::arg("residual"), nb::arg("weight"), nb::arg("quantile"),
             "Sets the leaves of the tree grown last to a quantile of their rows' residuals.")
+        .def(
+            "set_newton_values",
+            [](TreeGrower& self, Tree& tree, const Column<float>& gradient, const Column<float>& hessian) {
+                const nb::gil_scoped_release unlock;
+                self.set_newton_values(tree, look(gradient), look(hessian));
+            },
+            nb::arg("tree"), nb::arg("gradient"), nb::arg("hessian"),
+            "Sets the leaves of the tree grown last to Newton's step by these derivatives of the rows that it saw.")
         .def(
             "add_predictions",
             [](const TreeGrower& self, Output<float> scores) {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
+    from coterie.patch import patch_sklearn
     from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
     __version__: str
@@ -66,6 +67,7 @@ __all__ = [
     "compare",
     "inspect_file",
     "load",
+    "patch_sklearn",
     "prune",
     "save",
     "scan",
@@ -82,12 +84,14 @@ _PACKAGES = {
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "RandomForest"),
+    "patch": ("patch_sklearn",),
     "trees": ("DecisionTree",),
 }
 _REACHABLE = (
     "committee",
     "datasets",
     "diagnostics",
+    "ensemble",
     "errors",
     "explain",
     "export",

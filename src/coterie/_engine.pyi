@@ -256,6 +256,13 @@ class GrowOptions:
     def min_samples_leaf(self, arg: int, /) -> None: ...
 
     @property
+    def min_samples_split(self) -> int:
+        """A node of fewer rows stays a leaf."""
+
+    @min_samples_split.setter
+    def min_samples_split(self, arg: int, /) -> None: ...
+
+    @property
     def min_child_weight(self) -> float: ...
 
     @min_child_weight.setter
@@ -411,6 +418,11 @@ class TreeGrower:
     def set_quantile_values(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], quantile: float) -> None:
         """
         Sets the leaves of the tree grown last to a quantile of their rows' residuals.
+        """
+
+    def set_newton_values(self, tree: Tree, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Sets the leaves of the tree grown last to Newton's step by these derivatives of the rows that it saw.
         """
 
     def add_predictions(self, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:

@@ -1,15 +1,20 @@
 """What scikit-learn keeps to itself and we need all the same: the one place that knows where its versions have it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
+from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 
 __all__ = [
     "BaseComposition",
+    "check_as_theirs",
     "check_feature_names_in",
+    "check_monotonic_cst",
     "is_scorer",
     "parallel_block",
     "safe_indexing",
@@ -42,3 +47,9 @@ def parallel_block(estimators: Any, names: Any, **options: Any) -> Any:
 def serial_block(blocks: Any, **options: Any) -> Any:
     """The drawing of models one after the other."""
     return _visual_block()("serial", blocks, **options)
+
+
+def check_as_theirs(theirs: type, params: Mapping[str, Any], name: str) -> None:
+    """Refuse parameters that scikit-learn's class refuses, with its error; `name` is what the error calls ours."""
+    constraints: Any = getattr(theirs, "_parameter_constraints", {})
+    validate_parameter_constraints(constraints, dict(params), caller_name=name)

@@ -261,7 +261,7 @@ def test_a_custom_loss_takes_log_odds_or_with_a_link_of_its_own_decisions() -> N
 REFUSED: dict[str, tuple[Any, str]] = {
     "weights it does not take": (
         lambda: GradientBoostingRegressor(init=KNeighborsRegressor()).fit(X, NUMBERS, WEIGHT),
-        r"init=KNeighborsRegressor\(\) does not take sample_weight, and this fit has weights",
+        r"KNeighborsRegressor does not support sample weights, and this fit has them: init=KNeighborsRegressor\(\)",
     ),
     "text": (
         lambda: GradientBoostingRegressor(init=LinearRegression()).fit({"a": ["x", "y"] * 5}, np.arange(10)),

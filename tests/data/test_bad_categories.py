@@ -34,7 +34,7 @@ CATEGORICAL: dict[str, tuple[Any, Callable[..., Any]]] = {
             received="twon",
             allowed="the columns ['age', 'town', 'income']",
             hint="Did you mean 'town'?",
-            about="categorical_features names 'twon', which is not a column of X.",
+            about="categorical_features has an item value 'twon' which is not a valid feature name",
         ),
     ),
     "a far name": (

@@ -448,7 +448,7 @@ WEIGHTS: dict[str, Case] = {
             row=1,
             allowed="finite numbers >= 0",
             hint="Weights are finite numbers >= 0.",
-            about="Input sample_weight contains negative values: row 1 has the weight -0.5.",
+            about="Negative values in data passed to `sample_weight`: row 1 has the weight -0.5.",
         ),
     ),
     "nan": (

@@ -99,7 +99,7 @@ def test_choices_that_have_no_meaning(model: Any, name: str, value: Any, allowed
 
 
 def test_a_negative_weight() -> None:
-    with pytest.raises(ValueError, match="sample_weight contains negative values"):
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         margins(FOREST, X, np.arange(20) % 2, sample_weight=-1)
 
 

@@ -246,7 +246,6 @@ def test_what_is_for_one_output_is_refused_for_two() -> None:
     y = np.column_stack([NUMBERS > 0, NUMBERS > 1])
     for settings, message in (
         ({"bootstrap": "balanced"}, r"bootstrap='balanced' is for one output: y has 2"),
-        ({"class_weight": "balanced_subsample"}, r"class_weight='balanced_subsample' is for one output"),
         ({"monotonic_cst": [1, 0, 0, 0, 0, 0]}, r"multiple outputs: y has 2"),
     ):
         with pytest.raises(InvalidParameter, match=message):

@@ -162,7 +162,7 @@ def test_rows_that_no_tree_left_out_are_counted_in_a_warning() -> None:
     with pytest.warns(UserWarning, match=r"rows were drawn by each of the 4 trees") as caught:
         model.fit(X, score)
 
-    number = re.match(r"(\d+) of 120 rows", str(caught[0].message))
+    number = re.search(r"(\d+) of 120 rows", str(caught[0].message))
     assert number is not None
     assert int(number[1]) == (model.oob_coverage_ == 0).sum() > 0
 

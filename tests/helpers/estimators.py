@@ -2,7 +2,8 @@
 
 A class takes part when `coterie` or one of its packages lists it in `__all__` and it is a scikit-learn
 estimator with a `fit` of its own. Models of `coterie.export` were fitted elsewhere, so their `fit` is an error and
-`tests/export` says what they promise. Settings that keep a fit small are given to whichever class has them; an ensemble
+`tests/export` says what they promise; those of `coterie.ensemble` promise what scikit-learn's do, and `tests/ensemble`
+says how far. Settings that keep a fit small are given to whichever class has them; an ensemble
 of learners that the user names, or that brings its own, is given two of ours, one of copies of a learner one of ours,
 with these settings.
 """
@@ -31,7 +32,12 @@ def public_estimators() -> list[type[Any]]:
     ]
     found = {getattr(package, name) for package in packages for name in getattr(package, "__all__", [])}
     estimators = [item for item in found if isinstance(item, type) and issubclass(item, BaseEstimator)]
-    fitted_here = [item for item in estimators if not item.__module__.startswith("coterie.export.")]
+    fitted_here = [
+        item
+        for item in estimators
+        if item.__module__.startswith("coterie.")
+        and not item.__module__.startswith(("coterie.export.", "coterie.ensemble."))
+    ]
     return sorted((item for item in fitted_here if hasattr(item, "fit")), key=lambda item: item.__name__)
 
 

@@ -410,7 +410,8 @@ class SlowGrower:
     def _may_split(self, leaf: Leaf) -> bool:
         options = self.options
         deep_enough = options.max_depth and leaf.depth >= options.max_depth
-        enough = len(leaf.rows) >= 2 * options.min_samples_leaf and self._sums(leaf)[1] > 0
+        fewest = max(2 * options.min_samples_leaf, options.min_samples_split)
+        enough = len(leaf.rows) >= fewest and self._sums(leaf)[1] > 0
         return enough and not deep_enough
 
     def _real_gain(self, leaf: Leaf, split: Split) -> float:

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kExactSumsUpTo = 131'072;  // rows with which values of leaves come from unrounded derivatives
 constexpr std::size_t kChunk = 16'384;
+constexpr double kLeastHessian = 1e-150;  // of a leaf that takes a step
 constexpr std::size_t kScoreBlock = 65'536;
 
 }  // namespace
@@ -173,9 +174,7 @@ void TreeGrower::set_quantile_values(Tree& tree, std::span<const float> residual
     require(quantile > 0 && quantile < 1, "A quantile must be between 0 and 1.");
     require(!options_.linear_leaves, "The values of linear leaves cannot be quantiles.");
     const std::span<const GrowingTree::LeafRange> leaves = growing_.leaves();
-    require(
-        !leaves.empty() && std::ranges::all_of(leaves, [&](const auto& leaf) { return leaf.node < tree.n_nodes(); }),
-        "Only the tree grown last can be refined.");
+    require_grown_last(tree);
     if (tree.n_nodes() == 1) return;  // nothing was found, and nothing is predicted
     LeafResiduals residuals{.by_node = std::vector<std::vector<Weighed>>(tree.n_nodes()), .equal = weight.empty()};
     const auto add = [&](NodeIndex leaf, RowIndex row) {
@@ -191,6 +190,33 @@ void TreeGrower::set_quantile_values(Tree& tree, std::span<const float> residual
         }
     }
     set_leaf_values(tree, answer_quantiles(tree, std::move(residuals), quantile, options_, slice_, n_threads_));
+}
+
+void TreeGrower::require_grown_last(const Tree& tree) const {
+    const std::span<const GrowingTree::LeafRange> leaves = growing_.leaves();
+    require(
+        !leaves.empty() && std::ranges::all_of(leaves, [&](const auto& leaf) { return leaf.node < tree.n_nodes(); }),
+        "Only the tree grown last can be refined.");
+}
+
+void TreeGrower::set_newton_values(Tree& tree, std::span<const float> gradient, std::span<const float> hessian) {
+    const std::size_t n_rows = matrix_->n_rows();
+    require(gradient.size() == n_rows && hessian.size() == n_rows,
+            "There must be one gradient and one hessian for each row of the matrix.");
+    require(!options_.linear_leaves && !sampled_ && !slice_.shared(),
+            "Newton's steps are set for trees without linear leaves, that one worker grew on rows that it was given.");
+    require_grown_last(tree);
+    if (tree.n_nodes() == 1) return;  // nothing was found, and nothing is predicted
+    std::vector<double> gradients(tree.n_nodes(), 0.0);
+    std::vector<double> steps(tree.n_nodes(), 0.0);
+    for (const GrowingTree::LeafRange& leaf : growing_.leaves())
+        for (const Record record : records(leaf)) {
+            gradients[leaf.node] += static_cast<double>(gradient[row_of(record)]);
+            steps[leaf.node] += static_cast<double>(hessian[row_of(record)]);
+        }
+    for (std::size_t node = 0; node < steps.size(); ++node)
+        steps[node] = steps[node] > kLeastHessian ? -gradients[node] / steps[node] : 0.0;
+    set_leaf_values(tree, steps);
 }
 
 void TreeGrower::add_predictions(std::span<float> scores) const {

@@ -36,6 +36,11 @@ public:
     void set_quantile_values(Tree& tree, std::span<const float> residual, std::span<const float> weight,
                              double quantile);
 
+    /// Sets the leaves of the tree grown last to Newton's step by these derivatives, for trees that others were grown
+    /// by: minus the sum of the gradient over that of the hessian, or nothing where the latter vanishes. Only the rows
+    /// that the tree was grown on count.
+    void set_newton_values(Tree& tree, std::span<const float> gradient, std::span<const float> hessian);
+
     /// Adds the predictions of the tree grown last to the scores of all rows, also of those that took no part.
     void add_predictions(std::span<float> scores) const;
 
@@ -46,6 +51,7 @@ private:
     TreeFacts choose_rows(std::uint64_t seed, const RowSampling& sampling);
     void set_values(Tree& tree);
     void set_leaf_values(Tree& tree, std::span<const double> steps);
+    void require_grown_last(const Tree& tree) const;
     void sum_all_rows(Tree& tree);
     void fit_linear_leaves(Tree& tree, const TableView& values);
     Buffer<NodeIndex> leaf_nodes_of_rows() const;

@@ -22,8 +22,9 @@ struct GrowOptions {
     std::uint32_t max_leaf_nodes = 31;  // 0: no limit
     std::uint32_t max_depth = 0;        // 0: no limit
     std::uint32_t min_samples_leaf = 20;
-    double min_child_weight = 1e-3;  // least sum of hessians in a child
-    double l1 = 0.0;                 // gradient sums come this much nearer to zero
+    std::uint32_t min_samples_split = 2;  // a node of fewer rows stays a leaf
+    double min_child_weight = 1e-3;       // least sum of hessians in a child
+    double l1 = 0.0;                      // gradient sums come this much nearer to zero
     double l2 = 0.0;
     double max_step = 0;                  // no step is further from zero; 0: no limit
     double min_gain = 0.0;                // a split must improve the objective by more than this

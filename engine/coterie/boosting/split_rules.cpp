@@ -6,8 +6,10 @@
 namespace coterie {
 
 bool SplitRules::splittable(const OpenLeaf& leaf) const {
-    return leaf.n_rows >= 2 * std::size_t{std::max(1u, options_.min_samples_leaf)} &&
-           (options_.max_depth == 0 || leaf.depth < options_.max_depth) && facts_.hessian(leaf.total) > 0;
+    const std::size_t fewest =
+        std::max(2 * std::size_t{std::max(1u, options_.min_samples_leaf)}, std::size_t{options_.min_samples_split});
+    return leaf.n_rows >= fewest && (options_.max_depth == 0 || leaf.depth < options_.max_depth) &&
+           facts_.hessian(leaf.total) > 0;
 }
 
 SplitTask SplitRules::task_of(const OpenLeaf& leaf) const {

@@ -76,6 +76,25 @@ std::shared_ptr<PackedTree> pack(const GrownTree& grown_tree, std::uint32_t n_co
     return tree;
 }
 
+// What makes the classes of each output weigh the same in a bag, by place: the product over outputs.
+std::vector<double> balancing_factors(const ForestRows& rows, std::span<const std::uint16_t> counts) {
+    const criterion::Targets& targets = rows.targets;
+    std::vector<double> factors(counts.size(), 1.0);
+    for (std::size_t output = 0; output < targets.n_outputs; ++output) {
+        std::vector<double> of_class(targets.n_classes[output], 0.0);
+        double total = 0.0;
+        for (std::size_t place = 0; place < counts.size(); ++place) {
+            of_class[static_cast<std::size_t>(targets.value[place * targets.n_outputs + output])] += counts[place];
+            total += counts[place];
+        }
+        for (double& factor : of_class)
+            if (factor > 0.0) factor = total / (static_cast<double>(of_class.size()) * factor);
+        for (std::size_t place = 0; place < counts.size(); ++place)
+            factors[place] *= of_class[static_cast<std::size_t>(targets.value[place * targets.n_outputs + output])];
+    }
+    return factors;
+}
+
 }  // namespace
 
 struct ForestTraining::Grown {
@@ -138,17 +157,8 @@ void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t>
         memory_->bags->draw(tree, bag.counts);
     else
         for (std::size_t place = 0; place < bag.counts.size(); ++place) bag.counts[place] = given[rows.order[place]];
-    std::vector<double> class_factor;
-    if (options_.tree.balance_bag && rows.targets.are_classes() && rows.targets.n_outputs == 1) {
-        class_factor.assign(rows.targets.n_classes[0], 0.0);
-        double total = 0.0;
-        for (std::size_t place = 0; place < bag.counts.size(); ++place) {
-            class_factor[static_cast<std::size_t>(rows.targets.value[place])] += bag.counts[place];
-            total += bag.counts[place];
-        }
-        for (double& factor : class_factor)
-            if (factor > 0.0) factor = total / (static_cast<double>(class_factor.size()) * factor);
-    }
+    const bool balances = options_.tree.balance_bag && rows.targets.are_classes();
+    const std::vector<double> class_factor = balances ? balancing_factors(rows, bag.counts) : std::vector<double>{};
     // Whether a row was drawn is a question that no processor can foresee: nothing here branches on it.
     const std::size_t n = bag.counts.size();
     bag.in.resize(n);
@@ -160,7 +170,7 @@ void ForestTraining::draw_bag(std::uint64_t tree, std::span<const std::uint16_t>
         const bool drawn = bag.counts[place] != 0;
         double weight = bag.counts[place] * memory_->bags->unit(place);
         if (!factor_.empty()) weight *= factor_[place];
-        if (!class_factor.empty()) weight *= class_factor[static_cast<std::size_t>(rows.targets.value[place])];
+        if (!class_factor.empty()) weight *= class_factor[place];
         bag.in[n_in] = static_cast<RowIndex>(place);
         bag.weight[n_in] = weight;
         bag.out[n_out] = static_cast<RowIndex>(place);

@@ -9,17 +9,17 @@ from scipy.special import softmax
 from sklearn.base import clone, is_regressor
 
 from coterie._params import in_short, spawn_seeds
-from coterie._typing import AnyArray, FloatArray, Kind, RowArray
+from coterie._typing import AnyArray, FloatArray, Kind, RowArray, Task
 from coterie.adaboost._votes import centred_logs, one_hot
 from coterie.data.class_columns import columns_by_class
 from coterie.data.encoding import Encoded
 from coterie.data.frames import is_frame
-from coterie.data.parts import rows_of
+from coterie.data.parts import check_columns, flat_rows, row_indexable, rows_of
 from coterie.data.prepare import Encoder, TrainingData, prepare_training, read_table
-from coterie.data.table import Schema, Table
+from coterie.data.table import Schema, Table, sparse_shape
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
-from coterie.errors import InvalidInput, InvalidParameter, SchemaMismatch
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.members.weight_parameter import weight_parameter
 
 
@@ -128,10 +128,10 @@ class Learner:
             rows = self._draws.draw(weight, draw_seed)
             X, codes = rows_of(X, rows), codes[rows]
         if not is_regressor(self._estimator):
-            return self._made(own_seed).fit(X, self._classes[codes], **weights)
+            return self._fitted(own_seed, X, self._classes[codes], weights)
         targets = self._targets(codes)
         members = [
-            self._made(own_seed).fit(X, targets[:, output], **weights) for output in range(targets.shape[1])
+            self._fitted(own_seed, X, targets[:, output], weights) for output in range(targets.shape[1])
         ]
         return members[0] if len(members) == 1 else members
 
@@ -140,6 +140,12 @@ class Learner:
         n_classes = len(self._classes)
         targets = n_classes * one_hot(codes, n_classes) - 1
         return targets[:, 1:] if n_classes == 2 else targets
+
+    def _fitted(self, seed: int, X: Any, y: AnyArray, weights: dict[str, Any]) -> Any:
+        """A fitted copy; what its `fit` returns does not matter."""
+        member = self._made(seed)
+        member.fit(X, y, **weights)
+        return member
 
     def _made(self, seed: int) -> Any:
         """A copy with seeds of its own."""
@@ -197,18 +203,20 @@ def _numbers(given: Any, member: Any) -> FloatArray:
     return numbers
 
 
-def prepare_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+def prepare_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, task: Task = "classification"
+) -> TrainingData:
     """As `prepare_training`, without making a sparse matrix dense: a projection stands for what its rows hold."""
     if not sparse.issparse(X):
-        return prepare_training(estimator, X, y, sample_weight, task="classification")
-    n_rows, n_columns = _sparse_shape(X)
+        return prepare_training(estimator, flat_rows(X), y, sample_weight, task=task)
+    n_rows, n_columns = sparse_shape(X)
     weight = read_weight(sample_weight, n_rows)
     target = read_target(
         y,
-        task="classification",
+        task=task,
         estimator_name=type(estimator).__name__,
         n_rows=n_rows,
-        class_weight=estimator.class_weight,
+        class_weight=getattr(estimator, "class_weight", None),
         weight=weight,
     )
     kinds: list[Kind] = ["numeric"] * n_columns
@@ -222,16 +230,7 @@ def prepare_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training
 
 def checked_rows(estimator: Any, X: Any) -> Encoded:
     """The number of the rows, if they have the columns that fit saw; their values are the learner's affair."""
-    schema: Schema = estimator.schema_
-    if sparse.issparse(X):
-        n_rows, n_columns = _sparse_shape(X)
-        if n_columns != schema.n_features:
-            raise SchemaMismatch(
-                f"X has {n_columns} features, but {type(estimator).__name__} is expecting {schema.n_features} features "
-                "as input. Pass the columns that fit saw, in the same order."
-            )
-    else:
-        n_rows = schema.check(read_table(X), type(estimator).__name__).n_rows
+    n_rows = check_columns(estimator.schema_, flat_rows(X), type(estimator).__name__)
     return Encoded([], n_rows, 0, np.zeros(0, np.int32))
 
 
@@ -241,7 +240,7 @@ def as_given_to_learners(X: Any, schema: Schema) -> Any:
     Lists become arrays, a dict of columns of numbers becomes a matrix, and sparse matrices have rows.
     """
     if sparse.issparse(X):
-        return X if X.format == "csr" else X.tocsr()
+        return row_indexable(X)
     if not isinstance(X, Mapping):
         return X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X)
     table = read_table(X)
@@ -255,18 +254,6 @@ def as_given_to_learners(X: Any, schema: Schema) -> Any:
 def _matrix(table: Table) -> FloatArray:
     columns = [table.column(index).values for index in range(table.n_columns)]
     return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-
-
-def _sparse_shape(X: Any) -> tuple[int, int]:
-    if X.ndim != 2:
-        raise InvalidInput(f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as X.")
-    n_rows, n_columns = X.shape
-    for size, what in ((n_rows, "sample(s)"), (n_columns, "feature(s)")):
-        if size == 0:
-            raise InvalidInput(
-                f"Found array with 0 {what} (shape=({n_rows}, {n_columns})) while a minimum of 1 is required."
-            )
-    return n_rows, n_columns
 
 
 def _projection(X: Any) -> FloatArray:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +22,7 @@ from coterie._params import (
 from coterie._storage import Fitted, storable_estimator
 from coterie._typing import FloatArray, RowsOrWeights, SeedLike
 from coterie.adaboost._fitted import ADABOOST_REGRESSOR_FITTED, verify_votes
+from coterie.adaboost._learners import as_given_to_learners, prepare_rows
 from coterie.data.parts import rows_of
 from coterie.data.prepare import prepare_training
 from coterie.data.streaming.prediction import by_batches
@@ -161,12 +163,14 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             Go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:
-            train = prepare_training(self, X, y, sample_weight, task="regression")
+            prepare = prepare_training if self.estimator is None else prepare_rows
+            train = prepare(self, X, y, sample_weight, task="regression")
             checkpoint = run.open_checkpoint(
                 lambda: data_fingerprint(train), learner=self._base_learner().model
             )
             run.begin_steps(int(self.n_estimators))
             target, weight = train.target.values, train.weight
+            X = as_given_to_learners(X, self.schema_)
             if weight is not None and not weight.all():
                 rows = np.flatnonzero(weight)
                 X, target, weight = rows_of(X, rows), target[rows], weight[rows]
@@ -267,6 +271,11 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         ends = range(1, predicted.shape[1] + 1)
         return (_weighted_median(predicted[:, :end], self.estimator_weights_[:end]) for end in ends)
 
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R2 after each round."""
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
+
     def member_predictions(self, X: Any) -> MemberPredictions:
         """The number that each member predicts; weights are their votes."""
         values = self._member_values(X).T[:, :, None]
@@ -275,7 +284,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
     def _member_values(self, X: Any) -> FloatArray:
         """What each member predicts for each row, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
-        table, learner = new_table(self, X), self._base_learner()
+        table, learner = new_table(self, as_given_to_learners(X, self.schema_)), self._base_learner()
         return np.column_stack([learner.predict_new(table, member) for member in self.estimators_])
 
     @property

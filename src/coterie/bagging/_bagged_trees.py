@@ -59,9 +59,14 @@ class KnownOob:
         return self.known.errors
 
 
+def is_grown_together(learner: Any) -> bool:
+    """Whether the engine may grow copies of it together: it is one of our decision trees."""
+    return type(learner) in (DecisionTreeClassifier, DecisionTreeRegressor)
+
+
 def grow_together(ensemble: Any, learner: Any, data: BaggingData, plan: BagPlan) -> bool:
     """Whether a forest can do the work: plain trees on numbers, whose bags are drawn from all columns."""
-    if type(learner) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+    if not is_grown_together(learner):
         return False
     try:
         check_params(learner)

@@ -1,8 +1,9 @@
 """What bagging of classes and of numbers share: bags, members that each learn from one, and their mean prediction."""
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._params import Params, in_short, is_auto, spawn_seeds
 from coterie._typing import AnyArray, FloatArray, RowArray, SeedArray, Task
-from coterie.bagging._bagged_trees import KnownOob, grow_together, tree_predictions
-from coterie.bagging._bags import Bags, ColumnDraws, OobSums
+from coterie.bagging._bagged_trees import KnownOob, grow_together, is_grown_together, tree_predictions
+from coterie.bagging._bags import Bag, Bags, ColumnDraws, OobSums
 from coterie.bagging._member_training import (
     MOST_AT_ONCE,
     BaggedMembers,
@@ -33,7 +34,7 @@ from coterie.bagging._plan import (
     check_together,
     contents_of,
 )
-from coterie.data.parts import Columns, row_indexable, table_shape
+from coterie.data.parts import Columns, TableShape, check_columns, row_indexable, schema_of, table_shape
 from coterie.data.prepare import read_table
 from coterie.data.table import Schema
 from coterie.data.target import Target, read_target
@@ -46,7 +47,7 @@ from coterie.fitting.warm_start import PreviousFit
 from coterie.forests.base import BaseForest
 from coterie.forests.growth import MOST
 from coterie.forests.out_of_bag import OutOfBag, oob_score, required_oob
-from coterie.members.fit_members import Member, in_parallel
+from coterie.members.fit_members import FitTask, Member, in_parallel
 from coterie.members.member_predictions import MemberPredictions, numbered, predictions_after
 from coterie.members.named_members import labels_of
 from coterie.members.response import ResponseMethod
@@ -112,14 +113,14 @@ class BaseBagging(Estimator):
         with self._fitting(X, y, resume=resume) as run:
             data = self._prepare(X, y, sample_weight, fit_params)
             learner = self._learner()
-            bags = bags_for(self, data, learner)
+            bags = self._bags_for(data, learner)
             columns = ColumnDraws.of(self.max_features, data.outline, replace=bool(self.bootstrap_features))
             check_together(self, bags.plan)
             track_oob = bags.plan.leaves_rows_out and (bool(self.oob_score) or is_auto(self.n_estimators))
             signature = BagFitSignature.of(run.seed, data, bags.plan, columns, track_oob=track_oob)
             state = None if run.previous is None else run.previous.state
             if run.previous is not None:
-                check_continues(self.n_estimators, run.previous, signature, bags)
+                self._check_continued(run.previous, signature, bags)
             run.open_checkpoint(
                 lambda: {
                     "X, y or sample_weight": f"#{signature.data}",
@@ -133,7 +134,7 @@ class BaseBagging(Estimator):
                 run.seed, MOST if is_auto(self.n_estimators) else int(self.n_estimators)
             )
             self._set_target(data.target)
-            self._schema = None if data.outline.table is None else Schema.of(data.outline.table)
+            self._schema = schema_of(data.outline)
             if self._schema is not None:
                 self._schema.set_feature_names(self)
             self._question = self._response_method(learner)
@@ -159,36 +160,62 @@ class BaseBagging(Estimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, others: dict[str, Any]) -> BaggingData:
         """Read and check what was given."""
-        outline = table_shape(X)
+        outline, learner = table_shape(X), self._learner()
         X = row_indexable(X)
+        if outline.table is None and outline.n_columns is not None and is_grown_together(learner):
+            outline = replace(outline, table=read_table(X))
         target = read_target(
             y,
             task=self._task,
             estimator_name=type(self).__name__,
             n_rows=outline.n_rows,
-            multi_output=self._has_outputs(self._learner()),
+            multi_output=self._has_outputs(learner),
         )
         weight = combined_weight(read_weight(sample_weight, outline.n_rows), None)
-        contents = contents_of(X, outline, target)
+        contents = self._contents(X, outline, target)
         return BaggingData(
             X, outline, target, labels_of(target), weight, params_of_learner(self, others), contents
         )
+
+    def _contents(self, X: Any, outline: TableShape, target: Target) -> SeedArray:
+        """What each row holds as one number: draws follow from these."""
+        return contents_of(X, outline, target)
+
+    def _bags_for(self, data: BaggingData, learner: Any) -> Bags:
+        return bags_for(self, data, learner)
+
+    def _task_of(self, task: FitTask, bag: Bag, data: BaggingData) -> FitTask:
+        """How a member is fitted to a bag."""
+        return task
+
+    def _check_continued(
+        self, previous: PreviousFit[BaggedMembers], signature: BagFitSignature, bags: Bags
+    ) -> None:
+        check_continues(self.n_estimators, previous, signature, bags)
 
     def _set_members(self, found: BaggedMembers) -> None:
         for field_name, name in _ATTRIBUTES.items():
             setattr(self, name, getattr(found, field_name))
         self.n_estimators_ = len(self.estimators_)
 
-    def _member_predictions(self, X: Any, response: ResponseMethod | None = None) -> Iterator[FloatArray]:
-        """What one member after the other predicts, arrays of shape (n_rows, n_columns)."""
+    def _member_predictions(
+        self,
+        X: Any,
+        response: ResponseMethod | None = None,
+        params: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Iterator[FloatArray]:
+        """What one member after the other predicts, arrays of shape (n_rows, n_columns).
+
+        `params` are given to the method of the members by name.
+        """
         check_is_fitted(self, "estimators_")
         if self._schema is not None:
-            self._schema.check(read_table(X), type(self).__name__)
+            check_columns(self._schema, X, type(self).__name__)
         if self._trees is not None and response is None:
             yield from tree_predictions(self._trees, X)
             return
         X = row_indexable(X)
-        predict = PredictMember(self._question if response is None else response)
+        predict = PredictMember(self._question if response is None else response, dict(params))
         calls = [
             (Member(member_name(number), None, columns), model, X)
             for number, columns, model in zip(self._numbers, self._columns, self.estimators_, strict=True)
@@ -311,10 +338,11 @@ class BaseBagging(Estimator):
 
     def _learner(self) -> Any:
         learner = self._default() if self.estimator is None else self.estimator
-        fits, kind = (
-            (is_classifier, "classifier") if self._task == "classification" else (is_regressor, "regressor")
+        # One that does not declare what it is may be anything.
+        is_other, kind = (
+            (is_regressor, "classifier") if self._task == "classification" else (is_classifier, "regressor")
         )
-        if not fits(learner):
+        if is_other(learner):
             raise InvalidParameter(
                 f"{type(self).__name__}(estimator={in_short(learner)}): expected a {kind}, or None for a decision tree."
             )

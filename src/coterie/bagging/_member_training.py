@@ -189,7 +189,10 @@ class MemberTraining:
         columns = [
             None if self.draws is None else self.draws.draw(number, ensemble._seeds) for number in numbers
         ]
-        tasks = [self._task(*each) for each in zip(numbers, bags, columns, strict=True)]
+        tasks = [
+            ensemble._task_of(self._task(*each), each[1], data)
+            for each in zip(numbers, bags, columns, strict=True)
+        ]
         predict = PredictMember(ensemble._question)
         new = [task for number, task in zip(numbers, tasks, strict=True) if number not in known]
         total = None if is_auto(ensemble.n_estimators) else ensemble.n_estimators
@@ -242,9 +245,10 @@ class PredictMember:
     """Calls a response method of members; a class, because it is sent to workers."""
 
     response: ResponseMethod
+    params: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, member: Member, model: Any, X: Any) -> FloatArray:
-        return self.response.predict_with(member.name, model, member.part_of(X))
+        return self.response.predict_with(member.name, model, member.part_of(X), **self.params)
 
 
 def _known_outcome(task: FitTask, model: Any, X: Any, predict: PredictMember) -> Outcome:

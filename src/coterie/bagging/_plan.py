@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from coterie._params import (
     ArrayLike,
@@ -22,8 +23,9 @@ from coterie._storage import storable
 from coterie._typing import AnyArray, FloatArray, SeedArray
 from coterie._value_types import BOOL, COUNT, NONE, TEXT, instance
 from coterie.bagging._bags import Bags, ColumnDraws, as_given_bags
-from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows
+from coterie.data.content import hashes_of_numbers, hashes_of_objects, hashes_of_rows, hashes_of_sparse
 from coterie.data.parts import TableShape
+from coterie.data.prepare import read_table
 from coterie.data.target import Target
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
@@ -49,6 +51,9 @@ BAGGING_PARAMS: Params = {
 }
 
 
+_FEW_CELLS = 2**22
+
+
 @dataclass(frozen=True)
 class BaggingData:
     """What `fit` was given, read and checked.
@@ -59,6 +64,7 @@ class BaggingData:
     weight : what each row weighs, or None
     params : what `fit` of members is given by name
     contents : what each row holds, y included, as one number
+    draw_weight : how often rows are drawn, where that is all that their weights say; then `weight` is None
     """
 
     X: Any
@@ -68,6 +74,7 @@ class BaggingData:
     weight: FloatArray | None
     params: dict[str, Any]
     contents: SeedArray
+    draw_weight: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -83,9 +90,19 @@ class BaggingData:
         return None if self.target.classes is None else self.target.values
 
 
+def _hashes(X: Any, outline: TableShape) -> SeedArray:
+    if outline.table is not None:
+        return hashes_of_rows(outline.table)
+    if not sparse.issparse(X):
+        return hashes_of_objects(X)
+    # A small table is drawn from as the same table would be with its zeros written out.
+    small = outline.n_rows * (outline.n_columns or 0) <= _FEW_CELLS
+    return hashes_of_rows(read_table(X)) if small else hashes_of_sparse(X)
+
+
 def contents_of(X: Any, outline: TableShape, target: Target) -> SeedArray:
     """One number for what each row and its target hold; a class is known by its label."""
-    rows = hashes_of_objects(X) if outline.table is None else hashes_of_rows(outline.table)
+    rows = _hashes(X, outline)
     if target.classes is None:
         return rows ^ hashes_of_numbers(target.values)
     return rows ^ hashes_of_objects([str(label) for label in target.classes])[target.values]

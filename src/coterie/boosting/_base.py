@@ -1,6 +1,6 @@
 """What the two estimators of gradient boosting share: the path of a fit, and raw predictions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -178,8 +178,11 @@ class BaseGradientBoosting(Estimator):
 
     def _plan(self, data: BoostingData, *, has_eval_set: bool) -> Plan:
         """What parameters that are left to us stand for, on this table."""
+        return self._plan_of(self.get_params(deep=False), data, has_eval_set=has_eval_set)
+
+    def _plan_of(self, params: Mapping[str, Any], data: BoostingData, *, has_eval_set: bool) -> Plan:
         plan = make_plan(
-            self.get_params(deep=False),
+            params,
             self._task,
             n_rows=data.n_rows,
             n_outputs=self._n_outputs(),

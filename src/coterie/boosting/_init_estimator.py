@@ -45,7 +45,8 @@ class InitEstimator:
         init, X, y, weight = self.template, self.X, self.y, self.weight
         if weight is not None and not has_fit_parameter(init, "sample_weight"):
             raise InvalidParameter(
-                f"init={in_short(init)} does not take sample_weight, and this fit has weights.",
+                f"The initial estimator {type(init).__name__} does not support sample weights, and this fit has them: "
+                f"init={in_short(init)}.",
                 parameter="init",
                 received=init,
                 allowed="an estimator whose fit takes sample_weight",

@@ -23,7 +23,7 @@ from coterie import _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.boosting._replay import ReplayedRounds
 from coterie.data.encoding import Encoded
-from coterie.fitting.early_stopping import EarlyStopping
+from coterie.fitting.early_stopping import EarlyStopping, StoppingRule
 from coterie.losses import BoundLoss
 
 OnRound = Callable[[int, Callable[[], dict[str, Any]]], bool]
@@ -181,7 +181,7 @@ class BoosterGroup:
         self.done = False
         self.evaluator: Evaluator | None = None
         self.results: list[EvalResult] = []  # before the first round, and after each that was looked at
-        self._stopping: EarlyStopping | None = None
+        self._stopping: StoppingRule | None = None
         self._limit: int | None = None  # of rounds, if it is not the trainer's
 
     def grow_to(self, n_rounds: int) -> None:
@@ -199,6 +199,10 @@ class BoosterGroup:
     def stop_early(self, patience: int, tolerance: float, least_progress: float) -> None:
         """Stop when the evaluator measures no more progress."""
         self._stopping = EarlyStopping(patience, tolerance, self.results[0].to_minimise, least_progress)
+
+    def stop_by(self, rule: Callable[[float], StoppingRule]) -> None:
+        """Stop when a rule says so, which is made from what the evaluator measures before the first round."""
+        self._stopping = rule(self.results[0].to_minimise)
 
     @property
     def is_watched(self) -> bool:

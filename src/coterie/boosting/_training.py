@@ -41,7 +41,7 @@ from coterie.boosting._trainer import (
     units_of,
     up_to_last_split,
 )
-from coterie.boosting.plan import Plan, Policy, grow_options, rounds_vary, sampling_of
+from coterie.boosting.plan import Plan, Policy, grow_options, n_bins_of, rounds_vary, sampling_of
 from coterie.data.encoding import Encoded, take_rows
 from coterie.data.holdout import fold_numbers, holdout_rows, last_rows
 from coterie.data.parts import rows_of
@@ -50,6 +50,7 @@ from coterie.data.streaming.training import StreamedTable
 from coterie.data.target_statistics import TargetStatistics
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint_writer import CheckpointWriter
+from coterie.fitting.early_stopping import StoppingRule
 from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 from coterie.losses import BoundLoss, InitScore
@@ -105,6 +106,8 @@ class BoostingFit:
     n_outputs : raw predictions per row, 0 if there is nothing to learn
     init : where raw predictions start, or None for the best constant or zero
     scorer : makes a scorer of some rows, their targets and weights; None if the loss is what is evaluated
+    booster : makes the boosters; None for those that the plan calls for
+    stopping_rule : when to stop, from what is measured before the first round; None for the patience of the plan
     """
 
     data: BoostingData
@@ -116,6 +119,8 @@ class BoostingFit:
     init: InitEstimator | None = None
     scorer: Callable[[Any, Any, FloatArray | None], RoundScorer] | None = None
     checkpoint: CheckpointWriter | None = None
+    booster: Callable[..., Booster] | None = None
+    stopping_rule: Callable[[float], StoppingRule] | None = None
 
 
 @dataclass
@@ -300,7 +305,7 @@ def _make_boosters(
         if known:
             rounds = known[number] if varied else up_to_last_split(known[number])
             seen = ReplayedRounds(rounds, encoded, units=units_of(loss), n_threads=threads_each)
-        booster = _booster_class(plan, policy, threads_each)(
+        booster = (fit.booster or _booster_class(plan, policy, threads_each))(
             loss,
             _grower(matrix, options, loss, threads_each),
             encoded=encoded,
@@ -335,7 +340,7 @@ def _grower(matrix: Any, options: Any, loss: BoundLoss, n_threads: int) -> Any:
 
 def _binned(encoded: Encoded, fit: BoostingFit, n_threads: int) -> Any:
     weight = fit.data.train.weight
-    n_bins = min(fit.plan.params["max_bins"], max(32, encoded.n_rows // 8))
+    n_bins = n_bins_of(fit.plan, encoded.n_rows)
     if fit.data.streamed is not None:
         return fit.data.streamed.binned(encoded, weight, n_bins, fit.seed, n_threads)
     mapper = _engine.BinMapper.fit(
@@ -375,7 +380,9 @@ def _attach_evaluators(trainer: Trainer, fit: BoostingFit, init: list[Any]) -> N
                 )
             evaluator = HeldOutEvaluator(group.boosters, target, data.train.weight, scorer)
         group.evaluate_with(evaluator)
-        if plan.stops_early:
+        if plan.stops_early and fit.stopping_rule is not None:
+            group.stop_by(fit.stopping_rule)
+        elif plan.stops_early:
             group.stop_early(plan.patience, plan.params["tol"], plan.least_progress)
 
 

@@ -57,6 +57,8 @@ class Plan:
     subsample: float | str
     sampling_method: str
     target_statistics: str
+    fewer_bins: bool = True  # on tables of few rows
+    unit_free: bool = False  # whether limits of gains are about gradients that have no unit
 
 
 _EXACT: dict[str, Any] = {
@@ -263,6 +265,12 @@ def automatic_share(n_rows: int) -> float:
     return min(1.0, max(_LEAST_SHARE, math.sqrt(_ALL_BELOW / n_rows)))
 
 
+def n_bins_of(plan: Plan, n_rows: int) -> int:
+    """The most bins of a numeric feature: no more than `max_bins`, and on few rows enough for eight in each."""
+    most = int(plan.params["max_bins"])
+    return min(most, max(32, n_rows // 8)) if plan.fewer_bins else most
+
+
 _GROWTH = {
     "leaf": _engine.Growth.leaf,
     "level": _engine.Growth.level,
@@ -292,7 +300,8 @@ def grow_options(
     params = plan.params
     options = _engine.GrowOptions()
     _set_growth(options, params, policy)
-    _set_penalties(options, params, loss.scale)
+    _set_penalties(options, params, 1.0 if plan.unit_free else loss.scale)
+    options.min_samples_split = min(int(params.get("min_samples_split", 2)), _MOST)
     _set_lines(options, params, policy, loss, lines_by_default=lines_by_default)
     options.min_child_weight = float(params["min_child_weight"])
     options.max_features = plan.max_features

@@ -35,7 +35,7 @@ from coterie.combining._code_matrix import (
     logits,
     separation,
 )
-from coterie.data.parts import row_indexable, table_shape
+from coterie.data.parts import check_columns, row_indexable, schema_of, table_shape
 from coterie.data.table import Schema
 from coterie.data.target import read_target
 from coterie.data.weight import combined_weight, read_weight
@@ -193,7 +193,7 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
             assert isinstance(target.classes, np.ndarray)
             self.classes_, self.code_book_ = target.classes, self._code(target.classes, run.seed)
             self.separation_ = separation(self.code_book_)
-            self._schema = None if shape.table is None else Schema.of(shape.table)
+            self._schema = schema_of(shape)
             if self._schema is not None:
                 self._schema.set_feature_names(self)
             self._fit_members(learner, row_indexable(X), target.values, weight, params, run.seed)
@@ -287,12 +287,11 @@ class OutputCodeClassifier(ClassifierMixin, Estimator):
     def _member_predictions(self, X: Any, predict: Any) -> FloatArray:
         """What each member predicts, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
-        shape = table_shape(X)
-        if self._schema is not None and shape.table is not None:
-            self._schema.check(shape.table, type(self).__name__)
+        if self._schema is not None:
+            check_columns(self._schema, X, type(self).__name__)
         X = row_indexable(X)
         found = in_parallel(predict, [(model, X) for model in self.estimators_], n_jobs=self.n_jobs)
-        return np.column_stack(found) if found else np.zeros((shape.n_rows, 0))
+        return np.column_stack(found) if found else np.zeros((_n_rows(X), 0))
 
     def _checked_learner(self) -> Any:
         learner = _learner_of(self)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._params import in_short, unexpected
+from coterie._params import in_short
 from coterie._typing import AnyArray, BoolArray, CategoricalFeatures
 from coterie.data.table import Table
 from coterie.errors import InvalidInput, InvalidParameter
@@ -63,11 +63,12 @@ def _given_columns(given: Any, table: Table) -> BoolArray:
 def _from_mask(mask: AnyArray, table: Table) -> BoolArray:
     if len(mask) != table.n_columns:
         allowed = "one value for each column"
-        raise InvalidParameter.expecting(
-            f"categorical_features is a mask of {len(mask)} values and X has {table.n_columns} columns",
-            allowed,
-            "categorical_features",
-            mask.tolist(),
+        raise InvalidParameter(
+            "categorical_features set as a boolean mask must have shape (n_features,): it is a mask of "
+            f"{len(mask)} values and X has {table.n_columns} columns; expected {allowed}.",
+            parameter="categorical_features",
+            received=mask.tolist(),
+            allowed=allowed,
         )
     return np.asarray(mask, dtype=bool)
 
@@ -77,7 +78,8 @@ def _from_indices(indices: AnyArray, table: Table) -> BoolArray:
     if outside:
         allowed = f"columns 0 to {table.n_columns - 1}"
         raise InvalidParameter(
-            f"categorical_features names column {outside[0]}, and X has the {allowed}.",
+            "categorical_features set as integer indices must be in [0, n_features - 1]: it names column "
+            f"{outside[0]}, and X has the {allowed}.",
             parameter="categorical_features",
             received=outside[0],
             allowed=allowed,
@@ -90,7 +92,9 @@ def _from_indices(indices: AnyArray, table: Table) -> BoolArray:
 def _from_names(names: list[str], table: Table) -> BoolArray:
     if table.names is None:
         raise InvalidParameter(
-            f"categorical_features={in_short(names)} are names, and X has no column names.",
+            "categorical_features should be passed as an array of integers or as a boolean mask when the model is "
+            f"fitted on data without feature names. categorical_features={in_short(names)} are names, and X has no "
+            "column names.",
             parameter="categorical_features",
             received=names,
             allowed="column indices or a boolean mask",
@@ -101,7 +105,8 @@ def _from_names(names: list[str], table: Table) -> BoolArray:
         if name not in table.names:
             near = get_close_matches(name, table.names, n=1)
             raise InvalidParameter(
-                f"categorical_features names {name!r}, which is not a column of X.",
+                f"categorical_features has an item value {name!r} which is not a valid feature name of the training "
+                "data.",
                 parameter="categorical_features",
                 received=name,
                 allowed=f"the columns {in_short(list(table.names))}",
@@ -112,8 +117,21 @@ def _from_names(names: list[str], table: Table) -> BoolArray:
 
 
 def _not_understood(given: object) -> InvalidParameter:
-    return unexpected(
-        "categorical_features",
-        given,
-        "'auto' or None or a list of column names, of column indices, or of one boolean for each column",
+    allowed = "'auto' or None or a list of column names, of column indices, or of one boolean for each column"
+    return InvalidParameter(
+        f"categorical_features must be an array-like of bool, int or str, got: {_types_in(given)}. "
+        f"categorical_features={in_short(given)}: expected {allowed}.",
+        parameter="categorical_features",
+        received=given,
+        allowed=allowed,
     )
+
+
+def _types_in(given: object) -> str:
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError):
+        return type(given).__name__
+    if array.dtype.kind != "O" or array.ndim != 1:
+        return str(array.dtype.name)
+    return ", ".join(sorted({type(item).__name__ for item in array}))

@@ -15,14 +15,15 @@ from scipy import sparse
 from coterie._params import in_short
 from coterie._sklearn import safe_indexing
 from coterie._storage import expect, storable
-from coterie._typing import AnyArray
+from coterie._typing import AnyArray, Kind
 from coterie._value_types import COUNT, NONE, TEXT, tuple_of
 from coterie.data.frames import eager_frame, is_frame, is_series, series_values
 from coterie.data.prepare import read_table
-from coterie.data.table import Table
+from coterie.data.table import Schema, Table, sparse_shape
 from coterie.errors import CoterieError, InvalidParameter, SchemaMismatch
 
 _NAMES = tuple_of(TEXT) | NONE
+_INDEXABLE = ("csr", "csc")  # formats of sparse matrices that members are given as they are
 
 
 @storable("Outline", {"n_rows": COUNT, "n_columns": COUNT | NONE, "names": _NAMES, "table": NONE})
@@ -47,7 +48,8 @@ class TableShape:
 def table_shape(X: Any) -> TableShape:
     """How large a table is, or an error that says why it is none.
 
-    Rows of another kind are left to the members: a list of texts, of dicts, an array of images.
+    Rows of another kind are left to the members: a list of texts, of dicts, an array of images. The values of a sparse
+    matrix are left to them as well, since a table of all its zeros may be too large.
 
     Examples
     --------
@@ -56,6 +58,8 @@ def table_shape(X: Any) -> TableShape:
     >>> table_shape(["a text", "another text"]).n_columns is None
     True
     """
+    if sparse.issparse(X):
+        return TableShape(*sparse_shape(X), None)
     try:
         table = read_table(X)
     except CoterieError:
@@ -63,6 +67,30 @@ def table_shape(X: Any) -> TableShape:
             return TableShape(len(X), None, None)
         raise
     return TableShape(table.n_rows, table.n_columns, table.names, table)
+
+
+def schema_of(shape: TableShape) -> Schema | None:
+    """Names and kinds of the columns; None if there are none."""
+    if shape.table is not None:
+        return Schema.of(shape.table)
+    if shape.n_columns is None:
+        return None
+    kinds: list[Kind] = ["numeric"] * shape.n_columns
+    return Schema(shape.names, tuple(kinds))
+
+
+def check_columns(schema: Schema, X: Any, owner: str) -> int:
+    """The number of rows, if the table has the columns of the schema; a sparse matrix is not made dense for that."""
+    if not sparse.issparse(X):
+        return schema.check(read_table(X), owner).n_rows
+    n_rows, n_columns = sparse_shape(X)
+    schema.check_number(n_columns, owner)
+    return n_rows
+
+
+def flat_rows(X: Any) -> Any:
+    """An array of several dimensions, such as images, as a table with a column for each of its values."""
+    return X.reshape(len(X), -1) if isinstance(X, np.ndarray) and X.ndim > 2 and len(X) else X
 
 
 def _holds_other_things(X: Any) -> bool:
@@ -78,7 +106,7 @@ def _holds_other_things(X: Any) -> bool:
 def row_indexable(X: Any) -> Any:
     """The same table in a form that rows can be taken of again and again: a lazy frame is read, COO becomes CSR."""
     if sparse.issparse(X):
-        return X.tocsr()
+        return X if X.format in _INDEXABLE else X.tocsr()
     if isinstance(X, Mapping | Sequence | np.ndarray) or is_series(X):
         return X
     if not is_frame(X):
@@ -90,7 +118,7 @@ def rows_of(X: Any, rows: AnyArray) -> Any:
     """Some rows of a table as the user gave it."""
     if isinstance(X, Mapping):
         return {name: safe_indexing(column, rows) for name, column in X.items()}
-    return safe_indexing(X.tocsr() if sparse.issparse(X) else X, rows)
+    return safe_indexing(row_indexable(X) if sparse.issparse(X) else X, rows)
 
 
 def _verify_columns(columns: Any) -> None:

@@ -17,6 +17,7 @@ from coterie.data.table import (
     Table,
     check_size,
     check_two_dimensions,
+    sparse_shape,
     table_of_numbers,
 )
 from coterie.errors import InvalidInput, InvalidType
@@ -183,14 +184,7 @@ def _one_of_mapping(name: str, values: Any) -> Column:
 
 def _from_sparse(X: Any) -> Table:
     """A sparse matrix: zeros are zeros, and a stored NaN is a missing value."""
-    if X.ndim != 2:
-        raise InvalidInput(
-            f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as X.",
-            parameter="X",
-            received=X.shape,
-            allowed="two dimensions",
-        )
-    check_size(*X.shape)
+    sparse_shape(X)
     # Column-major, because the engine bins one feature after the other.
     return table_of_numbers(X.tocoo().toarray(order="F"))
 

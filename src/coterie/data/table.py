@@ -180,6 +180,20 @@ def check_lengths(*lengths: int, parameter: str | None = None) -> None:
         )
 
 
+def sparse_shape(X: Any) -> tuple[int, int]:
+    """Rows and columns of a sparse matrix, or an error that says why it is no table."""
+    if X.ndim != 2:
+        raise InvalidInput(
+            f"Expected 2D array, got a sparse array with {X.ndim} dimension(s) as X.",
+            parameter="X",
+            received=X.shape,
+            allowed="two dimensions",
+        )
+    n_rows, n_columns = X.shape
+    check_size(n_rows, n_columns)
+    return n_rows, n_columns
+
+
 def _verify_schema(schema: Any) -> None:
     if schema.names is not None:
         expect(len(schema.names) == len(schema.kinds), "has names and kinds of different columns")
@@ -229,8 +243,7 @@ class Schema:
         """
         if self.names is None or table.names is None:
             self._warn_about_names(table, estimator_name)
-            if table.n_columns != self.n_features:
-                raise self._wrong_number(table.n_columns, estimator_name)
+            self.check_number(table.n_columns, estimator_name)
             return table
         if table.names == self.names:
             return table
@@ -240,6 +253,11 @@ class Schema:
             raise self._wrong_order(table.names)
         place = {name: index for index, name in enumerate(table.names)}
         return table.select([place[name] for name in self.names])
+
+    def check_number(self, n_columns: int, estimator_name: str) -> None:
+        """Refuse another number of columns."""
+        if n_columns != self.n_features:
+            raise self._wrong_number(n_columns, estimator_name)
 
     def _warn_about_names(self, table: Table, estimator_name: str) -> None:
         if table.names is not None:

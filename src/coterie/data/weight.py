@@ -10,7 +10,6 @@ import numpy as np
 from coterie._params import Real, in_short, unexpected
 from coterie._typing import AnyArray, ClassWeight, FloatArray
 from coterie.data.frames import is_series, series_values
-from coterie.data.table import check_lengths
 from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 
 
@@ -39,7 +38,15 @@ def read_weight(sample_weight: Any, n_rows: int, *, some_rows: bool = False) -> 
                 received=weight.shape,
                 allowed=allowed,
             )
-        check_lengths(n_rows, len(weight), parameter="sample_weight")
+        if len(weight) != n_rows:
+            raise InvalidInput(
+                f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: X and sample_weight have inconsistent "
+                "numbers of samples.",
+                parameter="sample_weight",
+                received=[n_rows, len(weight)],
+                allowed=f"one for each of the {n_rows} rows",
+                hint="X, y and sample_weight need one entry for each row.",
+            )
     _check_values(weight, some_rows=some_rows)
     return weight
 
@@ -97,9 +104,12 @@ def _check_values(weight: FloatArray, *, some_rows: bool) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         value = float(weight[row])
-        what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "negative values"
+        what = (
+            "Input sample_weight contains NaN" if np.isnan(value) else "Input sample_weight contains infinity"
+        )
+        what = what if not np.isfinite(value) else "Negative values in data passed to `sample_weight`"
         raise InvalidInput(
-            f"Input sample_weight contains {what}: row {row} has the weight {value}.",
+            f"{what}: row {row} has the weight {value}.",
             parameter="sample_weight",
             received=value,
             allowed="finite numbers >= 0",

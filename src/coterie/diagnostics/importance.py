@@ -223,8 +223,7 @@ def _permuted(
     every = tuple(range(shape.n_columns))
     places = every if features is None else chosen_columns(features, X, shape, "features").places
     samples = np.array(in_parallel(fall, [(place,) for place in places], n_jobs=n_jobs))
-    assert shape.table is not None
-    names = tuple(shape.table.label(place) for place in places)
+    names = tuple(f"x{place}" if shape.names is None else shape.names[place] for place in places)
     what = "score" if scoring is None else in_short(scoring) if callable(scoring) else str(scoring)
     return Importance(
         "permutation", f"fall of the {what}", names, samples.mean(axis=1), samples.std(axis=1), samples

@@ -120,6 +120,7 @@ _PACKAGES = (
     "combining",
     "committee",
     "export",
+    "ensemble",
 )
 
 

@@ -2,6 +2,15 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class StoppingRule(Protocol):
+    """Decides after each round whether to stop, and how many rounds are kept."""
+
+    best_round: int
+
+    def reached(self, loss: float) -> bool: ...
 
 
 @dataclass

@@ -116,6 +116,11 @@ class Forest(BaseForest):
         and may be below it (Li and others, 2019: MDI-oob).
         """
         self._known_oob("unbiased_importances_")
+        if self._oob_importance_sum is None:
+            raise AttributeError(
+                "unbiased_importances_ is not known: out-of-bag predictions began in a warm start, and the first trees "
+                "were grown without. Fit with oob_score=True from the beginning."
+            )
         return self._oob_importance_sum / len(self.forest_)
 
     @property

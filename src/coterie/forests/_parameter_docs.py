@@ -107,7 +107,7 @@ _CLASSES = {
     "oob": "oob_decision_function_",
 }
 _NUMBERS = {
-    "criterion": """    criterion : {"squared_error", "absolute_error", "poisson"}
+    "criterion": """    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}
         What is to be small around the value of a leaf: squares around the mean, distances to the median, or the
         Poisson deviance around the mean of counts.
 """,

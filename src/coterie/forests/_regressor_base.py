@@ -151,7 +151,7 @@ class BaseForestRegressor(RegressorMixin, Forest):
     _task = "regression"
     PARAMS: ClassVar[Params] = {
         **FOREST_PARAMS,
-        "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
+        "criterion": [OneOf("squared_error", "friedman_mse", "absolute_error", "poisson")],
     }
 
     @by_batches

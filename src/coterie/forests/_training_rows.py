@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import coterie._engine as _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
+from coterie.forests.out_of_bag import OutOfBag
 from coterie.forests.plan import copies_of
 
 
@@ -76,6 +77,37 @@ class TrainingRows:
         for tree, number, memory, order in self._trees():
             out[tree] = memory.counts(number)[order[some]]
         return out
+
+    def out_of_bag(self, n_classes: AnyArray | None) -> OutOfBag:
+        """What each tree predicts for the rows that it did not draw; `n_classes` of each output, None for numbers."""
+        n_columns = self.targets.shape[1] if n_classes is None else int(n_classes.sum())
+        sums, counts = np.zeros((len(self.rows), n_columns)), np.zeros(len(self.rows), dtype=np.int64)
+        errors = []
+        for tree, (leaves, drawn) in enumerate(zip(self.leaves(), self.counts(), strict=True)):
+            values = np.asarray(self.forest.tree(tree).value) * self.unit
+            left_out = drawn == 0
+            sums[left_out] += values[leaves[left_out]]
+            counts += left_out
+            errors.append(self._error(sums, counts, n_classes))
+        with np.errstate(invalid="ignore"):
+            means = sums / counts[:, None]
+        coverage = np.zeros(self.n_table_rows, dtype=np.int64)
+        coverage[self.rows] = counts
+        return OutOfBag(self.in_table(means), coverage, np.array(errors))
+
+    def _error(self, sums: FloatArray, counts: RowArray, n_classes: AnyArray | None) -> float:
+        """The share of wrong classes, or the mean squared error, of the rows that some tree left out."""
+        known = counts > 0
+        if not known.any():
+            return np.nan
+        means, targets = sums[known] / counts[known, None], self.targets[known]
+        if n_classes is None:
+            each = ((means - targets) ** 2).mean(axis=1)
+        else:
+            parts = np.split(means, np.cumsum(n_classes)[:-1], axis=1)
+            wrong = [own.argmax(axis=1) != targets[:, place] for place, own in enumerate(parts)]
+            each = np.mean(wrong, axis=0)
+        return float(np.average(each, weights=self.weight[known]))
 
     def increases(self, n_repeats: int, seed: int) -> FloatArray:
         """What permuting each feature adds to the error of each tree out of its bag; shape (n_trees, n_features)."""

@@ -54,7 +54,7 @@ class ForestState:
     bag : how their rows were drawn
     memories : what the engine kept of the training rows; None if it did not
     out_of_bag : what is known out of bag; None if rows were not followed
-    importance_sum, oob_importance_sum : sums over trees, for each feature
+    importance_sum, oob_importance_sum : sums over trees, for each feature; the latter None if it is not known
     """
 
     forest: _engine.PackedForest
@@ -62,7 +62,7 @@ class ForestState:
     memories: list[_engine.ForestMemory] | None
     out_of_bag: OutOfBag | None
     importance_sum: FloatArray
-    oob_importance_sum: FloatArray
+    oob_importance_sum: FloatArray | None
 
 
 class BaseForest(MultiOutputMixin, Estimator):
@@ -77,7 +77,7 @@ class BaseForest(MultiOutputMixin, Estimator):
     forest_: _engine.PackedForest
     _oob: OutOfBag | None
     _importance_sum: FloatArray
-    _oob_importance_sum: FloatArray
+    _oob_importance_sum: FloatArray | None
     n_outputs_: int
     n_features_in_: int
 
@@ -102,15 +102,19 @@ class BaseForest(MultiOutputMixin, Estimator):
             train = self._prepare(X, y, sample_weight)
             rows = RowWeights.of(train)
             bag = bag_of(self, train, rows)
-            check_together(self, bag, train)
+            check_together(self, bag)
             signature = signature_of(self, train, run.seed)
             state = None if run.previous is None else self._check_continued(run.previous, signature, bag)
-            if state is not None and not self._wants_more_than(len(state.forest)):
-                return self
-            checkpoint = run.open_checkpoint(lambda: data_fingerprint(train))
             track_oob = bag.leaves_rows_out and (
                 self.oob_score is not False or self.prune is not None or is_auto(self.n_estimators)
             )
+            if state is not None and track_oob and state.out_of_bag is None:
+                state = self._with_out_of_bag(state)
+            if state is not None and not self._wants_more_than(len(state.forest)):
+                self._oob, self._oob_importance_sum = state.out_of_bag, state.oob_importance_sum
+                self._score_out_of_bag(X, train, rows)
+                return self
+            checkpoint = run.open_checkpoint(lambda: data_fingerprint(train))
             training = self._training(state, train, rows, bag, run.seed, track_oob=track_oob)
             self._grow(run, training, state, checkpoint, track_oob=track_oob)
             self._conclude(state, training, train, track_oob=track_oob)
@@ -237,17 +241,23 @@ class BaseForest(MultiOutputMixin, Estimator):
         )
         if rows.factor is not None:
             training.set_factor(rows.factor)
-        if state is not None and track_oob:
-            if state.out_of_bag is None:
-                raise InvalidParameter(
-                    "warm_start=True cannot learn anything out of bag: the trees of the last fit were grown without.",
-                    parameter="oob_score",
-                    received=self.oob_score,
-                    allowed="False",
-                    hint="Set oob_score=False, or warm_start=False to begin anew.",
-                )
+        if state is not None and track_oob and state.out_of_bag is not None:
             state.out_of_bag.resume(training, self._unit)
         return training
+
+    def _with_out_of_bag(self, state: ForestState) -> ForestState:
+        """The same state with what its trees predict out of bag, from the rows that the last fit kept."""
+        if state.memories is None:
+            raise InvalidParameter(
+                "warm_start=True cannot learn anything out of bag: the trees of the last fit were grown without, and "
+                "its rows were not kept.",
+                parameter="oob_score",
+                received=self.oob_score,
+                allowed="False",
+                hint="Set oob_score=False, or warm_start=False to begin anew.",
+            )
+        kept = TrainingRows(state.forest, state.memories, self._unit, self._n_threads())
+        return replace(state, out_of_bag=kept.out_of_bag(self._classes_per_output()), oob_importance_sum=None)
 
     def _wants_more_than(self, n_known: int) -> bool:
         check_no_fewer(self.n_estimators, n_known, "trees")
@@ -281,7 +291,8 @@ class BaseForest(MultiOutputMixin, Estimator):
         with np.errstate(over="ignore"):  # squares of numbers near the largest float
             unbiased = training.oob_importances.sum(axis=0) * self._unit * self._unit
         self._importance_sum = shares.sum(axis=0) + (0.0 if state is None else state.importance_sum)
-        self._oob_importance_sum = unbiased + (0.0 if state is None else state.oob_importance_sum)
+        known_sum = np.zeros_like(unbiased) if state is None else state.oob_importance_sum
+        self._oob_importance_sum = None if known_sum is None else unbiased + known_sum
         self._saw_missing = features_with_missing(train.encoded)
 
     def _mean_predictions(self, X: Any, n_trees: int | None = None) -> FloatArray:

@@ -102,8 +102,9 @@ def oob_score(
 def _warn_of_missing(n_missing: int, n_rows: int, n_trees: int, members: str) -> None:
     if n_missing:
         warnings.warn(
-            f"{n_missing} of {n_rows} rows were drawn by each of the {n_trees} {members}, so nothing is known of them "
-            f"out of bag: they are NaN there, and are left out of oob_score_. More {members} leave fewer such rows.",
+            "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
+            f"reliable oob estimates: {n_missing} of {n_rows} rows were drawn by each of the {n_trees} {members}, so "
+            f"nothing is known of them out of bag. They are NaN there, and are left out of oob_score_.",
             UserWarning,
             stacklevel=4,
         )

@@ -37,7 +37,7 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.scoring import ScorerName
 from coterie.fitting.warm_start import check_number_given
-from coterie.trees.growth_rules import criterion_options, interaction_sets
+from coterie.trees.growth_rules import criterion_of, criterion_options, interaction_sets
 
 FOREST_PARAMS: Params = {
     "n_estimators": [Integer(1), OneOf("auto")],
@@ -210,17 +210,10 @@ def refuse_wishes_out_of_bag(estimator: Any, member: str) -> None:
             )
 
 
-def check_together(estimator: Any, bag: BagPlan, train: TrainingData) -> None:
+def check_together(estimator: Any, bag: BagPlan) -> None:
     """Refuse parameters that make no sense beside each other."""
-    n_outputs = train.target.n_outputs
     if not bag.leaves_rows_out:
         refuse_wishes_out_of_bag(estimator, "tree")
-    class_weight = getattr(estimator, "class_weight", None)
-    if isinstance(class_weight, str) and class_weight == "balanced_subsample" and n_outputs > 1:
-        raise InvalidParameter(
-            f"class_weight='balanced_subsample' is for one output, and y has {n_outputs}. Use 'balanced', or a list of "
-            "dicts."
-        )
     if estimator.warm_start:
         check_number_given(estimator, "the out-of-bag error has settled")
 
@@ -241,7 +234,7 @@ def options_of(
     n_features = train.encoded.n_features
     per_tree = estimator.features_per == "tree"
     class_weight = getattr(estimator, "class_weight", None)
-    squared = estimator.criterion == "squared_error"
+    squared = criterion_of(estimator) == "squared_error"
     return _engine.ForestOptions(
         tree=criterion_options(
             estimator,

@@ -10,7 +10,7 @@ from coterie._storage import storable, stored_as
 from coterie._typing import FloatArray
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.trees.grown_tree import GrownTree
-from coterie.trees.growth_rules import in_units
+from coterie.trees.growth_rules import criterion_of, in_units
 
 _TREE_PARAMS = (
     "criterion",
@@ -89,18 +89,19 @@ class Members(Sequence[Any]):
         forest = self._forest
         grown = GrownTree(forest.forest_.tree(place), forest.n_features_in_, forest._classes_per_output())
         state = grown.native.state()
-        state["impurity"] = _impurities(grown, forest.criterion)
-        state["gain"] = _gains(grown, forest.criterion)
+        criterion = criterion_of(forest)
+        state["impurity"] = _impurities(grown, criterion)
+        state["gain"] = _gains(grown, criterion)
         native = Tree.from_state(state, forest.n_features_in_)
         if forest._unit != 1.0:
             native = in_units(
-                native, forest.n_features_in_, forest._unit, squared=forest.criterion == "squared_error"
+                native, forest.n_features_in_, forest._unit, squared=criterion == "squared_error"
             )
-        return GrownTree(native, forest.n_features_in_, grown.n_classes)
+        return GrownTree(native, forest.n_features_in_, grown.class_counts)
 
 
 def _impurities(tree: GrownTree, criterion: str) -> FloatArray:
-    if tree.n_classes is None:
+    if tree.class_counts is None:
         return np.full(tree.node_count, np.nan)
     return _spread(tree, criterion)
 
@@ -111,7 +112,7 @@ def _spread(tree: GrownTree, criterion: str) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         if criterion == "gini":
             each = [1 - (part**2).sum(axis=1) for part in parts]
-        elif tree.n_classes is not None:
+        elif tree.class_counts is not None:
             each = [-np.where(part > 0, part * np.log2(part), 0.0).sum(axis=1) for part in parts]
         elif criterion == "poisson":
             each = [-np.where(part > 0, part * np.log(part), 0.0).sum(axis=1) for part in parts]

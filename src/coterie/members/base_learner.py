@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import Tags, get_tags
 
 from coterie._params import EstimatorLike, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
-from coterie.data.parts import rows_of
+from coterie.data.parts import check_columns, flat_rows, rows_of
 from coterie.data.prepare import read_table
 from coterie.errors import CoterieError, InvalidInput
 from coterie.members.weight_parameter import weight_parameter
@@ -78,7 +79,10 @@ class NewTable:
 
 def new_table(estimator: Any, X: Any) -> NewTable:
     """Compare a table with the one that the estimator was fitted to; members see it as it is."""
-    table = estimator.schema_.check(read_table(X), type(estimator).__name__)
+    if sparse.issparse(X):
+        n_rows = check_columns(estimator.schema_, X, type(estimator).__name__)
+        return NewTable(X, n_rows, estimator.schema_.names is not None)
+    table = estimator.schema_.check(read_table(flat_rows(X)), type(estimator).__name__)
     return NewTable(X, table.n_rows, (table.names is None) != (estimator.schema_.names is None))
 
 
@@ -115,9 +119,8 @@ class BaseLearner:
         if self.is_classifier and (y == y[0]).all():  # not every classifier can learn a single class
             return DummyClassifier().fit(X, y)
         copy = self._copy(of_copy)
-        return call_user_model(
-            "estimator", self.model, "be fitted to the rows", lambda: copy.fit(X, y, **given)
-        )
+        call_user_model("estimator", self.model, "be fitted to the rows", lambda: copy.fit(X, y, **given))
+        return copy
 
     @cached_property
     def _params(self) -> dict[str, Any]:

@@ -277,11 +277,15 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
             [given.of_members[member.name] for member in members],
             n_jobs=self.n_jobs,
             on_error=self.on_error,
-            verbose=int(self.verbose),
+            verbose=self._verbosity(),
             owner=type(self).__name__,
             **ways,
         )
         return cross_fit(plan, data.X, folds, data.n_rows)
+
+    def _verbosity(self) -> int:
+        """Whether a line is printed for each member."""
+        return int(self.verbose)
 
     def _set_target(self, target: Target) -> None:
         if target.classes is not None:
@@ -328,7 +332,7 @@ class NamedMembers(MetaEstimatorMixin, BaseComposition, Estimator):
             given.of_members = {member.name: dict(routed[member.name].fit) for member in learners}
             splitter, final = routed.get("splitter"), routed.get("final_estimator_")
             given.of_split = {} if splitter is None else dict(splitter.split)
-            given.of_final = {} if final is None else dict(final.fit)
+            given.of_final = dict(getattr(final, "fit", {}))
             return given
         if data.others:
             raise routing_is_off(data.others, "sample_weight and groups")

@@ -59,9 +59,9 @@ class ResponseMethod:
         has_classes = bool(classes) and is_classifier(estimator)
         return cls(method, tuple(classes) if has_classes else (), has_classes and method == "predict")
 
-    def predict_with(self, name: str, model: Any, X: Any) -> FloatArray:
-        """The predictions of a fitted member, shape (n_rows, n_columns)."""
-        given = getattr(model, self.method)(X)
+    def predict_with(self, name: str, model: Any, X: Any, **params: Any) -> FloatArray:
+        """The predictions of a fitted member, shape (n_rows, n_columns); `params` are given to its method."""
+        given = getattr(model, self.method)(X, **params)
         if self.is_vote:
             return self._votes(given, name)
         if not self.classes:

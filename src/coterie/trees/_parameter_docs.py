@@ -9,7 +9,7 @@ _CLASSES = """\
         What the rows of each class count.
 """
 _NUMBERS = """\
-    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
         What is to be small around the prediction of a leaf: squares around the mean, distances to the median, or
         the Poisson deviance around the mean of counts.
 """

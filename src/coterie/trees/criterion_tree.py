@@ -40,6 +40,7 @@ from coterie.trees.flat_tree import flat_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
+    criterion_of,
     criterion_options,
     features_with_missing,
     in_units,
@@ -73,10 +74,10 @@ def verify_tree(model: Any) -> None:
     n_outputs = sum(class_counts(model)) if is_classifier else int(model.n_outputs_)
     expect(tree.native.n_outputs == n_outputs, "has a tree with another number of outputs")
     if is_classifier:
-        same = tree.n_classes is not None and tree.n_classes.tolist() == class_counts(model)
+        same = tree.class_counts is not None and tree.class_counts.tolist() == class_counts(model)
         expect(same, "has a tree of other classes than its own")
     else:
-        expect(tree.n_classes is None, "has a tree of classes, and predicts numbers")
+        expect(tree.class_counts is None, "has a tree of classes, and predicts numbers")
 
 
 class BaseDecisionTree(MultiOutputMixin, Estimator):
@@ -145,7 +146,7 @@ class BaseDecisionTree(MultiOutputMixin, Estimator):
             options,
         )
         if unit != 1.0:
-            native = in_units(native, n_features, unit, squared=self.criterion == "squared_error")
+            native = in_units(native, n_features, unit, squared=criterion_of(self) == "squared_error")
         grown = GrownTree(native, n_features, n_classes if len(n_classes) else None)
         return grown if self.ccp_alpha == 0 else grown.pruned(float(self.ccp_alpha))
 

@@ -175,7 +175,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
 
     PARAMS: ClassVar[Params] = {
         **BaseDecisionTree.PARAMS,
-        "criterion": [OneOf("squared_error", "absolute_error", "poisson")],
+        "criterion": [OneOf("squared_error", "friedman_mse", "absolute_error", "poisson")],
     }
     _task = "regression"
 

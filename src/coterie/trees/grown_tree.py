@@ -19,17 +19,23 @@ _UNDEFINED = -2
 def _verify_tree(tree: Any) -> None:
     expect((tree.native.feature < tree.n_features).all(), "splits a feature that its table does not have")
     n_outputs = tree.native.n_outputs
-    if tree.n_classes is not None:
+    if tree.class_counts is not None:
         expect(
-            (tree.n_classes > 0).all() and int(tree.n_classes.astype(np.int64).sum()) == n_outputs,
+            (tree.class_counts > 0).all() and int(tree.class_counts.astype(np.int64).sum()) == n_outputs,
             f"has {n_outputs} outputs, which are not those of its classes",
         )
+
+
+def _state(tree: Any) -> dict[str, Any]:
+    return {"native": tree.native, "n_features": tree.n_features, "n_classes": tree.class_counts}
 
 
 @storable(
     "GrownTree",
     {"native": instance(Tree), "n_features": COUNT, "n_classes": array("i", 1) | NONE},
     verify=_verify_tree,
+    state=_state,
+    build=lambda state: GrownTree(**state),
 )
 class GrownTree:
     """What `tree_` holds: plain arrays with one entry per node, root at 0, which nobody changes.
@@ -49,11 +55,11 @@ class GrownTree:
     def __init__(self, native: Tree, n_features: int, n_classes: NDArray[np.int32] | None) -> None:
         self.native = native
         self.n_features = n_features
-        self.n_classes = n_classes
+        self.class_counts = n_classes
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.native.state()
-        return _restored, (state, self.n_features, self.n_classes)
+        return _restored, (state, self.n_features, self.class_counts)
 
     def __eq__(self, other: object) -> bool:
         """Same splits, same predictions, bit for bit."""
@@ -63,6 +69,22 @@ class GrownTree:
         return all(np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def n_outputs(self) -> int:
+        """Targets that the tree predicts."""
+        return int(self.native.n_outputs) if self.class_counts is None else len(self.class_counts)
+
+    @property
+    def n_classes(self) -> NDArray[np.int64]:
+        """Classes of each output; 1 for a number."""
+        if self.class_counts is None:
+            return np.ones(self.n_outputs, dtype=np.int64)
+        return self.class_counts.astype(np.int64)
+
+    @property
+    def max_n_classes(self) -> int:
+        return int(self.n_classes.max())
 
     @property
     def node_count(self) -> int:
@@ -143,7 +165,7 @@ class GrownTree:
 
     def by_output(self, values: FloatArray) -> list[FloatArray]:
         """The columns of each output, split apart; one column each for regression."""
-        sizes = np.ones(values.shape[1], dtype=np.int64) if self.n_classes is None else self.n_classes
+        sizes = np.ones(values.shape[1], dtype=np.int64) if self.class_counts is None else self.class_counts
         return np.split(values, np.cumsum(sizes)[:-1], axis=1)
 
     def levels_going_left(self, node: int) -> NDArray[np.bool_]:
@@ -184,13 +206,20 @@ class GrownTree:
 
     def importances(self) -> FloatArray:
         """The share of each feature in the total decrease of impurity; zeros for a tree without a split."""
+        total = self.compute_feature_importances(normalize=False)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def compute_feature_importances(self, normalize: bool = True) -> FloatArray:
+        """The decrease of impurity by each feature's splits, as shares unless `normalize=False`."""
+        if normalize:
+            return self.importances()
         splits = self.native.feature >= 0
         total = np.zeros(self.n_features)
         np.add.at(total, self.native.feature[splits], self.native.gain[splits])
-        return total / total.sum() if total.sum() > 0 else total
+        return total
 
     def pruned(self, alpha: float) -> "GrownTree":
-        return GrownTree(prune_tree(self.native, alpha), self.n_features, self.n_classes)
+        return GrownTree(prune_tree(self.native, alpha), self.n_features, self.class_counts)
 
     def as_forest(self) -> Forest:
         """A forest of this tree alone."""

@@ -35,9 +35,10 @@ def criterion_options(
 ) -> CriterionOptions:
     """The parameters of an estimator as the engine takes them; targets are divided by `unit`."""
     n_rows = train.encoded.n_rows
-    squared = estimator.criterion == "squared_error"
+    criterion = criterion_of(estimator)
+    squared = criterion == "squared_error"
     return CriterionOptions(
-        criterion=estimator.criterion,
+        criterion=criterion,
         random_splits=random_splits,
         max_depth=0 if estimator.max_depth is None else min(int(estimator.max_depth), _MOST_DEPTH),
         min_rows_split=_rows_of(estimator.min_samples_split, n_rows, at_least=2),
@@ -52,6 +53,14 @@ def criterion_options(
         seed=seed,
         n_threads=n_threads,
     )
+
+
+def criterion_of(estimator: Any) -> str:
+    """What the engine calls the criterion.
+
+    Friedman's improvement is what a split takes off the squared error: of one target, both are one criterion.
+    """
+    return "squared_error" if estimator.criterion == "friedman_mse" else str(estimator.criterion)
 
 
 def _monotone(constraints: Any, train: TrainingData) -> NDArray[np.int8]:
@@ -96,7 +105,7 @@ def refuse_impossible_counts(values: FloatArray) -> None:
     totals = np.atleast_1d(values.sum(axis=0))
     if (totals <= 0).any():
         raise InvalidInput(
-            "Sum of y is not positive which is necessary for Poisson regression: all values of output "
+            "Sum of y is not strictly positive which is necessary for Poisson regression: all values of output "
             f"{int(np.argmin(totals))} are zero.",
             parameter="y",
             received=0.0,
@@ -200,7 +209,8 @@ def monotone_of(constraints: Any, schema: Schema, nominal: AnyArray) -> NDArray[
         feature = int(both[0])
         label = feature if schema.names is None else repr(schema.names[feature])
         raise InvalidParameter(
-            f"monotonic_cst constrains feature {label}, which is categorical: its categories have no order.",
+            "Categorical features cannot have monotonic constraints: monotonic_cst constrains feature "
+            f"{label}, which is categorical, and its categories have no order.",
             parameter="monotonic_cst",
             received=int(given[feature]),
             allowed="0 for a categorical column",
@@ -223,7 +233,8 @@ def _by_name(constraints: Mapping[Any, Any], schema: Schema) -> AnyArray:
     if unknown:
         columns = in_short(list(schema.names))
         raise InvalidParameter(
-            f"monotonic_cst names {unknown[0]!r}, which is not a column of X. The columns are {columns}.",
+            f"monotonic_cst contains {len(unknown)} unexpected feature names: {in_short(unknown)}. The columns are "
+            f"{columns}.",
             parameter="monotonic_cst",
             received=unknown[0],
             allowed=f"the columns {columns}",
@@ -284,14 +295,25 @@ def _groups(interaction_cst: Any) -> list[Any]:
         groups = []
     if not groups or any(len(group) == 0 for group in groups):
         allowed = "a list of non-empty sets of feature numbers, such as [{0, 1}, {2, 3}]"
-        raise unexpected("interaction_cst", interaction_cst, allowed)
+        raise InvalidParameter(
+            "Interaction constraints must be a sequence of tuples or lists, or of sets. "
+            f"interaction_cst={in_short(interaction_cst)}: expected {allowed}.",
+            parameter="interaction_cst",
+            received=interaction_cst,
+            allowed=allowed,
+        )
     return groups
 
 
 def _feature_number(item: Any, n_features: int) -> int:
     if isinstance(item, bool) or not isinstance(item, int | np.integer) or not 0 <= item < n_features:
         allowed = f"feature numbers from 0 to {n_features - 1}"
-        raise InvalidParameter.expecting(
-            f"interaction_cst holds {in_short(item)}", allowed, "interaction_cst", item
+        raise InvalidParameter(
+            "Interaction constraints must consist of integer indices in [0, n_features - 1] = "
+            f"[0, {n_features - 1}], specifying the position of features, and interaction_cst holds {in_short(item)}; "
+            f"expected {allowed}.",
+            parameter="interaction_cst",
+            received=item,
+            allowed=allowed,
         )
     return int(item)
