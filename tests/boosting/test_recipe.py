@@ -227,6 +227,7 @@ def test_more_bags_than_rows_is_refused() -> None:
 def test_an_error_in_one_booster_ends_the_fit() -> None:
     class Broken:
         rounds: list[Any] = []
+        exhausted_after = None
 
         def grow_round(self) -> None:
             raise RuntimeError("no")

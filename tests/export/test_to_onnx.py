@@ -169,7 +169,8 @@ def test_values_at_thresholds_go_the_same_way(data: st.DataObject, scale: float,
     extra = coterie.ExtraTreesRegressor(2, random_state=0)
     boosting = coterie.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=1, random_state=0)
     model = data.draw(st.sampled_from([extra, boosting])).fit(X, rng.normal(size=n_rows))
-    thresholds = np.concatenate([model.forest_.tree(place).threshold for place in range(2)] + [np.zeros(1)])
+    trees = [model.forest_.tree(place) for place in range(len(model.forest_))]
+    thresholds = np.concatenate([tree.threshold for tree in trees] + [np.zeros(1)])
     near = thresholds.astype(np.float32)
     values = np.concatenate(
         [near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))]

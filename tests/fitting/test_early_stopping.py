@@ -162,7 +162,7 @@ def test_without_early_stopping_an_eval_set_is_only_measured() -> None:
         ((NEW[:, :3], NEW_LABELS), SchemaMismatch, "eval_set: X has 3 features, but Gradient.*expecting 4"),
         ((NEW, NEW_LABELS[:-1]), InvalidInput, r"eval_set: .*inconsistent.*\[300, 299\]"),
         ((NEW, NEW_LABELS, WEIGHT[1:]), InvalidInput, r"eval_set: .*inconsistent"),
-        ((NEW, NEW_LABELS, -WEIGHT), InvalidInput, "eval_set: .*negative"),
+        ((NEW, NEW_LABELS, -WEIGHT), InvalidInput, "eval_set: .*Negative values"),
         ((NEW, [*NEW_LABELS[1:], "maybe"]), InvalidInput, r"eval_set: .*'maybe' in row 299.*\['no', 'yes'\]"),
         ((NEW, [None, *NEW_LABELS[1:]]), InvalidInput, "eval_set: .*NaN.*row 0"),
         ((NEW, None), InvalidInput, "eval_set: .*y is None"),

@@ -1,6 +1,7 @@
 """AdaBoost.R2: members that look at the rows which the members before them got wrong, and a weighted median."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -284,7 +285,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
     def _member_values(self, X: Any) -> FloatArray:
         """What each member predicts for each row, shape (n_rows, n_members)."""
         check_is_fitted(self, "estimators_")
-        table, learner = new_table(self, as_given_to_learners(X, self.schema_)), self._base_learner()
+        table, learner = new_table(self, X), self._base_learner()
+        table = replace(table, X=as_given_to_learners(X, self.schema_))
         return np.column_stack([learner.predict_new(table, member) for member in self.estimators_])
 
     @property

@@ -166,7 +166,7 @@ def test_targets_weights_and_groups_that_cannot_be_used_are_refused_by_name(fold
     refused(str(folder / "*.parquet"), InvalidInput, "part-9.parquet.*contains NaN")
     refused([NUMBERS], InvalidInput, "There is no column 'salary'", target="salary")
     weighted = NUMBERS.assign(w=-1.0)
-    refused([NUMBERS.assign(w=1.0), weighted], InvalidInput, "batch 1.*negative values", sample_weight="w")
+    refused([NUMBERS.assign(w=1.0), weighted], InvalidInput, "batch 1.*Negative values", sample_weight="w")
     refused([NUMBERS[:0]], InvalidInput, "has no rows")
     refused([], InvalidInput, "has no rows")
     refused([NUMBERS], InvalidInput, "scan was given none", target=None)
