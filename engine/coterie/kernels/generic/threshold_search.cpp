@@ -29,7 +29,8 @@ void code(const ThresholdCells& cells, const double* values, std::size_t n, std:
             for (std::size_t k = 0; k < kSearches; ++k) {
                 const std::uint32_t half = left[k] / 2;
                 const std::uint32_t middle = below[k] + half;
-                const bool above = (left[k] > 0) & (all[std::min(middle, last)] < value[k]);
+                const bool is_below = all[std::min(middle, last)] < value[k];
+                const bool above = (left[k] > 0) & is_below;
                 below[k] = above ? middle + 1 : below[k];
                 left[k] = above ? left[k] - half - 1 : half;
             }
