@@ -6,7 +6,9 @@
 #include <limits>
 
 #if defined(_WIN32)
+#ifndef NOMINMAX  // the standard library of MinGW-w64 may define it first
 #define NOMINMAX
+#endif
 #include <windows.h>
 #else
 #include <unistd.h>
