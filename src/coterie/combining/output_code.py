@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
@@ -45,8 +45,6 @@ from coterie.fitting.fitted_state import verify_columns
 from coterie.members.fit_members import FitTask, Member, MemberProgress, fit_all, in_parallel
 from coterie.members.weight_parameter import params_of_learner, router_of, take_input_tags, weight_params
 from coterie.trees.decision_tree import DecisionTreeClassifier
-
-CodeName: TypeAlias = Literal["dense", "sparse", "exhaustive", "one_vs_rest", "one_vs_one"]
 
 
 def _learner_of(ensemble: Any) -> Any:
