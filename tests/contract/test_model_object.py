@@ -19,6 +19,7 @@ from tests.helpers.estimators import (
     OF_COPIES,
     OF_MEMBERS,
     OF_PORTFOLIOS,
+    WITHOUT_TARGET,
     answers,
     fingerprint,
     make,
@@ -71,7 +72,7 @@ def test_a_clone_has_the_parameters_and_no_fit(estimator: type[Any]) -> None:
 
     assert params_of(fresh) == params_of(model)
     with pytest.raises(NotFittedError, match=estimator.__name__):
-        fresh.predict(X)
+        answers(fresh, X)
     assert fingerprint(fresh.fit(X, y)) == fingerprint(model)
 
 
@@ -106,8 +107,12 @@ def test_a_second_fit_forgets_the_first(estimator: type[Any]) -> None:
 def test_a_refused_fit_can_be_put_right(estimator: type[Any]) -> None:
     X, y = random_table(estimator)
     model = make(estimator)
-    with raised(InvalidInput, parameter="y", received=[len(y), len(y) - 1], about="inconsistent"):
-        model.fit(X, y[:-1])
+    if estimator in WITHOUT_TARGET:
+        with raised(InvalidInput, parameter="sample_weight", received=[len(X), len(X) - 1]):
+            model.fit(X, sample_weight=np.ones(len(X) - 1))
+    else:
+        with raised(InvalidInput, parameter="y", received=[len(y), len(y) - 1], about="inconsistent"):
+            model.fit(X, y[:-1])
 
     assert fingerprint(model.fit(X, y)) == fingerprint(make(estimator).fit(X, y))
 
@@ -118,7 +123,7 @@ def test_predict_changes_nothing(estimator: type[Any]) -> None:
     before = pickle.dumps(model)
 
     answers(model, X)
-    model.predict(X[:1])
+    answers(model, X[:1])
 
     assert pickle.dumps(model) == before
 

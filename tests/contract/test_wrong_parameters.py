@@ -99,7 +99,7 @@ def test_numbers_of_numpy_are_numbers(estimator: type[Any]) -> None:
     X, y = random_table(estimator, 20)
     model = make(estimator, n_estimators=np.int64(2), max_depth=np.int32(2), learning_rate=np.float32(0.5))
 
-    assert len(model.fit(X, y).predict(X)) == 20
+    assert len(answers(model.fit(X, y), X)) == 20
 
 
 def test_the_constructor_stores_and_does_not_check() -> None:
