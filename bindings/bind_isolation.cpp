@@ -1,9 +1,10 @@
-// bindings/bind_isolation.cpp: growing isolation trees, and what each of them drew.
+// bindings/bind_isolation.cpp: trees without a target: isolation trees and what each of them drew, random targets.
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "coterie/forest/isolation.hpp"
+#include "coterie/forest/row_numbers.hpp"
 #include "coterie/tree/forest.hpp"
 
 namespace coterie::python {
@@ -62,6 +63,15 @@ void bind_isolation(nb::module_& m) {
             return lists_of(isolation_features(n_features, options));
         },
         nb::arg("n_features"), nb::arg("options"), "The features that each tree may use, ascending.");
+    m.def(
+        "row_numbers",
+        [](const nb::object& values, const Column<std::int32_t>& n_levels, Output<double> numbers, int n_threads) {
+            const TableView table = view_table(values, n_levels);
+            const nb::gil_scoped_release unlock;
+            row_numbers(table, look(numbers), n_threads);
+        },
+        nb::arg("values"), nb::arg("n_levels").noconvert(), nb::arg("numbers").noconvert(), nb::arg("n_threads"),
+        "A random number in [0, 1) for each row, which follows from what the row holds.");
     m.def("average_path_length", &average_path_length, nb::arg("n_rows"),
           "The mean length of a path in a tree that isolates so many rows.");
 }

@@ -147,6 +147,11 @@ def answers(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(next(getattr(model, name) for name in methods if hasattr(model, name))(X))
 
 
+def no_score(model: Any, X: Any, y: Any = None) -> float:
+    """A scorer of models that have no score, which finds how many different answers they give."""
+    return float(len(np.unique(answers(model, X), axis=0)))
+
+
 def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:
     """A parameter that every table notices, and two values of it."""
     if estimator in OF_MEMBERS:

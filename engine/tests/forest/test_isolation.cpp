@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "coterie/forest/isolation.hpp"
+#include "coterie/forest/row_numbers.hpp"
 #include "reference/walk.hpp"
 
 namespace coterie::tests {
@@ -155,6 +156,33 @@ const Test few_features("a tree uses the features that it has drawn, and no othe
         }
     }
     check_equal(used.size(), 6u);
+});
+
+const Test numbers("rows have random numbers of their own; those that are alike have the same", [] {
+    Columns columns{.values = {{}, {}}, .n_levels = {0, 4}};
+    for (int row = 0; row < 2000; ++row) {
+        columns.values[0].push_back(row);
+        columns.values[1].push_back(row % 3);
+    }
+    columns.values[0][10] = columns.values[0][1900] = kMissing;
+    columns.values[0][11] = -0.0;
+    columns.values[0][1901] = 0.0;
+    columns.values[1][10] = columns.values[1][1900] = 2.0;
+    columns.values[1][11] = -1.0;
+    columns.values[1][1901] = kMissing;
+    std::vector<double> one(2000), three(2000);
+    row_numbers(columns.view(), one, 1);
+    row_numbers(columns.view(), three, 3);
+    check(one == three, "is the same for any number of threads");
+    check_equal(one[10], one[1900]);
+    check_equal(one[11], one[1901]);
+    check_equal(std::set<double>(one.begin(), one.end()).size(), 1998u);
+    double sum = 0.0;
+    for (const double own : one) {
+        check(own >= 0.0 && own < 1.0, "is in [0, 1)");
+        sum += own;
+    }
+    check_near(sum / 2000.0, 0.5, 0.03);
 });
 
 }  // namespace

@@ -239,7 +239,8 @@ class IsolationForest(OutlierMixin, Estimator):
         self._saw_missing = features_with_missing(encoded)
         self.forest_ = joined(self.forest_, forest) if known else forest
         self._draws = [*known, grown]
-        self._made = self._made if known else {}
+        if not known:
+            vars(self).pop("_made", None)
 
     @by_batches
     def score_samples(self, X: Any) -> FloatArray:
@@ -299,9 +300,7 @@ class IsolationForest(OutlierMixin, Estimator):
     def estimators_(self) -> IsolationTrees:
         """The trees as `DecisionTreeRegressor`, each made when it is first requested."""
         check_is_fitted(self, "forest_")
-        if not hasattr(self, "_made"):  # read from a file
-            self._made: dict[int, Any] = {}
-        return IsolationTrees(self, self._made)
+        return IsolationTrees(self, vars(self).setdefault("_made", {}))
 
     @property
     def estimators_samples_(self) -> list[RowArray]:

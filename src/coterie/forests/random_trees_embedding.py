@@ -9,6 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
+import coterie._engine as _engine
 from coterie._params import ArrayLike, Boolean, OneOf, Params
 from coterie._sklearn import check_feature_names_in
 from coterie._storage import Fitted, storable_estimator
@@ -35,6 +36,7 @@ _OWN_PARAMS = (
     "verbose",
     "warm_start",
 )
+_NOT_FITTED = ("oob_score_", "pruning_path_", "_leaf_targets")  # what other forests may have
 
 
 @storable_estimator(verify=verify_forest)
@@ -116,7 +118,10 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
         "categorical_features": [OneOf("auto"), ArrayLike(), None],
         "unknown_category": [OneOf("missing", "error")],
     }
-    FITTED: ClassVar[Fitted] = {**FOREST_FITTED, "_n_rows": COUNT}
+    FITTED: ClassVar[Fitted] = {
+        **{name: FOREST_FITTED[name] for name in FOREST_FITTED if name not in _NOT_FITTED},
+        "_n_rows": COUNT,
+    }
     _task = "regression"
     _random_splits = True
 
@@ -251,8 +256,9 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         encoded, weight = prepare_table(self, X, sample_weight)
-        drawn = np.random.default_rng(0).uniform(size=encoded.n_rows)
-        target = Target("regression", drawn)
+        numbers = np.empty(encoded.n_rows)
+        _engine.row_numbers(encoded.values, encoded.n_levels, numbers, self._n_threads())
+        target = Target("regression", numbers)
         self.n_outputs_, self._n_rows = 1, encoded.n_rows
         return TrainingData(encoded, self.encoder_, self.schema_, target, weight, weight)
 
