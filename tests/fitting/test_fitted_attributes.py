@@ -4,7 +4,6 @@ import inspect
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold

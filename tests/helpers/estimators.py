@@ -147,7 +147,7 @@ def answers(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(next(getattr(model, name) for name in methods if hasattr(model, name))(X))
 
 
-def no_score(model: Any, X: Any, y: Any = None) -> float:
+def no_score(model: Any, X: Any, _: Any = None) -> float:
     """A scorer of models that have no score, which finds how many different answers they give."""
     return float(len(np.unique(answers(model, X), axis=0)))
 

@@ -81,8 +81,8 @@ private:
             } else {
                 const double at = random_unit(seed, Purpose::bootstrap, k) * sums_.back();
                 const auto found = std::upper_bound(sums_.begin(), sums_.end(), at);
-                drawn[k] = static_cast<RowIndex>(std::min<std::ptrdiff_t>(found - sums_.begin(),
-                                                                          static_cast<std::ptrdiff_t>(n_rows_) - 1));
+                drawn[k] = static_cast<RowIndex>(
+                    std::min<std::ptrdiff_t>(found - sums_.begin(), static_cast<std::ptrdiff_t>(n_rows_) - 1));
             }
         }
         std::ranges::sort(drawn);

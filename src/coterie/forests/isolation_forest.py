@@ -188,9 +188,7 @@ class IsolationForest(OutlierMixin, Estimator):
         signature = FitSignature(self._draws[0].seed, {}, {})
         return PreviousFit(signature, self.schema_, None, self._draws)
 
-    def _prepare(
-        self, X: Any, sample_weight: Any, *, is_new: bool
-    ) -> tuple[Encoded, FloatArray | None]:
+    def _prepare(self, X: Any, sample_weight: Any, *, is_new: bool) -> tuple[Encoded, FloatArray | None]:
         if is_new:
             return prepare_table(self, X, sample_weight)
         encoded = prepare_prediction(self, X)  # codes of categories are those that known trees split on
@@ -240,7 +238,7 @@ class IsolationForest(OutlierMixin, Estimator):
         self.forest_ = joined(self.forest_, forest) if known else forest
         self._draws = [*known, grown]
         if not known:
-            vars(self).pop("_made", None)
+            self.__dict__.pop("_made", None)
 
     @by_batches
     def score_samples(self, X: Any) -> FloatArray:
@@ -300,7 +298,7 @@ class IsolationForest(OutlierMixin, Estimator):
     def estimators_(self) -> IsolationTrees:
         """The trees as `DecisionTreeRegressor`, each made when it is first requested."""
         check_is_fitted(self, "forest_")
-        return IsolationTrees(self, vars(self).setdefault("_made", {}))
+        return IsolationTrees(self, self.__dict__.setdefault("_made", {}))
 
     @property
     def estimators_samples_(self) -> list[RowArray]:

@@ -113,7 +113,9 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
 
     PARAMS: ClassVar[Params] = {
         **{name: FOREST_PARAMS[name] for name in _OWN_PARAMS},
-        "n_estimators": FOREST_PARAMS["n_estimators"][:1],  # a number: nothing out of bag says when there are enough
+        "n_estimators": FOREST_PARAMS["n_estimators"][
+            :1
+        ],  # a number: nothing out of bag says when there are enough
         "sparse_output": [Boolean()],
         "categorical_features": [OneOf("auto"), ArrayLike(), None],
         "unknown_category": [OneOf("missing", "error")],
@@ -161,7 +163,9 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     ) -> None:
         self._store(locals())
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]  # without checkpoints there is nothing to resume
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Grow the trees.
 
         Parameters
