@@ -168,5 +168,8 @@ class IsolationTrees(Sequence[Any]):
             if hasattr(forest, name):
                 setattr(member, name, getattr(forest, name))
         member.n_outputs_ = member.max_features_ = 1
-        member.tree_ = GrownTree(forest.forest_.tree(place), forest.n_features_in_, None)
+        state = forest.forest_.tree(place).state()
+        state["impurity"] = np.full(len(state["feature"]), np.nan)  # without a target there is none
+        native = _engine.Tree.from_state(state, forest.n_features_in_)
+        member.tree_ = GrownTree(native, forest.n_features_in_, None)
         return member
