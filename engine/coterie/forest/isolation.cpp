@@ -21,7 +21,7 @@ constexpr std::size_t kTreesBetweenStops = 8;  // for each thread
 constexpr double kLargest = std::numeric_limits<double>::max() / 4;
 
 std::uint64_t tree_seed(const IsolationOptions& options, std::size_t tree) {
-    return random_bits(options.seed, Purpose::forest_tree, options.first_tree + tree);
+    return random_bits(~options.seed, Purpose::forest_tree, options.first_tree + tree);  // not those of other forests
 }
 
 /// So many different numbers of {0, ..., n - 1}, ascending.
