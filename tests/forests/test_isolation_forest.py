@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 import coterie
 from coterie import IsolationForest
-from coterie.errors import InvalidInput, InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter, InvalidType
 from coterie.fitting.monitor import monitored
 from tests.helpers.errors import raised
 from tests.naive import isolation as naive
@@ -308,3 +308,12 @@ def test_errors_say_what_is_wrong() -> None:
         assert IsolationForest(max_samples=1000).fit(X).max_samples_ == 320
     with pytest.raises(NotFittedError):
         IsolationForest().score_samples(X)
+
+
+def test_what_needs_a_target_or_a_link_is_refused() -> None:
+    X, is_outlier = clouds()
+    model = IsolationForest(n_estimators=3, random_state=0).fit(X)
+    with raised(InvalidType, parameter="model"):
+        model.report(X, is_outlier)
+    with raised(InvalidType, parameter="model", about="no sum of trees"):
+        coterie.export.to_onnx(model)

@@ -31,10 +31,10 @@ def to_shap(model: Any) -> dict[str, Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from coterie import GradientBoostingRegressor
+    >>> from coterie import RandomForestRegressor
     >>> from coterie.export import to_shap
     >>> X = np.arange(40.0).reshape(20, 2)
-    >>> model = GradientBoostingRegressor(n_estimators=3, n_folds=1).fit(X, X[:, 0])
+    >>> model = RandomForestRegressor(3, random_state=0).fit(X, X[:, 0])
     >>> len(to_shap(model)["trees"])
     3
     """
