@@ -47,6 +47,7 @@ from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import PreviousFit, check_continues, check_number_given, check_same_settings
+from coterie.members.intervals import CalibrationRows
 from coterie.trees.tree_sum import TreeSum
 
 BOOSTING_PARAMS: Params = {
@@ -153,6 +154,7 @@ class BaseGradientBoosting(Estimator):
                 keep_unweighted=bool(self.warm_start),
             )
             self._conclude(trained, replace(signature, seed=run.seed))
+            self._set_calibration(data.train)
         return self
 
     def _check_parameters(self) -> None:
@@ -266,6 +268,15 @@ class BaseGradientBoosting(Estimator):
         if trained.held_out is not None:
             self._set_held_out(trained.held_out)
         self._trace = signature
+
+    def _set_calibration(self, train: TrainingData) -> None:
+        """Keep the targets of some rows that were held out, which intervals and sets are calibrated by."""
+        held_out = getattr(self, "oof_proba_", getattr(self, "oof_prediction_", None))
+        if held_out is None or train.target.values.ndim > 1:
+            return
+        rows = CalibrationRows.of(held_out, train.target.values, train.weight)
+        if rows is not None:
+            self._calibration = rows
 
     def _previous_fit(self) -> PreviousFit[BoostingState] | None:
         if not hasattr(self, "_trace"):

@@ -1,9 +1,11 @@
 """A threshold for any classifier: decisions that are tuned to a score or to costs, out of fold."""
 
-from typing import Any, ClassVar, Literal, Self
+import warnings
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,6 +33,7 @@ from coterie.members.fit_members import Member
 from coterie.members.out_of_fold import (
     CrossFit,
     CrossFitPlan,
+    Fold,
     Splitter,
     cross_fit,
     folds_of,
@@ -46,7 +49,7 @@ _N_FOLDS = 5
 
 
 def _learner_of(model: Any) -> Any:
-    return DecisionTreeClassifier(min_samples_leaf=10) if model.estimator is None else model.estimator
+    return DecisionTreeClassifier(max_depth=5) if model.estimator is None else model.estimator
 
 
 @storable_estimator(verify=verify_columns)
@@ -60,7 +63,7 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
     Parameters
     ----------
     estimator : classifier with predict_proba, or None
-        None: a `DecisionTreeClassifier` with at least ten rows in a leaf.
+        None: a `DecisionTreeClassifier` of depth 5.
     threshold : str, tuple, float or None
         How to decide between two classes. "f1", "balanced_accuracy", "jaccard" or "matthews_corrcoef": the threshold
         that is best out of fold. ("precision_at_recall", 0.8): the greatest precision with at least that recall, and
@@ -91,7 +94,7 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
     decision_ : DecisionRule or None
         How `predict` decides, what it was tuned to, and what that is out of fold.
     oof_proba_ : array of shape (n_rows, n_classes)
-        Probabilities out of fold; NaN for a row that was never held out.
+        Probabilities out of fold, NaN for a row that was never held out; if there was anything to tune.
     n_features_in_ : int
     feature_names_in_ : array of str, if the table had names
 
@@ -149,7 +152,7 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
         threshold: ThresholdLike = "balanced_accuracy",
         cost_matrix: Any = None,
         pos_label: Any = None,
-        cv: int | Literal["prefit"] | Any = None,
+        cv: Any = None,
         n_jobs: int | None = None,
         random_state: SeedLike = None,
         verbose: int = 0,
@@ -172,17 +175,12 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
             weight = combined_weight(read_weight(sample_weight, shape.n_rows), None)
             assert isinstance(target.classes, np.ndarray)
             self.classes_ = target.classes
-            settings = DecisionSettings(self.threshold, self.cost_matrix, self.pos_label, target.classes)
             self._schema = schema_of(shape)
             if self._schema is not None:
                 self._schema.set_feature_names(self)
             crossed = self._crossed(row_indexable(X), target.values, weight, fit_params)
             self.estimator_, self._response = crossed.models[0], crossed.questions[0]
-            self.oof_proba_ = crossed.answers[0]
-            rows = np.flatnonzero(crossed.covered(weight))
-            own = np.ones(len(rows)) if weight is None else weight[rows]
-            part = parts_of_rows(len(rows))
-            self.decision_ = settings.rule(self.oof_proba_[rows], target.values[rows], own, part)
+            self.decision_ = self._rule(crossed, target.values, weight)
             self.threshold_ = None if self.decision_ is None else self.decision_.threshold
         return self
 
@@ -207,8 +205,6 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
         if isinstance(self.cv, str):
             return prefit_members([member], [response], X, n_rows, self.n_jobs)
         labels = np.asarray(self.classes_[codes])
-        cv = min(_N_FOLDS, max(2, int(np.bincount(codes).max()))) if self.cv is None else self.cv
-        splitter = splitter_of(cv, labels, classifier=True)
         params = {**params_of_learner(self, fit_params), **weight_params(learner, weight)}
         plan = CrossFitPlan(
             [member],
@@ -220,11 +216,47 @@ class TunedThresholdClassifier(ClassifierMixin, Estimator):
             verbose=self.verbose,
             owner=type(self).__name__,
         )
-        return cross_fit(plan, X, folds_of(splitter, X, labels, n_rows, plan.owner), n_rows)
+        folds = []
+        if self._settings().objective() is not None:
+            folds = self._folds(X, labels, codes, weight)
+        return cross_fit(plan, X, folds, n_rows)
+
+    def _folds(self, X: Any, labels: AnyArray, codes: AnyArray, weight: FloatArray | None) -> list[Fold]:
+        """Folds that hold each row out once; of a number of folds without rows that have no weight."""
+        if self.cv is not None and not Integer(2).accepts(self.cv):
+            splitter = splitter_of(self.cv, labels, classifier=True)
+            return folds_of(splitter, X, labels, len(codes), type(self).__name__)
+        rows = np.arange(len(codes)) if weight is None else np.flatnonzero(weight > 0)
+        n_folds = min(_N_FOLDS if self.cv is None else int(self.cv), len(rows))
+        if n_folds < 2:
+            return []
+        spread = np.bincount(codes[rows]).max() >= n_folds
+        kind = StratifiedKFold if spread else KFold
+        with warnings.catch_warnings():
+            # A fold without a rare class gives it no probability.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            pairs = list(kind(n_folds).split(np.zeros((len(rows), 1)), codes[rows]))
+        return [Fold(rows[train], rows[test]) for train, test in pairs]
+
+    def _settings(self) -> DecisionSettings:
+        return DecisionSettings(self.threshold, self.cost_matrix, self.pos_label, self.classes_)
+
+    def _rule(self, crossed: CrossFit, codes: AnyArray, weight: FloatArray | None) -> DecisionRule | None:
+        settings = self._settings()
+        if settings.objective() is None:
+            none = np.zeros((0, len(self.classes_)))
+            return settings.rule(none, codes[:0], np.zeros(0), np.zeros(0, dtype=np.int64))
+        if not crossed.answers:  # too few rows to hold any out
+            return None
+        self.oof_proba_ = crossed.answers[0]
+        rows = np.flatnonzero(crossed.covered(weight))
+        own = np.ones(len(rows)) if weight is None else weight[rows]
+        return settings.rule(self.oof_proba_[rows], codes[rows], own, parts_of_rows(len(rows)))
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row that `decision_` decides for; without one the most probable, on a tie the first."""
-        return np.asarray(self.classes_[decided_codes(self, self.predict_proba(X))])
+        codes = decided_codes(self, self.predict_proba(X))
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probabilities of the classifier, in the order of `classes_`."""

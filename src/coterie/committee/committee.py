@@ -53,7 +53,7 @@ from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.errors import InvalidParameter
 from coterie.fitting.scoring import ResponseFunctions
-from coterie.forests.jackknife import SetMethod, check_alpha, jackknife_plus, prediction_sets, set_threshold
+from coterie.forests.jackknife import jackknife_plus
 from coterie.members.decision_rule import (
     TUNED_SCORES,
     CostMatrixLike,
@@ -64,7 +64,9 @@ from coterie.members.decision_rule import (
     decided_codes,
     parts_of_rows,
 )
+from coterie.members.intervals import CalibrationRows, ResidualScale, within_range
 from coterie.members.out_of_fold import FoldEnsemble
+from coterie.members.prediction_sets import SetMethod, check_alpha, prediction_sets, set_threshold
 from coterie.members.response import ResponseMethod
 
 _COMMITTEE: Fitted = {
@@ -238,7 +240,8 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
 
     def predict(self, X: Any) -> AnyArray:
         """The class of each row that `decision_` decides for; without one the most probable, on a tie the first."""
-        return np.asarray(self.classes_[decided_codes(self, self.predict_proba(X))])
+        codes = decided_codes(self, self.predict_proba(X))
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The weighted mean of the members' probabilities at the temperature, shape (n_rows, n_classes)."""
@@ -428,7 +431,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         return self._output(self._mean_predictions(X))
 
     def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
-        """Where the target will be, all but a share `alpha` of the time: CV+ from out-of-fold predictions.
+        """Where the target will be, all but a share `alpha` of the time: scaled CV+ from out-of-fold predictions.
 
         Parameters
         ----------
@@ -442,21 +445,33 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         Notes
         -----
         For each training row, the committee of its fold predicts the new row, and was wrong by so much about the
-        training row: the interval is made of all these. If rows are exchangeable, the target is inside with a chance of
-        1 - 2 alpha at least, and in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced
-        in the order of their targets. After `refit` there is one committee: the interval is as wide for every row.
+        training row: the interval is made of all these. Residuals are divided by a scale, and multiplied by that of the
+        new row: it follows the residuals of rows with similar predictions. Ends stay within the range of a target without negative values.
+
+        If rows are exchangeable and the scale is given, the target is inside with a chance of 1 - 2 alpha at least, and
+        in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced in the order of their
+        targets. After `refit` there is one committee in place of one for each fold.
 
         References
         ----------
-        Barber, Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+ (2021).
+        Barber, Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+ (2021); Lei and others,
+        Distribution-free predictive inference for regression (2018), for scaled residuals.
         """
         check_alpha(alpha)
         read_table(X)
-        predictions = self._predictions_by_fold(X)[:, :, 0].T
+        by_fold = self._predictions_by_fold(X)[:, :, 0].T
         rows = calibration_rows(self.oof_prediction_[:, None], self._answers)
-        residuals = np.abs(self._truth.truth[rows] - self.oof_prediction_[rows])
+        own, residuals = self.oof_prediction_[rows], np.abs(self._truth.truth - self.oof_prediction_)
         out = held_out(rows, self._answers) if self._has_folds else np.ones((len(rows), 1), dtype=bool)
-        return np.column_stack(jackknife_plus(predictions, out, residuals, alpha))
+        weight = np.where(self._answers.known, self._truth.weight, 0.0)
+        known = CalibrationRows.of(self.oof_prediction_, self._truth.truth, weight)
+        assert known is not None
+        scale = ResidualScale.of(self.oof_prediction_[known.rows], residuals[known.rows], known.weight, alpha)
+        unit = scale(by_fold.mean(axis=1))[:, None]
+        ends = (
+            np.column_stack(jackknife_plus(by_fold / unit, out, residuals[rows] / scale(own), alpha)) * unit
+        )
+        return within_range(ends, self._truth.truth, self._truth.weight)
 
     def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
         """One fast model that is fitted to the predictions of the committee.
