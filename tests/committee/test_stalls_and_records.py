@@ -1,4 +1,4 @@
-"""A machine that stalls ends no fit, and a fit under a time limit can be repeated to the last bit. The clock is ours."""
+"""A machine that stalls ends no fit, and a fit under a time limit can be repeated to the bit. The clock is ours."""
 
 from collections.abc import Callable
 from typing import Any

@@ -34,6 +34,7 @@ from coterie.boosting._tree_sum import boosting_features, boosting_split_counts,
 from coterie.boosting.plan import Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
+from coterie.data.holdout import rows_held_out
 from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.streaming.scan import Scan
@@ -96,6 +97,7 @@ BOOSTING_PARAMS: Params = {
 }
 
 
+_MOST_CALIBRATION_ROWS = 10_000  # that intervals and sets are calibrated by
 _CONTINUE_OTHERWISE = (
     "To go on with other data, start a new model from this one: init=FrozenEstimator(model). To begin anew, set "
     "warm_start=False."
@@ -274,9 +276,10 @@ class BaseGradientBoosting(Estimator):
         held_out = getattr(self, "oof_proba_", getattr(self, "oof_prediction_", None))
         if held_out is None or train.target.values.ndim > 1:
             return
-        rows = CalibrationRows.of(held_out, train.target.values, train.weight)
-        if rows is not None:
-            self._calibration = rows
+        rows, weight = rows_held_out(held_out, train.weight, _MOST_CALIBRATION_ROWS), train.weight
+        if len(rows):
+            own = np.ones(len(rows)) if weight is None else weight[rows]
+            self._calibration = CalibrationRows(rows, train.target.values[rows], own)
 
     def _previous_fit(self) -> PreviousFit[BoostingState] | None:
         if not hasattr(self, "_trace"):

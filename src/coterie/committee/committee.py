@@ -47,6 +47,7 @@ from coterie.committee.metrics import (
     unweighted,
 )
 from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
+from coterie.data.holdout import rows_held_out
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
 from coterie.data.target import Target
@@ -64,7 +65,7 @@ from coterie.members.decision_rule import (
     decided_codes,
     parts_of_rows,
 )
-from coterie.members.intervals import CalibrationRows, ResidualScale, within_range
+from coterie.members.intervals import ResidualScale, within_range
 from coterie.members.out_of_fold import FoldEnsemble
 from coterie.members.prediction_sets import SetMethod, check_alpha, prediction_sets, set_threshold
 from coterie.members.response import ResponseMethod
@@ -124,6 +125,7 @@ def verify_committee(model: Any) -> None:
 
 
 _MOST_ROWS = 2_000
+_MOST_SCALED_ROWS = 10_000  # that the scale of residuals is learned from
 
 
 def calibration_rows(nested: FloatArray, oof: OutOfFoldPredictions) -> RowArray:
@@ -446,7 +448,8 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         -----
         For each training row, the committee of its fold predicts the new row, and was wrong by so much about the
         training row: the interval is made of all these. Residuals are divided by a scale, and multiplied by that of the
-        new row: it follows the residuals of rows with similar predictions. Ends stay within the range of a target without negative values.
+        new row: it follows the residuals of rows with similar predictions. Ends stay within the range of a target
+        without negative values.
 
         If rows are exchangeable and the scale is given, the target is inside with a chance of 1 - 2 alpha at least, and
         in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced in the order of their
@@ -464,9 +467,8 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         own, residuals = self.oof_prediction_[rows], np.abs(self._truth.truth - self.oof_prediction_)
         out = held_out(rows, self._answers) if self._has_folds else np.ones((len(rows), 1), dtype=bool)
         weight = np.where(self._answers.known, self._truth.weight, 0.0)
-        known = CalibrationRows.of(self.oof_prediction_, self._truth.truth, weight)
-        assert known is not None
-        scale = ResidualScale.of(self.oof_prediction_[known.rows], residuals[known.rows], known.weight, alpha)
+        known = rows_held_out(self.oof_prediction_, weight, _MOST_SCALED_ROWS)
+        scale = ResidualScale.of(self.oof_prediction_[known], residuals[known], weight[known], alpha)
         unit = scale(by_fold.mean(axis=1))[:, None]
         ends = (
             np.column_stack(jackknife_plus(by_fold / unit, out, residuals[rows] / scale(own), alpha)) * unit

@@ -1,8 +1,8 @@
 """Intervals that are as wide as they have to be: residuals of rows held out, scaled by how hard rows are to predict.
 
 One width for all rows covers nine tenths of them on average, and too few of those that are hard. Which these are shows
-in residuals: where predictions are large, errors often are too, and where the leaves of trees disagree. So each residual
-is divided by a scale, the interval is calibrated in units of it, and multiplied by the scale of the new row.
+in residuals: where predictions are large, errors often are too, and where the leaves of trees disagree. So each
+residual is divided by a scale, the interval is calibrated in units of it, and multiplied by the scale of the new row.
 
 The scale is a difficulty of the row, if there is one, times what residuals are like among rows with similar
 predictions: the quantile that the interval needs, in windows along the prediction, with a line between their middles.
@@ -22,7 +22,6 @@ from coterie._storage import expect, storable
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie._value_types import FLOAT_VECTOR, INTEGERS, array
 
-MOST_ROWS = 10_000  # that calibrate
 _WINDOW_ROWS = 50
 _MOST_WINDOWS = 20
 _LEAST_SHARE = 0.05  # of the scale of all rows, that of a window is at least
@@ -167,25 +166,6 @@ class CalibrationRows:
     rows: RowArray
     truth: AnyArray
     weight: FloatArray
-
-    @classmethod
-    def of(
-        cls, predicted: FloatArray, truth: AnyArray, weight: FloatArray | None
-    ) -> "CalibrationRows | None":
-        """At most 10,000 rows with weight that were held out, evenly spaced; None if there is none.
-
-        Predictions of rows that were not held out are NaN.
-        """
-        known = np.isfinite(predicted).reshape(len(predicted), -1).all(axis=1)
-        if weight is not None:
-            known &= weight > 0
-        rows = np.flatnonzero(known)
-        if len(rows) == 0:
-            return None
-        if len(rows) > MOST_ROWS:
-            rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(np.int64)]
-        own = np.ones(len(rows)) if weight is None else np.asarray(weight[rows], dtype=np.float64)
-        return cls(rows, np.asarray(truth[rows]), own)
 
 
 def interval_of_residuals(
