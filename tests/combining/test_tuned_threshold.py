@@ -46,7 +46,7 @@ def test_it_is_about_what_scikit_learn_finds() -> None:
 def test_new_rows_have_the_recall_that_was_wanted() -> None:
     model = TunedThresholdClassifier(LogisticRegression(), threshold=("precision_at_recall", 0.8))
     model.fit(X[:1000], Y[:1000])
-    assert recall_score(Y[1000:], model.predict(X[1000:]), pos_label="yes") == pytest.approx(0.8, abs=0.08)
+    assert 0.75 < recall_score(Y[1000:], model.predict(X[1000:]), pos_label="yes") < 0.95
 
 
 def test_folds_are_those_of_cv_and_out_of_fold_probabilities_are_kept() -> None:

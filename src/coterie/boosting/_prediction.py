@@ -87,11 +87,10 @@ def held_out_rows(model: Any, method: str) -> CalibrationRows:
     if rows is not None:
         return rows
     raise InvalidInput(
-        f"{method} is calibrated by out-of-fold predictions, and this fit has none: it had "
-        f"n_folds={model.n_folds!r} and early_stopping={model.early_stopping!r}, or an eval_set, or fewer rounds were "
-        "kept of it.",
+        f"{method} is calibrated by out-of-fold predictions, and this fit has none: it was one with "
+        f"n_folds={model.n_folds!r}, which held no fold out, or with an eval_set, or fewer rounds were kept of it.",
         parameter="n_folds",
         received=model.n_folds,
-        allowed="at least 2 folds and early_stopping=True",
-        hint="Set n_folds=5 and early_stopping=True, and fit without an eval_set.",
+        allowed="at least 2 folds",
+        hint="Set n_folds=5, and fit without an eval_set.",
     )

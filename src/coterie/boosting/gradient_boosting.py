@@ -160,8 +160,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
         Notes
         -----
-        The fit must have held rows out: several folds and early stopping, as by default. Residuals of rows held out are
-        divided by a scale, which follows the residuals of rows with similar predictions, and multiplied by that of the
+        The fit must have held rows out: by `n_folds`, as it does by default. Residuals of rows held out are divided by
+        a scale, which follows the residuals of rows with similar predictions, and multiplied by that of the
         new row. Ends stay within the range of a target without negative values. At most 10,000 rows calibrate.
 
         References
@@ -365,8 +365,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
         Notes
         -----
-        The fit must have held rows out: several folds and early stopping, as by default. At most 10,000 of them
-        calibrate.
+        The fit must have held rows out: by `n_folds`, as it does by default. At most 10,000 of them calibrate.
 
         References
         ----------

@@ -116,6 +116,7 @@ class Objective:
             fn, tn = positives - tp, negatives - fp
             size = np.sqrt(np.maximum((tp + fp) * (tn + fn) * positives * negatives, 0.0))
             return _ratio(tp * tn - fp * fn, size)
+        # The mean over bootstrap samples counts a bound that is missed in some of them: it is kept with a margin.
         assert self.bound is not None
         score, bounded = (precision, recall) if self.name == "precision_at_recall" else (recall, precision)
         return np.where(bounded >= self.bound, score, bounded - self.bound)
