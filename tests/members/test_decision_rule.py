@@ -166,7 +166,9 @@ def test_a_rule_knows_what_it_was_tuned_to() -> None:
     assert "'yes' from a probability of 0." in found.describe(CLASSES)
     assert rule(None) is None
     assert rule(0.3).describe(CLASSES) == "threshold: 'yes' from a probability of 0.3, as given"
-    assert rule(("precision_at_recall", 0.5)).objective == "precision_at_recall=0.5"
+    bounded = rule(("precision_at_recall", 0.9))
+    assert bounded.objective == "precision_at_recall=0.9"
+    assert bounded.describe(CLASSES).endswith("at one half recall of 0.9 is not reached")
     assert "0.5 at one half" not in rule(costs={"yes": 5}).describe(CLASSES)
 
 

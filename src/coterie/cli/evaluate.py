@@ -144,7 +144,7 @@ def intervals(inputs: MetricInputs, found: dict[str, float], *, seed: int = 0) -
     """
     n_rows, rng = len(inputs.truth), np.random.default_rng(seed)
     n_drawn = min(n_rows, _MOST_DRAWN)
-    n_repeats = 200 if n_rows <= _FEW_ROWS else 50
+    n_repeats = 100 if n_rows <= _FEW_ROWS else 50
     drawn = [measured(inputs.take(rng.integers(n_rows, size=n_drawn))) for _ in range(n_repeats)]
     shrink = math.sqrt(n_drawn / n_rows)
     ends = {}

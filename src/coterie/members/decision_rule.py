@@ -302,6 +302,11 @@ class DecisionRule:
             return text
         unit = "expected cost" if self.objective == _COST else None
         score, other = (-self.score, -self.default_score) if unit else (self.score, self.default_score)
+        if "=" in self.objective and self.default_score < 0:
+            wanted = self.objective.partition("_at_")[2]
+            return (
+                f"{text}: {score:.3g} out of fold; at one half {wanted.replace('=', ' of ')} is not reached"
+            )
         compared = "at one half" if self.threshold is not None else "for the most probable class"
         return f"{text}: {score:.3g} out of fold, and {other:.3g} {compared}"
 
