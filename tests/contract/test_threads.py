@@ -20,6 +20,9 @@ from coterie.fitting.monitor import FitEvent, monitored
 from tests.helpers.estimators import ESTIMATORS, OF_ENGINE, answers, fingerprint, make, random_table
 from tests.helpers.oracles import needs_callbacks
 
+# Filters of warnings belong to the process before Python 3.14: where two threads set them at once, as scikit-learn does
+# in every parallel loop, it may find none, and says so.
+pytestmark = pytest.mark.filterwarnings("ignore:`sklearn.utils.parallel.delayed` should be used:UserWarning")
 # One of each family, those that the engine grows and those that fit learners in a loop of Python.
 FAMILIES = [
     coterie.GradientBoostingClassifier,

@@ -107,8 +107,8 @@ def test_effects_are_those_of_the_definition() -> None:
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict])
 def test_levels_of_any_table(make: Any) -> None:
-    words = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])].astype(object)
-    words[:5] = None
+    words = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])].tolist()
+    words[:5] = [None] * 5
     frame = make({"word": words, "b": X[:, 1]})
     model = RandomForestRegressor(10, random_state=0).fit(
         frame, np.digitize(X[:, 0], [-0.5, 0.5]) + 0.1 * X[:, 1]
