@@ -23,8 +23,8 @@ WHICH = ("oldest", "newest")
 # What users install beside coterie; other requirements of the tests are tools, and always the newest.
 EXTRAS = ("cli", "plot", "export")
 FRAMES = ("numpy", "pandas", "polars", "pyarrow", "safetensors")
-# scikit-learn needs it, and one of its own age: later ones deprecate what scikit-learn 1.6 calls.
-OLDEST_SCIPY = "scipy==1.11.*"
+# What the oldest need themselves, of their own age: later ones deprecate what scikit-learn 1.6 and typer 0.16 call.
+OLDEST_BELOW = ["scipy==1.11.*", "click==8.2.*"]
 # The contract of every estimator, the families of ensembles, and what is below them.
 TESTS = [
     "contract",
@@ -61,7 +61,7 @@ def requirements(settings: dict[str, object], which: str) -> list[str]:
     used = [*project["dependencies"], *(each for extra in EXTRAS for each in extras[extra])]
     used += [each for each in extras["test"] if Requirement(each).name in FRAMES]
     if which == "oldest":
-        used = [OLDEST_SCIPY, *(oldest(each) for each in used)]
+        used = [*OLDEST_BELOW, *(oldest(each) for each in used)]
     return sorted({*used, *(each for each in extras["test"] if Requirement(each).name not in names(used))})
 
 

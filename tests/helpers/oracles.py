@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import sklearn
 from packaging.version import Version
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 
@@ -24,6 +25,14 @@ def wrong_checks(model: Any) -> set[str]:
     if Version(sklearn.__version__) >= Version("1.7") or of_classes is None or of_classes.multi_class:
         return set()
     return {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
+
+
+def trees_have_to_be_trusted() -> bool:
+    """Whether skops asks before it makes a tree of scikit-learn; 0.13 does not."""
+    from skops import io
+
+    fitted = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    return bool(io.get_untrusted_types(data=io.dumps(fitted)))
 
 
 needs_callbacks = needs_scikit_learn("1.9", "no callbacks")
