@@ -245,12 +245,14 @@ class DataTable:
         )
 
     def _wrong_value(self, message: str) -> CommandError:
+        # Of a cast, and of a column that is read as another type: versions differ in which of them they report.
         value = re.search(
-            r"""[Cc]ould not convert string ["'](.*?)["'] to|field value out of range: ["'](.*?)["']""",
+            r"""[Cc]ould not convert string ["'](.*?)["'] to|field (?:format|value out of range): ["'](.*?)["']""",
             message,
         )
         line = re.search(r"on Line: (\d+)", message)
         column = re.search(r'converting column "(.*?)"', message)
+        column = column or re.search(r"casting from source column (.*)", message)
         which = f"Column {column[1]!r}" if column else "A column"
         place = f" in line {line[1]}" if line else ""
         held = f" {value[1] or value[2]!r}" if value else " a value"

@@ -126,12 +126,12 @@ def relation_batches(relation: Any, batch_size: int) -> Iterable[Any]:
     """The rows of a relation of duckdb as Arrow's record batches, by whichever name its version has for them."""
     for name in ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch"):
         if hasattr(relation, name):
-            # Of a new relation: one of duckdb 1.2 has no rows once it was read.
+            # Of a new relation: in older versions of duckdb one has no rows once it was read.
             batches: Iterable[Any] = getattr(relation.select("*"), name)(batch_size)
             return batches
     raise InvalidType.expecting(
         "source is a relation of an unknown version of duckdb",
-        "duckdb 1.2 or later",
+        "duckdb 1.4 or later",
         "source",
         type(relation).__name__,
     )
