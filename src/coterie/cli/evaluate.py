@@ -164,7 +164,7 @@ def baseline_of(inputs: MetricInputs) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class RowProvenance:
     """Whether the model was fitted to the rows that it is evaluated on, and what it scores out of fold or of bag.
 
     Attributes
@@ -179,7 +179,7 @@ class TrainingRows:
     scores: dict[str, float] | None = None
 
 
-def training_rows(model: Any, X: Any, truth: AnyArray) -> TrainingRows:
+def training_rows(model: Any, X: Any, truth: AnyArray) -> RowProvenance:
     """Compare predictions with those that the model kept from its fit."""
     from coterie.report.evaluated_model import evaluated_model, provenance_of  # not needed by other commands
 
@@ -187,15 +187,15 @@ def training_rows(model: Any, X: Any, truth: AnyArray) -> TrainingRows:
         evaluated = evaluated_model(model, X, truth, max_rows=20_000, n_jobs=None, seed=0)
         provenance = provenance_of(evaluated, None)
     except CoterieError:  # a model that no report is made of, such as one of several targets
-        return TrainingRows()
+        return RowProvenance()
     kept, classes = provenance.predictions, evaluated.classes
     if not provenance.seen or kept is None:
-        return TrainingRows(provenance.seen)
+        return RowProvenance(provenance.seen)
     if classes is None:
         inputs = MetricInputs(kept.y_true, kept.y_pred)
     else:
         inputs = MetricInputs(classes[kept.y_true], classes[kept.y_pred], None, kept.proba, classes)
-    return TrainingRows(True, provenance.source, measured(inputs))
+    return RowProvenance(True, provenance.source, measured(inputs))
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ def evaluate(
 
 
 def _table(
-    found: dict[str, float], ends: dict[str, list[float]], baseline: dict[str, float], known: TrainingRows
+    found: dict[str, float], ends: dict[str, list[float]], baseline: dict[str, float], known: RowProvenance
 ) -> str:
     """A line for each metric."""
     columns = {
@@ -363,7 +363,7 @@ def _table(
     )
 
 
-def _about_training_rows(known: TrainingRows) -> str:
+def _about_training_rows(known: RowProvenance) -> str:
     instead = "" if known.scores is None else f" Rely on what the model scored {known.source} instead."
     return (
         "warning: the model seems to have been fitted to these very rows: its predictions for them correlate with "
