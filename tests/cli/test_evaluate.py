@@ -67,8 +67,10 @@ def test_many_classes_have_scores_too() -> None:
 
 def test_scores_are_lines_for_people(regressor: Path, new: Path) -> None:
     result = coterie("evaluate", regressor, new)
-    assert result.stdout.splitlines()[1].startswith("r2            0.")
-    assert result.stderr == f"60 rows of {new}, target 'rent'\n"
+    assert result.stdout.splitlines()[1].startswith("r2     ")
+    assert result.stderr.startswith(
+        f"60 rows of {new}, target 'rent'; low and high: a 95 % confidence interval"
+    )
 
 
 def test_gates_decide_the_exit_code(regressor: Path, new: Path) -> None:
