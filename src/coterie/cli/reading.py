@@ -17,6 +17,7 @@ import numpy as np
 from coterie._typing import AnyArray
 from coterie.cli.data_files import DataFiles, find_files, text_of
 from coterie.cli.errors import DATA, CommandError, data_error, guessed, listed, usage_error
+from coterie.data.streaming.sources import relation_batches
 
 
 def csv_error(files: DataFiles, message: str) -> str | None:
@@ -130,7 +131,7 @@ class DataTable:
         """The same as Arrow's record batches, in the order of the rows, each time from the first."""
         relation = self._selected(names, kinds, decimals=False)
         try:
-            yield from relation.fetch_record_batch(_BATCH_ROWS)
+            yield from relation_batches(relation, _BATCH_ROWS)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
@@ -244,12 +245,14 @@ class DataTable:
         )
 
     def _wrong_value(self, message: str) -> CommandError:
+        # Of a cast, and of a column that is read as another type: versions differ in which of them they report.
         value = re.search(
-            r"""[Cc]ould not convert string ["'](.*?)["'] to|field value out of range: ["'](.*?)["']""",
+            r"""[Cc]ould not convert string ["'](.*?)["'] to|field (?:format|value out of range): ["'](.*?)["']""",
             message,
         )
         line = re.search(r"on Line: (\d+)", message)
         column = re.search(r'converting column "(.*?)"', message)
+        column = column or re.search(r"casting from source column (.*)", message)
         which = f"Column {column[1]!r}" if column else "A column"
         place = f" in line {line[1]}" if line else ""
         held = f" {value[1] or value[2]!r}" if value else " a value"
