@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from coterie.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
+        IsolationForest,
         RandomForestClassifier,
         RandomForestRegressor,
+        RandomTreesEmbedding,
     )
     from coterie.patch import patch_sklearn
     from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -56,9 +58,11 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "IsolationForest",
     "OutputCodeClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "SelectionClassifier",
     "SelectionRegressor",
     "StackingClassifier",
@@ -85,7 +89,7 @@ _PACKAGES = {
     "data.streaming.scan": ("scan",),
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
-    "forests": ("ExtraTrees", "RandomForest"),
+    "forests": ("ExtraTrees", "IsolationForest", "RandomForest", "RandomTrees"),
     "patch": ("patch_sklearn",),
     "trees": ("DecisionTree",),
 }

@@ -19,6 +19,7 @@ MODULES = (
     "tests.test_common",
     "tests.test_forest",
     "tests.test_gradient_boosting",
+    "tests.test_iforest",
     "tests.test_stacking",
     "tests.test_voting",
     "tests.test_weight_boosting",
