@@ -10,23 +10,29 @@ from coterie.cli.command import Messages, command
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
+    DateFormatOption,
+    DecimalOption,
     DropOption,
+    EncodingOption,
     GroupsOption,
     JobsOption,
     JsonOption,
+    KindOption,
+    NaOption,
     ScoringOption,
     SeedOption,
     TargetOption,
     TaskOption,
+    ThousandsOption,
     TimeOption,
     WeightOption,
     WhereOption,
     check_settings,
     names_in,
+    table_source,
 )
-from coterie.cli.reading import open_table
 from coterie.cli.report import REPORT_ENDINGS, write_report
-from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, size_line
+from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, show_reading
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
@@ -52,6 +58,12 @@ def fit(
     drop: DropOption = None,
     weight: WeightOption = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    thousands: ThousandsOption = None,
+    na: NaOption = None,
+    kind: KindOption = None,
+    date_format: DateFormatOption = None,
     cv: Annotated[int | None, typer.Option("--cv", min=2, help="Folds; default: 5.")] = None,
     members: Annotated[
         str | None, typer.Option(help="Names of members with commas between, such as boosting,forest.")
@@ -85,6 +97,16 @@ def fit(
     portfolio = names_in(members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
+    source = table_source(
+        data,
+        where,
+        encoding,
+        decimal=decimal,
+        thousands=thousands,
+        na=na,
+        kind=kind,
+        date_format=date_format,
+    )
     roles = Roles(target, groups, time, weight, drop or ())
     of_committees = {
         "--time-limit": time_limit,
@@ -99,20 +121,20 @@ def fit(
     n_bytes = check_memory(memory, spill, of_committees)
     if n_bytes is not None:
         settings = BatchSettings(n_bytes, spill, task, seed, jobs)
-        fit_in_batches(messages, data, roles, settings, where=where, output=output, report=report, json=json)
+        fit_in_batches(messages, source, roles, settings, output=output, report=report, json=json)
         return
     cv = 5 if cv is None else cv
-    with open_table(data, where) as table:
-        name = table.name
+    with source.open() as table:
+        name, notes = table.name, table.files.notes
         training = read_training(table, roles, task)
     limit = None if time_limit == 0 else 60 if time_limit is None else time_limit
     if not messages.quiet:
-        messages.note(size_line(training, name))
+        show_reading(messages, training, name, notes)
         messages.note(cost_line(training, cv, limit, portfolio))
         for warning in column_warnings(training):
             messages.note(str(warning))
-    kind = CommitteeRegressor if training.classes is None else CommitteeClassifier
-    model = kind(
+    family = CommitteeRegressor if training.classes is None else CommitteeClassifier
+    model = family(
         limit,
         scoring=scoring,
         cv=training.folds(cv),

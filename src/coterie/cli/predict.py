@@ -14,9 +14,9 @@ from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
-from coterie.cli.reading import open_table
+from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
 from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.data.table_files.data_table import open_table
 
 _JSON_LINES = (".jsonl", ".ndjson")
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", *_JSON_LINES)
@@ -116,6 +116,7 @@ def predict(
         list[str] | None, typer.Option("--id", help="A column to keep. May be given several times.")
     ] = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Predict the rows of a table, in its order. Columns that the model does not know are ignored."""
@@ -128,7 +129,7 @@ def predict(
             )
     own = open_model(model)
     _check_outputs(own, proba, interval)
-    with open_table(data, where) as table:
+    with open_table(data, where, encoding=encoding) as table:
         kept = list(dict.fromkeys(id_ or ()))
         for name in kept:
             table.check_column(name, "--id")

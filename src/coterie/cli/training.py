@@ -1,9 +1,8 @@
 """The table that a model is to learn from: which column is what, its size, what the fit will cost, and odd columns."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,14 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie._typing import AnyArray, Task
-from coterie.cli.errors import CommandError, data_error, listed, usage_error
-from coterie.cli.reading import DataTable
+from coterie.cli.command import Messages
+from coterie.cli.errors import CommandError, data_error, usage_error
+from coterie.cli.options import option_text
 from coterie.committee.comparison import read_any_target
 from coterie.committee.portfolio import Shape, portfolio_of
+from coterie.data.inference.reading import PLURALS, TableReading
+from coterie.data.table_files.data_table import DataTable
+from coterie.data.table_files.suggestions import listed
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -56,7 +59,7 @@ class TrainingTable:
 
     Attributes
     ----------
-    kinds : of the features and the target, by name
+    reading : how the features and the target are read, by name
     classes : labels, or None for numbers
     """
 
@@ -64,7 +67,7 @@ class TrainingTable:
     y: AnyArray
     task: Task
     target: str
-    kinds: dict[str, str]
+    reading: TableReading
     classes: AnyArray | None
     groups: AnyArray | None = None
     weight: AnyArray | None = None
@@ -80,7 +83,7 @@ class TrainingTable:
 
     def notes(self) -> dict[str, str]:
         """What goes into the model file for later commands."""
-        return _notes(self.target, self.task, self.kinds)
+        return _notes(self.target, self.task, self.reading)
 
 
 @dataclass(frozen=True)
@@ -88,47 +91,52 @@ class StreamedTarget:
     """What is known of a table before it is read in batches: the columns to learn from, and the target's task."""
 
     features: list[str]
-    kinds: dict[str, str]
+    reading: TableReading
     task: Task
     n_rows: int
 
     def notes(self, target: str) -> dict[str, str]:
         """What goes into the model file for later commands."""
-        return _notes(target, self.task, self.kinds)
+        return _notes(target, self.task, self.reading)
 
 
-def _notes(target: str, task: str, kinds: dict[str, str]) -> dict[str, str]:
-    return {"target": target, "task": task, "kinds": json.dumps(kinds)}
+def _notes(target: str, task: str, reading: TableReading) -> dict[str, str]:
+    return {"target": target, "task": task, "reading": reading.to_json()}
 
 
 def read_streamed_target(table: DataTable, roles: Roles, task: str) -> StreamedTarget:
     """Read the target alone, and check it."""
-    features, kinds = _features(table, roles, task)
-    held = table.columns([roles.target], kinds)[roles.target]
+    features, reading = _features(table, roles, task, sampled=True)
+    held = table.columns([roles.target], reading)[roles.target]
     if len(held) == 0:
         raise no_rows(table)
-    return StreamedTarget(features, kinds, _task_of(held, roles.target, task, table)[1], len(held))
+    return StreamedTarget(features, reading, _task_of(held, roles.target, task, table)[1], len(held))
 
 
-def _features(table: DataTable, roles: Roles, task: str) -> tuple[list[str], dict[str, str]]:
-    """The names of the columns to learn from, and the kinds of these and of the target."""
+def _features(
+    table: DataTable, roles: Roles, task: str, *, sampled: bool = False
+) -> tuple[list[str], TableReading]:
+    """The names of the columns to learn from, and how these and those with a role are read."""
     if task not in ("auto", "classification", "regression"):
         allowed = "auto, classification or regression"
         raise usage_error(f"--task {task}: expected {allowed}.", "--task", task, allowed=allowed)
     taken = roles.taken()
     for name, option in taken.items():
         table.check_column(name, option)
-    features = [name for name in table.kinds if name not in taken]
+    features = [name for name in table.types if name not in taken]
     if not features:
         raise data_error(
             f"{table.name} has no column left to learn from beside {', '.join(taken)}.",
             "--drop",
             list(roles.drop),
         )
-    kinds = {name: table.kinds[name] for name in [*features, roles.target]}
-    if kinds[roles.target] == "flag":
-        kinds[roles.target] = "text"  # predictions are "yes" where the table has "yes", and not "true"
-    return features, kinds
+    known = table.reading(sampled=sampled)
+    others = [name for name in taken if taken[name] != "--drop"]
+    reading = TableReading({name: known[name] for name in [*features, *others] if name in known})
+    if roles.target in reading and reading[roles.target].kind == "flag":
+        # Predictions are "yes" where the table has "yes", and not "true".
+        reading = reading.with_kind(roles.target, "category")
+    return features, reading
 
 
 def _task_of(
@@ -150,10 +158,10 @@ def _task_of(
 
 def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
-    features, kinds = _features(table, roles, task)
+    features, reading = _features(table, roles, task)
     taken = roles.taken()
     others = [name for name in taken if taken[name] != "--drop"]
-    held = table.columns([*features, *others], kinds)
+    held = table.columns([*features, *others], reading)
     n_rows = len(held[roles.target])
     if n_rows == 0:
         raise no_rows(table)
@@ -167,12 +175,27 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
         y=y,
         task=kind,
         target=roles.target,
-        kinds=kinds,
+        reading=_seen(reading, held, [*features, roles.target]),
         classes=classes,
         groups=None if roles.groups is None else held[roles.groups],
         weight=None if roles.weight is None else held[roles.weight],
         by_time=roles.time is not None,
     )
+
+
+def _seen(reading: TableReading, held: dict[str, AnyArray], names: Sequence[str]) -> TableReading:
+    """The reading of some columns with what was seen in these rows."""
+    seen = TableReading()
+    for name in names:
+        own, holes = reading[name], missing_in(held[name])
+        known = held[name][~holes][:1]
+        example = own.example if not own.native else _example(known[0]) if len(known) else ""
+        seen[name] = replace(own, example=example, n_missing=int(holes.sum()))
+    return seen
+
+
+def _example(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def no_rows(table: DataTable) -> CommandError:
@@ -254,7 +277,6 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-_PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
 _MANY_MISSING = 0.9
 _FEWEST_ROWS = 50  # for a warning about a single column
 _TRIED_ROWS = 2000
@@ -262,10 +284,31 @@ _TRIED_COLUMNS = 200
 _TOO_GOOD = 0.98
 
 
+_MOST_LINES = 25  # of the table of columns
+
+
+def reading_text(reading: TableReading) -> str:
+    """The table of columns and how they are read; of many columns those that need a word."""
+    shown = reading
+    if len(reading) > _MOST_LINES:
+        shown = TableReading({name: own for name, own in reading.items() if own.note})
+    text = shown.to_text(option_text, _MOST_LINES) if shown else ""
+    n_others = len(reading) - len(shown)
+    return "\n".join(filter(None, [text, f"{n_others} more columns as they are" if n_others else ""]))
+
+
+def show_reading(messages: Messages, training: TrainingTable, name: str, notes: Sequence[str]) -> None:
+    """What was inferred, before a fit: warnings about the files, the columns, the size and the task."""
+    for note in notes:
+        messages.warn(note)
+    messages.note(reading_text(training.reading))
+    messages.note(size_line(training, name))
+
+
 def size_line(training: TrainingTable, name: str) -> str:
     """Rows, columns and what they hold, and the target."""
-    counts = Counter(training.kinds[column] for column in training.X)
-    kinds = ", ".join(f"{n} {_PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
+    counts = Counter(training.reading[column].kind for column in training.X)
+    kinds = ", ".join(f"{n} {PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
     what = "numbers" if training.classes is None else f"{len(training.classes)} classes"
     return (
         f"{name}: {training.n_rows:,} rows, {len(training.X)} columns ({kinds}); target {training.target!r}: {what} "
