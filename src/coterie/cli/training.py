@@ -284,6 +284,7 @@ _TRIED_COLUMNS = 200
 _TOO_GOOD = 0.98
 
 
+_WAYS = "--kind COLUMN=KIND, --decimal, --thousands, --na, --date-format, --encoding"
 _MOST_LINES = 25  # of the table of columns
 
 
@@ -294,7 +295,9 @@ def reading_text(reading: TableReading) -> str:
         shown = TableReading({name: own for name, own in reading.items() if own.note})
     text = shown.to_text(option_text, _MOST_LINES) if shown else ""
     n_others = len(reading) - len(shown)
-    return "\n".join(filter(None, [text, f"{n_others} more columns as they are" if n_others else ""]))
+    others = f"{n_others} more columns as they are" if n_others else ""
+    change = "To read a column in another way: " + _WAYS if any(own.note for own in shown.values()) else ""
+    return "\n".join(filter(None, [text, others, change]))
 
 
 def show_reading(messages: Messages, training: TrainingTable, name: str, notes: Sequence[str]) -> None:

@@ -128,8 +128,8 @@ def infer_table(
     --------
     >>> infer_table({"price": ["1.234,50 €", "99,90 €", "-"], "sold": ["31.12.2024", "NA", "1.2.2025"]})
     column  kind    example     missing  note
-    price   number  1.234,50 €        1  decimal commas, thousands marks, currency signs (decimal='.')
-    sold    date    31.12.2024        1  day first (date_format='%m.%d.%Y')
+    price   number  1.234,50 €        1  decimal commas, thousands marks, currency signs
+    sold    date    31.12.2024        1  day first
     """
     options = options or ReadingOptions()
     evidence = [ColumnEvidence.of(name, TextLevels.of(texts, options.na)) for name, texts in columns.items()]
@@ -212,9 +212,14 @@ def _flag(own: ColumnEvidence, options: ReadingOptions, _: Habits) -> ColumnRead
 
 
 def _number_format(own: ColumnEvidence, options: ReadingOptions, habits: Habits) -> NumberFormat:
-    decimal = options.decimal or ("," if options.thousands == "." else habits.decimal_of(own))
+    given = options.decimal or {".": ",", ",": "."}.get(options.thousands or "")
+    decimal = habits.decimal_of(own)
+    # What is given decides where there is a doubt; a column that can be read in one way alone is read so.
+    if given is not None and own.numbers.decimal in (None, given):
+        decimal = given
+    thousands = None if options.thousands == decimal else options.thousands
     percent = bool(own.texts) and all("%" in text for text in own.texts)
-    return NumberFormat.of(decimal, options.thousands, percent=percent)
+    return NumberFormat.of(decimal, thousands, percent=percent)
 
 
 def _number(own: ColumnEvidence, options: ReadingOptions, habits: Habits) -> ColumnReading | None:
@@ -235,8 +240,6 @@ def _number(own: ColumnEvidence, options: ReadingOptions, habits: Habits) -> Col
     if doubtful is not None and own.numbers.decimal is None and options.decimal is None:
         value = number.parse([doubtful])[0][0]
         note = "; ".join(filter(None, [note, f"{doubtful} is read as {value:g}"]))
-        change = ("decimal", other)
-    elif change is None and "decimal commas" in marks and options.decimal is None:
         change = ("decimal", other)
     return replace(reading, note=note, change=change)
 
@@ -311,12 +314,13 @@ def _date(own: ColumnEvidence, options: ReadingOptions, habits: Habits) -> Colum
     if reading.kind != "date" or doubtful is None:
         return reading
     note = "day first" if date.day_first else "month first"
+    change = reading.change
     if own.dates.order is None:
         moment = date.parse([doubtful])[0].astype("M8[D]")[0]
         note += f": {doubtful} is read as {moment}"
-    pattern = pattern_of(doubtful.split()[0].split("T")[0], not date.day_first)
-    note = "; ".join(filter(None, [note, reading.note]))
-    return replace(reading, note=note, change=None if pattern is None else ("date_format", pattern))
+        pattern = pattern_of(doubtful.split()[0].split("T")[0], not date.day_first)
+        change = None if pattern is None else ("date_format", pattern)
+    return replace(reading, note="; ".join(filter(None, [note, reading.note])), change=change)
 
 
 def given_missing(own: ColumnEvidence, reading: ColumnReading) -> int:

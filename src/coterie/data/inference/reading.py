@@ -59,7 +59,7 @@ class ReadingOptions:
             raise _unexpected("decimal", self.decimal, "'.' or ','")
         if self.thousands is not None and (len(self.thousands) > 1 or self.thousands.isalnum()):
             raise _unexpected("thousands", self.thousands, "one mark, such as '.' or ' ', or '' for none")
-        if self.thousands and self.thousands == (self.decimal or "."):
+        if self.thousands and self.thousands == self.decimal:
             raise _unexpected("thousands", self.thousands, "another mark than that of decimals")
         for name, kind in self.kinds.items():
             if kind not in KINDS:
@@ -201,9 +201,9 @@ class TableReading(dict[str, ColumnReading]):
 
     Examples
     --------
-    >>> TableReading({"area": ColumnReading("area", "number", "12,5", 3, "decimal commas", ("decimal", "."))})
+    >>> TableReading({"area": ColumnReading("area", "number", "1,234", 3, "thousands marks", ("decimal", ","))})
     column  kind    example  missing  note
-    area    number  12,5           3  decimal commas (decimal='.')
+    area    number  1,234          3  thousands marks (decimal=',')
     """
 
     def to_json(self) -> str:

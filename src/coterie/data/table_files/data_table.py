@@ -131,7 +131,10 @@ class DataTable:
         texts = [name for name in texts if own[name] is not None]
         delimiter = self.files.delimiter if self.files.format == "csv" else None
         inferred = infer_table(self._texts(texts, sampled), self.options, delimiter)
-        if any(each.kind == "number" and each.number.decimal == "," for each in inferred.values()):
+        if self.options.decimal != "." and (
+            "," in (self.options.decimal, {".": ","}.get(self.options.thousands or ""))
+            or any(each.kind == "number" and each.number.decimal == "," for each in inferred.values())
+        ):
             others = [name for name, type_ in self.types.items() if type_ == "DOUBLE" and name not in texts]
             held = self._texts(others, sampled) if self.files.format == "csv" else {}
             comma = replace(self.options, decimal=",", kinds={})

@@ -13,6 +13,7 @@ from coterie.data.frames import eager_frame, is_frame
 from coterie.data.inference.infer import infer_table
 from coterie.data.inference.levels import object_array
 from coterie.data.inference.reading import ColumnKind, ColumnReading, ReadingOptions, TableReading
+from coterie.data.readers import read_other_table
 from coterie.data.table_files.suggestions import guessed, listed
 from coterie.errors import InvalidInput, InvalidType
 
@@ -76,7 +77,7 @@ def read_table(
     (array([1234.5,   99.9,    nan]), array([True, False, None], dtype=object))
     >>> X.reading
     column  kind    example     missing  note
-    price   number  1.234,50 €        1  decimal commas, thousands marks, currency signs (decimal='.')
+    price   number  1.234,50 €        1  decimal commas, thousands marks, currency signs
     lift    flag    ja                1
     >>> read_table({"price": ["1.000"], "lift": ["nein"]}, reading=X.reading)["price"]
     array([1000.])
@@ -147,9 +148,7 @@ def _from_columns(
         for name, values in columns.items()
     }
     readings = {
-        name: known[name]
-        if name in known
-        else ColumnReading(name, "category" if _is_label(values) else "number")
+        name: known[name] if name in known else ColumnReading(name, _kind(values), native=True)
         for name, values in columns.items()
     }
     return TypedColumns(read, TableReading(readings) if reading is None else known)
@@ -180,5 +179,13 @@ def _native(values: Any) -> Any:
     return nw.to_native(values) if isinstance(values, nw.Series) else values
 
 
-def _is_label(values: Any) -> bool:
-    return isinstance(values, nw.Series) and values.dtype in (nw.Categorical, nw.Enum)
+def _kind(values: Any) -> ColumnKind:
+    """The kind of a column that holds no strings."""
+    column = read_other_table({"x": _native(values)}).columns[0]
+    if column.kind != "numeric":
+        return "category"
+    dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
+    moments = (nw.Date, nw.Datetime) if isinstance(values, nw.Series) else ()
+    if dtype in moments or getattr(dtype, "kind", "") == "M":
+        return "date"
+    return "flag" if dtype in (nw.Boolean, np.dtype(bool)) else "number"
