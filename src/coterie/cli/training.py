@@ -13,7 +13,7 @@ from coterie._typing import AnyArray, Task
 from coterie.cli.command import Messages
 from coterie.cli.errors import CommandError, data_error, usage_error
 from coterie.cli.options import option_text
-from coterie.committee.comparison import read_any_target
+from coterie.committee.comparison import MOST_CLASSES, read_any_target
 from coterie.committee.portfolio import Shape, portfolio_of
 from coterie.data.inference.reading import PLURALS, TableReading
 from coterie.data.table_files.data_table import DataTable
@@ -72,6 +72,7 @@ class TrainingTable:
     groups: AnyArray | None = None
     weight: AnyArray | None = None
     by_time: bool = False
+    task_is_guessed: bool = True
 
     @property
     def n_rows(self) -> int:
@@ -180,6 +181,7 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
         groups=None if roles.groups is None else held[roles.groups],
         weight=None if roles.weight is None else held[roles.weight],
         by_time=roles.time is not None,
+        task_is_guessed=task == "auto",
     )
 
 
@@ -279,9 +281,12 @@ def _plain(value: Any) -> Any:
 
 _MANY_MISSING = 0.9
 _FEWEST_ROWS = 50  # for a warning about a single column
+_FEW_ROWS = 30  # for a warning about the table
 _TRIED_ROWS = 2000
 _TRIED_COLUMNS = 200
 _TOO_GOOD = 0.98
+_ID_SPREAD = 3  # whole numbers that are that dense count the rows
+_LONG_ID = 1e8  # whole numbers of at least nine digits are codes
 
 
 _WAYS = "--kind COLUMN=KIND, --decimal, --thousands, --na, --date-format, --encoding"
@@ -306,6 +311,8 @@ def show_reading(messages: Messages, training: TrainingTable, name: str, notes: 
         messages.warn(note)
     messages.note(reading_text(training.reading))
     messages.note(size_line(training, name))
+    for warning in target_warnings(training):
+        messages.warn(warning)
 
 
 def size_line(training: TrainingTable, name: str) -> str:
@@ -315,8 +322,43 @@ def size_line(training: TrainingTable, name: str) -> str:
     what = "numbers" if training.classes is None else f"{len(training.classes)} classes"
     return (
         f"{name}: {training.n_rows:,} rows, {len(training.X)} columns ({kinds}); target {training.target!r}: {what} "
-        f"({training.task})"
+        f"({training.task}){_reason(training)}"
     )
+
+
+def _reason(training: TrainingTable) -> str:
+    """Why a target of numbers is taken for classes or for amounts, and how to change that."""
+    if not training.task_is_guessed or training.y.dtype.kind not in "iuf":
+        return ""
+    if training.classes is not None:
+        return (
+            f", because it has {len(training.classes)} different whole numbers, at most {MOST_CLASSES}. If they are "
+            "amounts: --task regression"
+        )
+    if (training.y != np.round(training.y)).any():
+        return ", because it has fractions"
+    return (
+        f", because it has more than {MOST_CLASSES} different whole numbers. If they are labels: "
+        "--task classification"
+    )
+
+
+def target_warnings(training: TrainingTable) -> Iterator[str]:
+    """What keeps a target from being learned or scored well."""
+    if training.n_rows < _FEW_ROWS:
+        yield (
+            f"{training.n_rows} rows are few: scores are rough, and so is the model. Some hundred rows are a beginning."
+        )
+    if training.classes is None:
+        return
+    labels, counts = np.unique(training.y, return_counts=True)
+    single = [str(_plain(label)) for label in labels[counts == 1]]
+    if single:
+        rows = "one row" if len(single) == 1 else "one row each"
+        yield (
+            f"of the target {training.target!r}, {listed(single)} {'has' if len(single) == 1 else 'have'} {rows}: it "
+            "cannot be learned and scored both. Leave such rows out with --where, or merge classes."
+        )
 
 
 def cost_line(training: TrainingTable, n_folds: int, time_limit: float | None, members: Any) -> str:
@@ -393,9 +435,21 @@ def _is_copy(values: AnyArray, training: TrainingTable) -> bool:
 
 
 def _looks_like_id(known: AnyArray, n_levels: int) -> bool:
+    """Whether there is another value in each row that has no order and no words: a count of rows, or a code."""
     if n_levels < len(known) or len(known) < _FEWEST_ROWS:
         return False
-    return known.dtype.kind in "OUiu" or (known.dtype.kind == "f" and bool((known == np.round(known)).all()))
+    if known.dtype.kind in "OU":
+        some = [str(own) for own in known[:1000]]
+        return not any(" " in text.strip() for text in some) and any(map(_has_digit, some))
+    whole = known.dtype.kind in "iu" or (known.dtype.kind == "f" and bool((known == np.round(known)).all()))
+    if not whole:
+        return False
+    spread = float(known.max()) - float(known.min()) + 1
+    return spread <= _ID_SPREAD * len(known) or float(np.abs(known).min()) >= _LONG_ID
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _leak(name: str, values: AnyArray, training: TrainingTable) -> str | None:

@@ -262,6 +262,12 @@ def prepare_training(
         getattr(estimator, "unknown_category", "missing"),
     )
     encoded = encoder.fit_transform(table, target.values, weight)
+    if encoder.n_levels.any():
+        from coterie.data.inference.number_texts import (
+            warn_number_texts,  # a table of numbers does not need it
+        )
+
+        warn_number_texts(table, X)
     schema = Schema.of(table, encoder.n_levels > 0)
     schema.set_feature_names(estimator)
     estimator.schema_ = schema

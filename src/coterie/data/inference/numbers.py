@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from coterie._typing import BoolArray, FloatArray
+from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie.data.inference.levels import shapes_of
 from coterie.data.inference.marks import APOSTROPHES, CURRENCY_SIGNS, CURRENCY_WORDS, MINUS_SIGNS, SPACES
 
@@ -139,7 +139,7 @@ class NumberEvidence:
         return "." if self.with_point > self.with_comma else ","
 
 
-def number_evidence(texts: Sequence[str], counts: FloatArray) -> NumberEvidence:
+def number_evidence(texts: Sequence[str], counts: AnyArray) -> NumberEvidence:
     """Weigh the texts of a column; `counts` says in how many rows each is.
 
     Examples
