@@ -36,6 +36,7 @@ from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_lin
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
+from coterie.data.table_features import TableFeatures
 from coterie.files import save
 
 
@@ -144,6 +145,7 @@ def fit(
         checkpoint=checkpoint,
         n_jobs=jobs,
         random_state=seed,
+        features=TableFeatures(text=training.names_of("text")),
     )
     with messages.progress("fitting", "member", seconds=limit):
         model.fit(

@@ -78,6 +78,10 @@ class TrainingTable:
     def n_rows(self) -> int:
         return len(self.y)
 
+    def names_of(self, kind: str) -> list[str]:
+        """The features of a kind."""
+        return [name for name in self.X if self.reading[name].kind == kind]
+
     def folds(self, n_folds: int) -> Any:
         """What `cv` of a committee is."""
         return TimeSeriesSplit(n_folds) if self.by_time else n_folds
@@ -421,7 +425,7 @@ def _plain_flaw(values: AnyArray, training: TrainingTable) -> str | None:
         return "a copy of the target. Leave it out with --drop"
     if holes.mean() >= _MANY_MISSING:
         return f"missing in {_MANY_MISSING:.0%} of the rows or more"
-    if _looks_like_id(known, len(levels)):
+    if values.dtype.kind not in "mM" and _looks_like_id(known, len(levels)):
         return "another value in each row, as ids have. Leave it out with --drop"
     return None
 

@@ -25,6 +25,7 @@ from coterie.committee._committee_data import (
     FittedMember,
     Forecast,
 )
+from coterie.committee.fold_features import FeaturedModel, FoldFeatures
 from coterie.committee.metrics import Metric
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.committee.portfolio import Entry, Shape
@@ -52,6 +53,7 @@ class PortfolioRun:
     errors : why entries failed, by name
     reserve : seconds that the choice of weights will take
     checkpoint : where members are kept as they are complete, or None
+    features : what texts and dates of the table become, or None
     """
 
     data: CommitteeData
@@ -60,6 +62,7 @@ class PortfolioRun:
     seed: int | None
     metric: Metric
     checkpoint: CheckpointWriter | None = None
+    features: FoldFeatures | None = None
     members: list[FittedMember] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
@@ -231,6 +234,8 @@ class PortfolioRun:
     def _takes_single_fit(self, entry: Entry) -> bool:
         """Whether the member is fitted once, to all rows, and predicts rows that it left out by itself."""
         data = self.data
+        if self.features is not None and self.features.learns:
+            return False  # what is learned from texts is learned without the rows held out
         if entry.single_fit is None or not data.random_folds or self._most_rows(entry) < data.shape.n_train:
             return False
         return data.groups is None or has_fit_parameter(entry.single_fit, "groups")
@@ -366,10 +371,11 @@ class PortfolioRun:
             seed=seed,
         )
         deadline = Deadline(self.clock, until)
+        features, X = (None, data.X) if self.features is None else self.features.of_rows(fold.train)
         with nullcontext() if self.clock.limit is None else monitored(deadline):
-            [outcome] = fit_all([task], data.X, n_jobs=self.limits.n_jobs, on_error="raise")
+            [outcome] = fit_all([task], X, n_jobs=self.limits.n_jobs, on_error="raise")
         member.stopped |= deadline.stopped
-        return outcome.model
+        return outcome.model if features is None else FeaturedModel(features, outcome.model)
 
     def model_of_all(self, entry: Entry, seed: int) -> Any:
         """A model of all rows, or of as many as the member can bear."""
@@ -399,6 +405,7 @@ class PortfolioRun:
 
 def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
     """What a model predicts for rows that it left out, shape (n_rows, n_columns); NaN where it cannot."""
+    model = model.model if isinstance(model, FeaturedModel) else model
     out_of_fold = hasattr(model, "n_folds_")  # boosters that left folds out; else trees that left bags out
     if classes is None:
         predicted = model.oof_prediction_ if out_of_fold else model.oob_prediction_

@@ -32,6 +32,7 @@ from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, Squared
 from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
+from coterie.data.table_features import TableFeatures
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.fitting.scoring import ResponseFunctions
@@ -188,6 +189,7 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         random_state: SeedLike = None,
         verbose: int = 0,
         checkpoint: Any = None,
+        features: TableFeatures | Literal["auto"] | None = "auto",
     ) -> None:
         self._store(locals())
 
@@ -332,6 +334,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         random_state: SeedLike = None,
         verbose: int = 0,
         checkpoint: Any = None,
+        features: TableFeatures | Literal["auto"] | None = "auto",
     ) -> None:
         self._store(locals())
 

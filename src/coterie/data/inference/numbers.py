@@ -112,7 +112,8 @@ def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
     sign = f"[+{minus}]?"
     space = f"[{SPACES}]?"
     currency = rf"(?:{_WORDS}|[{re.escape(CURRENCY_SIGNS)}])"
-    plain = rf"{sign}{space}(?:{currency}{space})?{sign}{body}(?:{space}(?:{currency}|%))?"
+    before = rf"(?:{sign}{space}(?:{currency}{space})?|{currency}{space}{sign})"
+    plain = rf"{before}{body}(?:{space}(?:{currency}|%))?"
     return re.compile(
         rf"{plain}|\((?:{currency}{space})?{inner}(?:{space}(?:{currency}|%))?\)|{last}[{minus}]"
     )

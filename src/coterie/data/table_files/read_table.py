@@ -8,11 +8,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from coterie._optional import need
-from coterie._typing import AnyArray
-from coterie.data.frames import eager_frame, is_frame
 from coterie.data.inference.infer import infer_table
-from coterie.data.inference.levels import object_array
 from coterie.data.inference.reading import ColumnKind, ColumnReading, ReadingOptions, TableReading
+from coterie.data.inference.strings import named_columns, native_column, strings_of
 from coterie.data.readers import read_other_table
 from coterie.data.table_files.suggestions import guessed, listed
 from coterie.errors import InvalidInput, InvalidType
@@ -85,11 +83,8 @@ def read_table(
     options = ReadingOptions(decimal, thousands, tuple(na), dict(kinds or {}), date_format)
     if isinstance(source, str | os.PathLike) or _are_paths(source):
         return _from_files(source, options, encoding, reading)
-    if isinstance(source, Mapping):
-        return _from_columns({str(name): values for name, values in source.items()}, options, reading)
-    if is_frame(source):
-        frame = eager_frame(nw.to_native(source, pass_through=True))
-        columns = {str(series.name): series for series in frame.iter_columns()}
+    columns = named_columns(source)
+    if columns is not None:
         return _from_columns(columns, options, reading)
     raise InvalidType.expecting(
         f"source is of type {type(source).__name__}", _SOURCES, "source", type(source).__name__
@@ -140,11 +135,11 @@ def _from_columns(
                 received=name,
                 hint=guessed(name, columns) or f"The columns are {listed(columns)}.",
             )
-    texts = {name: _texts(values, given=name in options.kinds) for name, values in columns.items()}
+    texts = {name: strings_of(values, whatever=name in options.kinds) for name, values in columns.items()}
     strings = {name: held for name, held in texts.items() if held is not None}
     known = infer_table(strings, options) if reading is None else _checked(reading, columns)
     read = {
-        name: known[name].parse(strings[name]) if name in strings and name in known else _native(values)
+        name: known[name].parse(strings[name]) if name in strings and name in known else native_column(values)
         for name, values in columns.items()
     }
     readings = {
@@ -154,34 +149,9 @@ def _from_columns(
     return TypedColumns(read, TableReading(readings) if reading is None else known)
 
 
-def _texts(values: Any, *, given: bool) -> AnyArray | None:
-    """A column of strings as an array of objects; None if it holds something else. `given`: a kind was given."""
-    if isinstance(values, nw.Series):
-        if values.dtype != nw.String and not (values.dtype == nw.Object or given):
-            return None
-        values = values.to_list()
-    held = object_array(list(values)) if not isinstance(values, np.ndarray) else values
-    if held.dtype.kind == "U":
-        return held.astype(object)
-    if given:
-        return object_array([None if own is None or own != own else str(own) for own in held.tolist()])
-    if held.dtype.kind != "O":
-        return None
-    kinds = {type(own) for own in held.tolist()}
-    return held if str in kinds and all(kind is str or _means_missing(kind) for kind in kinds) else None
-
-
-def _means_missing(kind: type) -> bool:
-    return kind in (type(None), float) or kind.__name__ in ("NAType", "NaTType")
-
-
-def _native(values: Any) -> Any:
-    return nw.to_native(values) if isinstance(values, nw.Series) else values
-
-
 def _kind(values: Any) -> ColumnKind:
     """The kind of a column that holds no strings."""
-    column = read_other_table({"x": _native(values)}).columns[0]
+    column = read_other_table({"x": native_column(values)}).columns[0]
     if column.kind != "numeric":
         return "category"
     dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
