@@ -57,6 +57,12 @@ FILES: dict[str, Awkward] = {
     ),
     "thousands with commas": Awkward('a,b\n"1,234.5",1\n"1,000,000",2\n', {"a": numbers(1234.5, 1e6)}),
     "thousands with commas alone": Awkward('a,b\n"1,234",1\n"12,500",2\n', {"a": numbers(1234, 12500)}),
+    "groups of three beside small numbers are thousands": Awkward(
+        "a;b\n900;x\n1.600;y\n12.345;z\n", {"a": numbers(900, 1600, 12345)}
+    ),
+    "three decimals are decimals": Awkward(
+        "a;b\n9.001;x\n1.600;y\n2.345;z\n", {"a": numbers(9.001, 1.6, 2.345)}
+    ),
     "a comma in doubt is decimal among semicolons": Awkward(
         "a;b\n1,234;x\n2,500;y\n", {"a": numbers(1.234, 2.5)}
     ),

@@ -137,13 +137,12 @@ def infer_table(
     return TableReading({own.name: _reading(own, options, habits) for own in evidence})
 
 
-def doubtful_decimals(columns: Mapping[str, AnyArray], decimal: str) -> list[str]:
-    """Columns whose numbers are all written as 1.234 is, so that another column has to say what that means."""
+def doubtful_decimals(columns: Mapping[str, AnyArray]) -> list[str]:
+    """Columns whose numbers are all written as 1.234 and 900 are, so that the point may be a thousands mark."""
     found = []
     for name, texts in columns.items():
-        evidence = ColumnEvidence.of(name, TextLevels.of(texts))
-        same = evidence.numbers.with_point == evidence.numbers.with_comma
-        if same and evidence.numbers.ambiguous is not None and decimal == ",":
+        evidence = ColumnEvidence.of(name, TextLevels.of(texts)).numbers
+        if evidence.with_point == evidence.with_comma and evidence.ambiguous is not None:
             found.append(name)
     return found
 

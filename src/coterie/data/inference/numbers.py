@@ -22,6 +22,7 @@ _CURRENCY = re.compile(
 )
 _TRAILING_MINUS = re.compile(r"^(.*)-$", re.MULTILINE)
 _SHAPE = str.maketrans("0123456789", "0111111111")  # a zero at the beginning is no begin of thousands
+_NO_DIGITS = re.compile(r"[^0-9.,]")
 EXACT_DIGITS = 15  # of whole numbers that every float64 holds
 
 
@@ -126,17 +127,19 @@ class NumberEvidence:
     Attributes
     ----------
     ambiguous : a text that is one number with a point and another with a comma, such as 1,234; None if there is none
+    grouped : the mark that must stand between thousands, if nothing but groups of three digits shows that
     """
 
     with_point: int
     with_comma: int
     ambiguous: str | None
+    grouped: str | None = None
 
     @property
     def decimal(self) -> str | None:
         """The mark, if there is no doubt about it."""
         if self.with_point == self.with_comma:
-            return None
+            return {".": ",", ",": "."}.get(self.grouped or "")
         return "." if self.with_point > self.with_comma else ","
 
 
@@ -146,19 +149,28 @@ def number_evidence(texts: Sequence[str], counts: AnyArray) -> NumberEvidence:
     Examples
     --------
     >>> number_evidence(["1,5", "1,234"], np.array([1, 1]))
-    NumberEvidence(with_point=1, with_comma=2, ambiguous='1,234')
+    NumberEvidence(with_point=1, with_comma=2, ambiguous='1,234', grouped=None)
+    >>> number_evidence(["900", "1.600"], np.array([1, 1])).grouped
+    '.'
     """
     point, comma = (NumberFormat.of(mark).matches(texts) for mark in ".,")
-    both = point & comma
-    doubtful = next(
-        (
-            text
-            for text, own in zip(texts, both.tolist(), strict=True)
-            if own and ("," in text or "." in text)
-        ),
-        None,
-    )
-    return NumberEvidence(int(counts[point].sum()), int(counts[comma].sum()), doubtful)
+    both = [text for text, own in zip(texts, (point & comma).tolist(), strict=True) if own]
+    doubtful = next((text for text in both if "," in text or "." in text), None)
+    grouped = None if doubtful is None else _grouping_mark(both)
+    return NumberEvidence(int(counts[point].sum()), int(counts[comma].sum()), doubtful, grouped)
+
+
+def _grouping_mark(texts: Sequence[str]) -> str | None:
+    """The mark of texts such as 900 and 1.600, if it is no decimal mark.
+
+    A program that writes three decimals writes 900.000, and one that leaves zeros out writes 1.6.
+    """
+    digits = [_NO_DIGITS.sub("", text) for text in texts]
+    marks = {mark for text in digits for mark in ".," if mark in text}
+    plain = [text for text in digits if "." not in text and "," not in text]
+    ends_in_zero = any(text.endswith("0") for text in digits if "." in text or "," in text)
+    fits = len(marks) == 1 and plain and ends_in_zero and all(len(text) <= 3 for text in plain)
+    return marks.pop() if fits else None
 
 
 def are_long_integers(texts: Sequence[str]) -> bool:

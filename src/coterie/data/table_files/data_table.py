@@ -7,7 +7,7 @@ by `coterie.data.inference`, in the same way at every later time.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -40,6 +40,7 @@ _KINDS: tuple[tuple[ColumnKind, tuple[str, ...]], ...] = (
 _WIDE = ("DECIMAL", "HUGEINT", "UHUGEINT")
 _BATCH_ROWS = 131_072
 _SAMPLED_ROWS = 200_000  # by which a table that is read in batches is understood
+_FIRST_ROWS = 1000
 _WORKBOOK = "the_workbook"
 _PARSED = "the_parsed_rows"
 
@@ -127,19 +128,10 @@ class DataTable:
         own = {name: self._native_reading(name) for name in self.types}
         given = self.options.kinds
         texts = [name for name, type_ in self.types.items() if type_ == "VARCHAR" or name in given]
-        texts += [name for name in self._long_numbers() if name not in texts]
+        texts += [name for name in [*self._long_numbers(), *self._doubtful_numbers()] if name not in texts]
         texts = [name for name in texts if own[name] is not None]
         delimiter = self.files.delimiter if self.files.format == "csv" else None
         inferred = infer_table(self._texts(texts, sampled), self.options, delimiter)
-        if self.options.decimal != "." and (
-            "," in (self.options.decimal, {".": ","}.get(self.options.thousands or ""))
-            or any(each.kind == "number" and each.number.decimal == "," for each in inferred.values())
-        ):
-            others = [name for name, type_ in self.types.items() if type_ == "DOUBLE" and name not in texts]
-            held = self._texts(others, sampled) if self.files.format == "csv" else {}
-            comma = replace(self.options, decimal=",", kinds={})
-            doubtful = {name: held[name] for name in doubtful_decimals(held, ",")}
-            inferred.update(infer_table(doubtful, comma))
         readings = {name: inferred.get(name, own[name]) for name in self.types}
         return TableReading({name: each for name, each in readings.items() if each is not None})
 
@@ -156,6 +148,16 @@ class DataTable:
             for name, value in zip(names, largest, strict=True)
             if 10.0**EXACT_DIGITS <= value < float("inf")
         ]
+
+    def _doubtful_numbers(self) -> list[str]:
+        """Columns of a CSV file whose points, as in 1.234, may stand between thousands; a few rows tell of most."""
+        names = [name for name, type_ in self.types.items() if type_ == "DOUBLE"]
+        if self.files.format != "csv" or not names or self.options.decimal == ".":
+            return []
+        wanted = ", ".join(map(_quoted, names))
+        relation = self._query(f"SELECT {wanted} FROM {self._scan(names)} LIMIT {_FIRST_ROWS}")
+        held = dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+        return doubtful_decimals(held)
 
     def _texts(self, names: Sequence[str], sampled: bool) -> dict[str, AnyArray]:
         """Columns as they are written; of a table to be read in batches a sample."""
