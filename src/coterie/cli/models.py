@@ -11,8 +11,8 @@ import numpy as np
 
 from coterie._typing import AnyArray
 from coterie.cli.errors import MODEL_FILE, CommandError, check_exists, data_error, usage_error
-from coterie.cli.training import missing_in, no_rows
-from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, TableReading
+from coterie.cli.training import no_rows
+from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, TableReading, missing_in
 from coterie.data.table_files.data_table import DataTable
 from coterie.data.table_files.suggestions import listed, nearest
 from coterie.errors import ModelFileError

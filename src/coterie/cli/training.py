@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from coterie.cli.errors import CommandError, data_error, usage_error
 from coterie.cli.options import option_text
 from coterie.committee.comparison import MOST_CLASSES, read_any_target
 from coterie.committee.portfolio import Shape, portfolio_of
-from coterie.data.inference.reading import PLURALS, TableReading
+from coterie.data.inference.reading import PLURALS, TableReading, missing_in
 from coterie.data.table_files.data_table import DataTable
 from coterie.data.table_files.suggestions import listed
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -180,7 +180,7 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
         y=y,
         task=kind,
         target=roles.target,
-        reading=_seen(reading, held, [*features, roles.target]),
+        reading=reading.seen_in({name: held[name] for name in [*features, roles.target]}),
         classes=classes,
         groups=None if roles.groups is None else held[roles.groups],
         weight=None if roles.weight is None else held[roles.weight],
@@ -189,37 +189,11 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
     )
 
 
-def _seen(reading: TableReading, held: dict[str, AnyArray], names: Sequence[str]) -> TableReading:
-    """The reading of some columns with what was seen in these rows."""
-    seen = TableReading()
-    for name in names:
-        own, holes = reading[name], missing_in(held[name])
-        known = held[name][~holes][:1]
-        example = own.example if not own.native else _example(known[0]) if len(known) else ""
-        seen[name] = replace(own, example=example, n_missing=int(holes.sum()))
-    return seen
-
-
-def _example(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
-
-
 def no_rows(table: DataTable) -> CommandError:
     """The error of a table without rows."""
     rows = "rows" if table.where is None else "rows for which --where holds"
     option = "DATA" if table.where is None else "--where"
     return data_error(f"{table.name} has no {rows}.", option, table.where)
-
-
-def missing_in(values: AnyArray) -> Any:
-    """Which values are missing."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype.kind == "O":
-        return np.array([value is None for value in values], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
 
 
 def _check_target(values: AnyArray, name: str, table: DataTable) -> None:

@@ -60,6 +60,9 @@ FILES: dict[str, Awkward] = {
     "groups of three beside small numbers are thousands": Awkward(
         "a;b\n900;x\n1.600;y\n12.345;z\n", {"a": numbers(900, 1600, 12345)}
     ),
+    "a point in doubt, in a late row": Awkward(
+        "a;b\n" + "7;1,5\n" * 2000 + "1.234;2,5\n", {"a": numbers(*[7] * 2000, 1234)}
+    ),
     "three decimals are decimals": Awkward(
         "a;b\n9.001;x\n1.600;y\n2.345;z\n", {"a": numbers(9.001, 1.6, 2.345)}
     ),

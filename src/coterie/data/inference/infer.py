@@ -138,11 +138,11 @@ def infer_table(
 
 
 def doubtful_decimals(columns: Mapping[str, AnyArray]) -> list[str]:
-    """Columns whose numbers are all written as 1.234 and 900 are, so that the point may be a thousands mark."""
+    """Columns whose numbers are all written as 1.234 and 900 are, so that a point may be a thousands mark."""
     found = []
     for name, texts in columns.items():
         evidence = ColumnEvidence.of(name, TextLevels.of(texts)).numbers
-        if evidence.with_point == evidence.with_comma and evidence.ambiguous is not None:
+        if evidence.with_point == evidence.with_comma:
             found.append(name)
     return found
 

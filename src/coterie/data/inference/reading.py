@@ -196,6 +196,21 @@ def missing_among_values(texts: list[str]) -> BoolArray:
     return np.array([text.casefold() in MISSING_AMONG_VALUES for text in texts], dtype=bool)
 
 
+def missing_in(values: AnyArray) -> BoolArray:
+    """Which values of a column are missing: NaN, NaT or None."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind == "O":
+        return np.array([value is None for value in values], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def _example(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+
+
 class TableReading(dict[str, ColumnReading]):
     """Readings by the names of columns; shown, they are a table.
 
@@ -226,6 +241,16 @@ class TableReading(dict[str, ColumnReading]):
     def with_kind(self, name: str, kind: ColumnKind) -> "TableReading":
         """The same with another kind of a column."""
         return TableReading({**self, name: replace(self[name], kind=kind)})
+
+    def seen_in(self, columns: Mapping[str, AnyArray]) -> "TableReading":
+        """The readings of these columns, with how many values are missing, and examples where there are none yet."""
+        seen = TableReading()
+        for name, values in columns.items():
+            own, holes = self[name], missing_in(values)
+            known = values[~holes][:1]
+            example = own.example if not own.native else _example(known[0]) if len(known) else ""
+            seen[name] = replace(own, example=example, n_missing=int(holes.sum()))
+        return seen
 
     def to_text(self, option: Callable[[ColumnReading], str] | None = None, most: int | None = None) -> str:
         """A table of lines: column, kind, example, missing, note; `option` writes what changes a reading."""

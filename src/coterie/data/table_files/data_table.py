@@ -128,8 +128,8 @@ class DataTable:
         own = {name: self._native_reading(name) for name in self.types}
         given = self.options.kinds
         texts = [name for name, type_ in self.types.items() if type_ == "VARCHAR" or name in given]
-        texts += [name for name in [*self._long_numbers(), *self._doubtful_numbers()] if name not in texts]
-        texts = [name for name in texts if own[name] is not None]
+        texts += [*self._long_numbers(), *self._doubtful_numbers()]
+        texts = [name for name in dict.fromkeys(texts) if own[name] is not None]
         delimiter = self.files.delimiter if self.files.format == "csv" else None
         inferred = infer_table(self._texts(texts, sampled), self.options, delimiter)
         readings = {name: inferred.get(name, own[name]) for name in self.types}

@@ -108,7 +108,8 @@ def _from_files(
     paths = [source] if isinstance(source, str | os.PathLike) else source
     with open_table([os.fspath(path) for path in paths], options=options, encoding=encoding) as table:
         known = table.reading() if reading is None else _checked(reading, table.types)
-        return TypedColumns(table.columns(list(known), known), known)
+        columns = table.columns(list(known), known)
+        return TypedColumns(columns, known.seen_in(columns))
 
 
 def _checked(reading: TableReading, names: Mapping[str, Any]) -> TableReading:
