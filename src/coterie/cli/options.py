@@ -44,6 +44,17 @@ class TableSource:
     encoding: str | None
     options: ReadingOptions
 
+    def given(self) -> dict[str, object]:
+        """The options that say how columns are read; None for those that were not given."""
+        own = self.options
+        return {
+            "--decimal": own.decimal,
+            "--thousands": own.thousands,
+            "--na": own.na or None,
+            "--kind": own.kinds or None,
+            "--date-format": own.date_format,
+        }
+
     def open(self) -> AbstractContextManager[DataTable]:
         return open_table(self.data, self.where, self.options, encoding=self.encoding)
 
@@ -173,6 +184,8 @@ DropOption = Annotated[
 ]
 WeightOption = Annotated[str | None, typer.Option("--weight", help="A column: how often each row counts.")]
 FoldsOption = Annotated[int, typer.Option("--cv", min=2, help="Folds.")]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Draws the folds and the members.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Draws the folds and the members. Default: 0.")
+]
 JobsOption = Annotated[int | None, typer.Option("--jobs", help="Threads; default: every core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results as JSON.")]

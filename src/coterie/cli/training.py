@@ -161,9 +161,17 @@ def _task_of(
     return y, kind, None if target.classes is None else np.asarray(target.classes)
 
 
-def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
-    """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
+def read_training(
+    table: DataTable, roles: Roles, task: str, known: TableReading | None = None
+) -> TrainingTable:
+    """Read the columns that are needed, check the target, and put rows in the order of time if there is one.
+
+    `known` are readings of an earlier fit, which hold for this one.
+    """
     features, reading = _features(table, roles, task)
+    reading = TableReading(
+        {**reading, **{name: own for name, own in (known or {}).items() if name in reading}}
+    )
     taken = roles.taken()
     others = [name for name in taken if taken[name] != "--drop"]
     held = table.columns([*features, *others], reading)
