@@ -12,7 +12,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-REVISION: int = 3
+REVISION: int = 4
 
 def instruction_set() -> str:
     """The kernels in use: 'avx512', 'avx2' or 'generic'."""

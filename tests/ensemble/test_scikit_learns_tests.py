@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.oracles import needs_scikit_learn
 from tests.helpers.repository import ROOT
 
 PAGE = ROOT / "docs/develop/scikit-learn.md"
@@ -33,6 +34,7 @@ def explained() -> set[tuple[str, str]]:
     return set(rows)
 
 
+@needs_scikit_learn("1.9", "other tests")
 def test_the_page_speaks_of_tests_that_exist() -> None:
     known = explained()
     assert len(known) > 20

@@ -43,9 +43,7 @@ from coterie.members.weight_parameter import takes_weight, weight_params
 
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
-_N_TIMINGS = (
-    3  # of a score, of which the least counts: a stall of the machine makes a timing longer, and none shorter
-)
+_N_TIMINGS = 3  # of a score, of which the least counts: a stall makes a timing longer, and none shorter
 
 
 @dataclass

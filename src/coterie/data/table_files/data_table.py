@@ -24,6 +24,7 @@ from coterie.data.inference.reading import (
     ReadingOptions,
     TableReading,
 )
+from coterie.data.streaming.sources import relation_batches
 from coterie.data.table_files.broken_lines import csv_error
 from coterie.data.table_files.data_files import DataFiles, find_files
 from coterie.data.table_files.excel import read_workbook
@@ -260,7 +261,7 @@ class DataTable:
         parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
         relation = self._selected(names, readings, parsed, self.where, wide=False)
         try:
-            for batch in relation.fetch_record_batch(_BATCH_ROWS):
+            for batch in relation_batches(relation, _BATCH_ROWS):
                 columns = {
                     name: pa.array(self._parsed(readings[name], texts.to_numpy(zero_copy_only=False)))
                     if name in parsed
