@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
     from coterie.data.streaming.scan import scan
+    from coterie.data.table_files.read_table import read_table
     from coterie.files import inspect_file, load, save
     from coterie.fitting.checkpoint import Checkpoint
     from coterie.forests import (
@@ -75,6 +76,7 @@ __all__ = [
     "load",
     "patch_sklearn",
     "prune",
+    "read_table",
     "save",
     "scan",
 ]
@@ -87,6 +89,7 @@ _PACKAGES = {
     "combining": ("Blending", "OutputCode", "Selection", "Stacking", "TunedThreshold", "Voting", "prune"),
     "committee": ("Committee", "compare"),
     "data.streaming.scan": ("scan",),
+    "data.table_files.read_table": ("read_table",),
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "IsolationForest", "RandomForest", "RandomTrees"),

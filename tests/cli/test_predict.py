@@ -150,7 +150,7 @@ def test_columns_that_differ_are_named(case: str, classifier: Path, tmp_path: Pa
 VALUES: dict[str, tuple[dict[str, Any], tuple[str, str, str], str]] = {
     "a text among numbers": ({"area": (4, "huge")}, ("area", "huge", "numbers"), "in line 6"),
     "a text among dates": ({"let": (0, "soon")}, ("let", "soon", "dates"), "in line 2"),
-    "dates for numbers": ({"area": "2020-01-01"}, ("area", "dates", "numbers"), "holds dates"),
+    "dates for numbers": ({"area": "2020-01-01"}, ("area", "2020-01-01", "numbers"), "in line 2"),
 }
 
 

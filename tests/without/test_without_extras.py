@@ -37,6 +37,10 @@ USES = {
         "import tempfile\nwith tempfile.NamedTemporaryFile(suffix='.parquet') as file:\n"
         "    coterie.scan(file.name, target='y')"
     ),
+    "openpyxl": (
+        "import tempfile\nwith tempfile.NamedTemporaryFile(suffix='.xlsx') as file:\n"
+        "    file.write(b'PK')\n    file.flush()\n    coterie.read_table(file.name)"
+    ),
     "shap": TREE + "tree.explain([[1.0]]).to_shap()",
     "onnx": TREE + "coterie.export.to_onnx(tree)",
     "treelite": TREE + "coterie.export.to_treelite(tree)",

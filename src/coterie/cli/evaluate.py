@@ -12,12 +12,21 @@ from sklearn import metrics
 
 from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
-from coterie.cli.errors import QUALITY_GATE, CommandError, data_error, guessed, usage_error
+from coterie.cli.errors import QUALITY_GATE, CommandError, data_error, usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WeightOption, WhereOption
-from coterie.cli.reading import open_table
+from coterie.cli.options import (
+    DataArgument,
+    EncodingOption,
+    JsonOption,
+    ModelArgument,
+    WeightOption,
+    WhereOption,
+)
 from coterie.cli.resampling import bootstrap_ends, class_metrics, number_metrics
 from coterie.cli.writing import as_json, print_out
+from coterie.data.inference.reading import ColumnReading
+from coterie.data.table_files.data_table import open_table
+from coterie.data.table_files.suggestions import guessed
 from coterie.errors import CoterieError
 from coterie.members.decision_rule import decided_codes
 
@@ -286,6 +295,7 @@ def evaluate(
     ] = None,
     weight: WeightOption = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(help="NAME=NUMBER: exit with 4 if the score is less. May be given several times."),
@@ -303,13 +313,17 @@ def evaluate(
     """
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
-    with open_table(data, where) as table:
+    with open_table(data, where, encoding=encoding) as table:
         name = own.target_in(table, target)
         if weight is not None:
             table.check_column(weight, "--weight")
         truth = own.truth(table, name)
         X = own.features(table, {name, *([] if weight is None else [weight])})
-        weights = None if weight is None else table.columns([weight], {weight: "number"})[weight]
+        weights = (
+            None
+            if weight is None
+            else table.columns([weight], {weight: ColumnReading(weight, "number")})[weight]
+        )
         source = table.name
     inputs = _metric_inputs(own, X, truth, weights)
     found = measured(inputs)

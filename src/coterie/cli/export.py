@@ -9,8 +9,8 @@ from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import JsonOption, ModelArgument, WhereOption
-from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.data.table_files.data_table import open_table
 from coterie.export import to_onnx, to_treelite
 
 

@@ -1,5 +1,6 @@
 """`coterie fit`: a table in, a model file and a leaderboard out."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,27 +18,42 @@ from coterie.cli.deciding import (
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
+    DateFormatOption,
+    DecimalOption,
     DropOption,
+    EncodingOption,
     GroupsOption,
     JobsOption,
     JsonOption,
+    KindOption,
+    NaOption,
     ScoringOption,
     SeedOption,
     TargetOption,
     TaskOption,
+    ThousandsOption,
     TimeOption,
     WeightOption,
     WhereOption,
     check_settings,
     names_in,
+    table_source,
 )
-from coterie.cli.reading import open_table
 from coterie.cli.repeating import RepeatOption, earlier_fit, roles_note
 from coterie.cli.report import REPORT_ENDINGS, write_report
-from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, size_line
+from coterie.cli.training import (
+    Roles,
+    TrainingTable,
+    column_warnings,
+    cost_line,
+    read_training,
+    show_reading,
+    size_line,
+)
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
+from coterie.data.table_features import TableFeatures
 from coterie.files import save
 
 
@@ -60,6 +76,12 @@ def fit(
     drop: DropOption = None,
     weight: WeightOption = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    thousands: ThousandsOption = None,
+    na: NaOption = None,
+    kind: KindOption = None,
+    date_format: DateFormatOption = None,
     cv: Annotated[int | None, typer.Option("--cv", min=2, help="Folds; default: 5.")] = None,
     members: Annotated[
         str | None, typer.Option(help="Names of members with commas between, such as boosting,forest.")
@@ -98,6 +120,16 @@ def fit(
     portfolio = names_in(members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
+    source = table_source(
+        data,
+        where,
+        encoding,
+        decimal=decimal,
+        thousands=thousands,
+        na=na,
+        kind=kind,
+        date_format=date_format,
+    )
     roles = Roles(target, groups, time, weight, drop or ())
     of_committees = {
         "--time-limit": time_limit,
@@ -114,18 +146,19 @@ def fit(
     n_bytes = check_memory(memory, spill, of_committees)
     if n_bytes is not None:
         settings = BatchSettings(n_bytes, spill, task, 0 if seed is None else seed, jobs)
-        fit_in_batches(messages, data, roles, settings, where=where, output=output, report=report, json=json)
+        fit_in_batches(messages, source, roles, settings, output=output, report=report, json=json)
         return
     earlier = None
     if repeat is not None:
         of_roles = {"--groups": groups, "--weight": weight, "--drop": drop or None, "--where": where}
-        others = {"--task": None if task == "auto" else task, "--seed": seed}
+        others = {"--task": None if task == "auto" else task, "--seed": seed} | source.given()
         of_fit = {name: value for name, value in of_committees.items() if name != "--repeat"}
         earlier = earlier_fit(repeat, target, of_fit | of_roles | others)
         roles, task, where = earlier.roles, earlier.task, earlier.where
-    with open_table(data, where) as table:
-        name = table.name
-        training = read_training(table, roles, task)
+        source = replace(source, where=where)
+    with source.open() as table:
+        name, about_files = table.name, table.files.notes
+        training = read_training(table, roles, task, None if earlier is None else earlier.reading)
     if earlier is not None:
         messages.note(f"{size_line(training, name)}; the fit of {repeat} once more, without a time limit")
         with messages.progress("fitting", "member"):
@@ -140,21 +173,21 @@ def fit(
             "checkpoint": checkpoint,
             "n_jobs": jobs,
             "random_state": 0 if seed is None else seed,
+            "features": TableFeatures(text=training.names_of("text")),
             **decisions.parameters(training.classes),
         }
-        model = _fitted(messages, training, name, 5 if cv is None else cv, settings_of_fit)
+        if not messages.quiet:
+            show_reading(messages, training, name, about_files)
+        model = _fitted(messages, training, 5 if cv is None else cv, settings_of_fit)
     with writing(output):
         save(model, output, notes=training.notes() | roles_note(roles, where))
     _finish(messages, model, training, output, report, f"{target} in {name}", json)
 
 
-def _fitted(
-    messages: Messages, training: TrainingTable, name: str, n_folds: int, settings: dict[str, Any]
-) -> Any:
+def _fitted(messages: Messages, training: TrainingTable, n_folds: int, settings: dict[str, Any]) -> Any:
     """A committee for the table; what will be fitted, and how long that takes, is said before."""
     limit, checkpoint = settings["time_limit"], settings["checkpoint"]
     if not messages.quiet:
-        messages.note(size_line(training, name))
         messages.note(cost_line(training, n_folds, limit, settings["portfolio"]))
         for warning in column_warnings(training):
             messages.note(str(warning))
