@@ -143,7 +143,7 @@ def evaluated_model(
     model: Any, X: Any, y: Any, *, max_rows: int, n_jobs: int | None, seed: int
 ) -> EvaluatedModel:
     """Read the model, the rows and the targets, and sample rows if there are more than `max_rows`."""
-    if is_outlier_detector(model) or not hasattr(model, "predict"):
+    if not hasattr(model, "predict") or is_outlier_detector(model):
         raise InvalidType.expecting(
             f"model of type {type(model).__name__}", "a fitted classifier or regressor", "model", model
         )

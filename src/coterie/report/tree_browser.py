@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from coterie._engine import Tree
+from coterie.committee.fold_features import FeaturedModel
 from coterie.report.content import Drawings, Paragraph, Section
 from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.number_format import plural
@@ -77,13 +78,18 @@ def _of_members(model: Any, evaluated: EvaluatedModel) -> _DrawnTrees | None:
         np.argsort(-np.asarray(shares), kind="stable").tolist() if len(shares) == len(members) else []
     ):
         member = members[place]
-        models = getattr(member, "models", [member])
+        models = [_inner(each) for each in getattr(member, "models", [member])]
         name = getattr(member, "name", type(member).__name__)
         first = f" of the member “{name}”" + (", first fold" if len(models) > 1 else "")
         found = None if models[0] is model else _drawn(models[0], evaluated, first)
         if found is not None:
             return found
     return None
+
+
+def _inner(model: Any) -> Any:
+    """The model itself, where texts and dates are made into features before it."""
+    return model.model if isinstance(model, FeaturedModel) else model
 
 
 def _boosted(model: Any) -> tuple[int, list[str], bool] | None:
