@@ -15,6 +15,8 @@ from coterie.losses.tasks import RegressionLoss
 class BoundCrossEntropy(UnscaledBoundLoss):
     """Its best constant is the log odds of the mean."""
 
+    by_row = ("scores", "_weight", "_y")
+
     def __init__(
         self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:

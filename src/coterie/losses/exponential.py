@@ -16,6 +16,8 @@ _MOST = 40.0  # a margin of -40 pulls no harder than it must: its exponential ti
 class BoundExponential(UnscaledBoundLoss):
     """Its best constant is half the log odds of the second class."""
 
+    by_row = ("scores", "_weight", "_sign")
+
     def __init__(
         self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:

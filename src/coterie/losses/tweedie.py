@@ -24,6 +24,7 @@ _MOST = 40.0  # a raw prediction beyond e^40 above the mean is a step too far, n
 class BoundDeviance(BoundLoss):
     """Its best constant is the log of the mean."""
 
+    by_row = ("scores", "_weight", "_rise", "_fall")
     scale = 1.0
 
     def __init__(
