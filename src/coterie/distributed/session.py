@@ -91,20 +91,13 @@ class Session:
     def rounds_after(self, seen: list[list[int]]) -> PackedRounds:
         """Rounds beyond the first that are known of each stage and booster."""
         packed: PackedRounds = []
+        shape = self._shard.train.encoded.n_features, max(1, self._shard.n_outputs)
         for stage, boosters in enumerate(self._grown):
             counts = seen[stage] if stage < len(seen) else [0] * len(boosters)
             packed.append(
-                [self._packed(rounds[count:]) for rounds, count in zip(boosters, counts, strict=True)]
+                [_forest_of(rounds[count:], *shape) for rounds, count in zip(boosters, counts, strict=True)]
             )
         return packed
-
-    def _packed(self, rounds: Rounds) -> Any:
-        n_outputs = max(1, self._shard.n_outputs)
-        forest = _engine.Forest(self._shard.train.encoded.n_features, n_outputs)
-        for trees in rounds:
-            for output, tree in enumerate(trees):
-                forest.add(tree, output)
-        return forest
 
     def _n_grown(self) -> int:
         return sum(max(map(len, boosters)) for boosters in self._grown)
@@ -140,6 +133,19 @@ class Session:
 
     def _asks_to_stop(self, number: int) -> bool:
         return number == self._stop_after
+
+
+def _forest_of(rounds: Rounds, n_features: int, n_outputs: int) -> Any:
+    forest = _engine.Forest(n_features, n_outputs)
+    for trees in rounds:
+        for output, tree in enumerate(trees):
+            forest.add(tree, output)
+    return forest
+
+
+def packed_rounds(known: KnownRounds, n_features: int, n_outputs: int) -> PackedRounds:
+    """Rounds as forests, to be sent."""
+    return [[_forest_of(rounds, n_features, n_outputs) for rounds in boosters] for boosters in known]
 
 
 def unpacked(packed: PackedRounds, n_outputs: int) -> KnownRounds:
