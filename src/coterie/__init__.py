@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
     from coterie.data.streaming.scan import scan
+    from coterie.distributed.settings import cluster_settings
     from coterie.files import inspect_file, load, save
     from coterie.fitting.checkpoint import Checkpoint
     from coterie.forests import (
@@ -64,6 +65,7 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "cluster_settings",
     "compare",
     "inspect_file",
     "load",
@@ -81,6 +83,7 @@ _PACKAGES = {
     "combining": ("Blending", "OutputCode", "Selection", "Stacking", "Voting", "prune"),
     "committee": ("Committee", "compare"),
     "data.streaming.scan": ("scan",),
+    "distributed.settings": ("cluster_settings",),
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "RandomForest"),
