@@ -60,9 +60,14 @@ def collections(n_partitions: int = 5, frame: pd.DataFrame = FRAME) -> Any:
 
 
 def classifier(**others: Any) -> Any:
-    return GradientBoostingClassifier(
-        n_estimators=10, early_stopping=True, n_iter_no_change=10, random_state=0, **others
-    )
+    given = {
+        "n_estimators": 8,
+        "early_stopping": True,
+        "n_iter_no_change": 10,
+        "max_leaf_nodes": 8,
+        "random_state": 0,
+    }
+    return GradientBoostingClassifier(**given | others)
 
 
 def check_same(on_cluster: Any, alone: Any) -> None:
@@ -70,7 +75,7 @@ def check_same(on_cluster: Any, alone: Any) -> None:
 
 
 @pytest.mark.parametrize("n_partitions", [1, 7])
-def test_the_model_is_that_of_one_process(client: Client, n_partitions: int) -> None:
+def test_the_model_is_that_of_one_process(n_partitions: int) -> None:
     held = collections(n_partitions)
     check_same(
         classifier().fit(held[FEATURES], held["label"], held["weight"]),
@@ -78,18 +83,18 @@ def test_the_model_is_that_of_one_process(client: Client, n_partitions: int) -> 
     )
 
 
-def test_arrays(client: Client) -> None:
+def test_arrays() -> None:
     X, y = FRAME[["wide", "holes", "whole"]].to_numpy(), FRAME["number"].to_numpy()
     model = GradientBoostingRegressor(n_estimators=6, random_state=0)
     on_cluster = model.fit(da.from_array(X, chunks=(400, 2)), da.from_array(y, chunks=400))
     check_same(on_cluster, GradientBoostingRegressor(n_estimators=6, random_state=0).fit(X, y))
 
 
-def test_eval_sets_and_empty_partitions(client: Client) -> None:
+def test_eval_sets_and_empty_partitions() -> None:
     other, held = mixed_table(1, 300), collections(3)
     held = dd.concat([held, held.map_partitions(lambda part: part[:0], meta=held._meta)])
     evaluated = dd.from_pandas(other, npartitions=2)
-    given = {"n_estimators": 12, "n_iter_no_change": 3, "random_state": 0}
+    given = {"n_estimators": 6, "n_iter_no_change": 3, "max_leaf_nodes": 8, "random_state": 0}
     check_same(
         GradientBoostingRegressor(**given).fit(
             held[FEATURES], held["number"], eval_set=(evaluated[FEATURES], evaluated["number"])
@@ -160,7 +165,9 @@ def test_fits_at_the_same_time_take_turns(client: Client) -> None:
 
     def fit() -> None:
         with cluster_settings(client=client):
-            found.append(GradientBoostingRegressor(n_estimators=4, random_state=0).fit(held[FEATURES], held["number"]))
+            found.append(
+                GradientBoostingRegressor(n_estimators=4, random_state=0).fit(held[FEATURES], held["number"])
+            )
 
     threads = [threading.Thread(target=fit) for _ in range(2)]
     for thread in threads:
@@ -182,7 +189,7 @@ def test_nothing_is_left_on_the_workers(client: Client) -> None:
     assert set(client.run(gangs).values()) == {0}
 
 
-def test_other_versions_are_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     held = collections()
     monkeypatch.setattr(member, "versions", lambda: {"coterie": "another"})
     with pytest.raises(InvalidInput, match="Install the same versions") as caught:
@@ -190,11 +197,13 @@ def test_other_versions_are_refused(client: Client, monkeypatch: pytest.MonkeyPa
     assert caught.value.allowed == "another"
 
 
-def test_messages_of_gangs_that_are_closed_are_dropped(client: Client) -> None:
+def test_messages_of_gangs_that_are_closed_are_dropped() -> None:
     worker = SimpleNamespace(handlers={}, address="tcp://nobody")
     GangPlugin().setup(worker)
     reply = asyncio.run(
-        worker.handlers["coterie_exchange"](gang="gone", step=1, rank=1, kind="sum", words=np.ones(1, np.uint64))
+        worker.handlers["coterie_exchange"](
+            gang="gone", step=1, rank=1, kind="sum", words=np.ones(1, np.uint64)
+        )
     )
     assert reply["state"] == "aborted"
     assert asyncio.run(worker.handlers["coterie_alive"](gang="gone")) == {"state": "closed"}
@@ -206,10 +215,14 @@ def test_messages_of_gangs_that_are_closed_are_dropped(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [classifier(), GradientBoostingRegressor(n_estimators=3), coterie.RandomForestClassifier(5, random_state=0)],
+    [
+        classifier(),
+        GradientBoostingRegressor(n_estimators=3),
+        coterie.RandomForestClassifier(5, random_state=0),
+    ],
     ids=lambda model: type(model).__name__,
 )
-def test_predictions_are_collections(client: Client, model: Any) -> None:
+def test_predictions_are_collections(model: Any) -> None:
     classes = hasattr(model, "predict_proba")
     model.fit(FRAME[FEATURES], FRAME["label" if classes else "number"])
     frame = FRAME.set_index(np.arange(1500) * 2 + 5)
@@ -226,7 +239,7 @@ def test_predictions_are_collections(client: Client, model: Any) -> None:
         np.testing.assert_array_equal(shares.compute().to_numpy(), model.predict_proba(FRAME[FEATURES]))
 
 
-def test_predictions_of_arrays(client: Client) -> None:
+def test_predictions_of_arrays() -> None:
     X, y = FRAME[["wide", "holes"]].to_numpy(), FRAME["label"].to_numpy()
     model = GradientBoostingClassifier(n_estimators=3).fit(X, y)
     held = da.from_array(X, chunks=(400, 1))
@@ -237,7 +250,7 @@ def test_predictions_of_arrays(client: Client) -> None:
     np.testing.assert_array_equal(labels.compute(), model.predict(X))
 
 
-def test_predictions_with_offsets(client: Client) -> None:
+def test_predictions_with_offsets() -> None:
     model = GradientBoostingRegressor(n_estimators=3).fit(FRAME[FEATURES], FRAME["number"])
     held = collections()
     found = model.predict(held[FEATURES], offset=held["start"]).compute()
@@ -247,7 +260,7 @@ def test_predictions_with_offsets(client: Client) -> None:
 # Wrong input
 
 
-def test_wrong_partitions_are_named(client: Client) -> None:
+def test_wrong_partitions_are_named() -> None:
     frame = FRAME.copy()
     frame.loc[1499, "number"] = np.nan
     held = dd.from_pandas(frame, npartitions=3)
@@ -265,7 +278,7 @@ def test_wrong_partitions_are_named(client: Client) -> None:
     assert caught.value.column == "wide"
 
 
-def test_rows_that_change_between_passes_are_refused(client: Client) -> None:
+def test_rows_that_change_between_passes_are_refused() -> None:
     def noisy(part: pd.DataFrame) -> pd.DataFrame:
         return part.assign(wide=np.random.default_rng().normal(size=len(part)))
 
@@ -275,7 +288,7 @@ def test_rows_that_change_between_passes_are_refused(client: Client) -> None:
         GradientBoostingRegressor(n_estimators=2).fit(changing, held["number"])
 
 
-def test_what_does_not_go_with_collections_is_refused(client: Client) -> None:
+def test_what_does_not_go_with_collections_is_refused() -> None:
     held, model = collections(3), GradientBoostingRegressor(n_estimators=2)
     with pytest.raises(InvalidType, match="collection of Dask"):
         model.fit(held[FEATURES], FRAME["number"])
@@ -287,16 +300,20 @@ def test_what_does_not_go_with_collections_is_refused(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [coterie.RandomForestRegressor(3), coterie.DecisionTreeRegressor(), coterie.AdaBoostRegressor(n_estimators=2)],
+    [
+        coterie.RandomForestRegressor(3),
+        coterie.DecisionTreeRegressor(),
+        coterie.AdaBoostRegressor(n_estimators=2),
+    ],
     ids=lambda model: type(model).__name__,
 )
-def test_other_models_say_what_to_do(client: Client, model: Any) -> None:
+def test_other_models_say_what_to_do(model: Any) -> None:
     held = collections(3)
     with pytest.raises(InvalidType, match="compute"):
         model.fit(held[["wide", "whole"]], held["number"])
 
 
-def test_members_are_fitted_through_joblib(client: Client) -> None:
+def test_members_are_fitted_through_joblib() -> None:
     import joblib
 
     X, y = FRAME[["wide", "whole"]].to_numpy(), FRAME["number"].to_numpy()
@@ -322,7 +339,7 @@ def test_kills_at_random_moments(client: Client, seed: int) -> None:
     timer = threading.Timer(float(rng.uniform(0.2, 6.0)), kill)
     timer.start()
     with cluster_settings(epoch_seconds=1.0, step_timeout=5.0):
-        model = classifier(max_leaf_nodes=63).fit(held[FEATURES], held["label"])
+        model = classifier(n_estimators=40, max_leaf_nodes=31).fit(held[FEATURES], held["label"])
     timer.join()
     assert killed
-    check_same(model, classifier(max_leaf_nodes=63).fit(FRAME[FEATURES], FRAME["label"]))
+    check_same(model, classifier(n_estimators=40, max_leaf_nodes=31).fit(FRAME[FEATURES], FRAME["label"]))

@@ -118,9 +118,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "groups": (GradientBoostingRegressor(early_stopping=True, **STOPS), "number", ("groups",)),
     "last rows": (
         # The last workers have no rows to learn from.
-        GradientBoostingRegressor(
-            early_stopping=True, holdout="last_rows", validation_fraction=0.6, **STOPS
-        ),
+        GradientBoostingRegressor(early_stopping=True, holdout="last_rows", validation_fraction=0.6, **STOPS),
         "number",
         (),
     ),
@@ -162,7 +160,14 @@ def test_any_partitions_and_workers(
     kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
     model = kind(n_estimators=4, early_stopping=stops, max_leaf_nodes=8, random_state=seed)
     frame = table(seed, n_rows)
-    check(model, "label" if classes else "number", ("sample_weight",), frame=frame, sizes=sizes, n_workers=n_workers)
+    check(
+        model,
+        "label" if classes else "number",
+        ("sample_weight",),
+        frame=frame,
+        sizes=sizes,
+        n_workers=n_workers,
+    )
 
 
 @pytest.mark.parametrize("faults", [(2,), (25,), (60, 30), (1, 2, 3)], ids=str)
@@ -187,7 +192,9 @@ def test_a_monitor_stops_all_workers_after_the_same_round() -> None:
     frame = table(0, 300)
     with monitored(stop_after_five):
         model = fitted_by_threads(
-            GradientBoostingRegressor(n_estimators=20, random_state=0), partitions(frame, (90,), "number", ()), 3
+            GradientBoostingRegressor(n_estimators=20, random_state=0),
+            partitions(frame, (90,), "number", ()),
+            3,
         )
     alone = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(frame[FEATURES], frame["number"])
     assert seen == [1, 2, 3, 4, 5]
@@ -204,7 +211,8 @@ def test_errors_of_one_worker_end_the_calls_of_all() -> None:
             gang.abort("no more")
             raise RuntimeError("no connection")
 
-        max = gather = sum
+        def max(self, words: Any) -> Any:
+            return self.sum(words)
 
     def run(collective: Any) -> None:
         values = np.random.default_rng(0).normal(size=(100, 3))
@@ -235,7 +243,8 @@ def test_a_communicator_that_answers_nonsense_is_refused(answer: Any) -> None:
         def sum(self, words: Any) -> Any:
             return answer
 
-        max = gather = sum
+        def max(self, words: Any) -> Any:
+            return answer
 
     mapper = _engine.BinMapper.from_cuts([[0.0]] * 2, np.zeros(2, np.int32))
     builder = _engine.BinnedMatrixBuilder(mapper, 5, 1)
@@ -314,7 +323,15 @@ def replaced(part: dict[str, Any], **columns: Any) -> dict[str, Any]:
         (lambda part: {**part, "y": part["y"].where(part["y"] > part["y"].min())}, InvalidInput, None),
         (lambda part: {**part, "X": part["X"][:50]}, InvalidInput, None),
     ],
-    ids=["more columns", "fewer", "other order", "other kind", "other categories", "missing target", "other length"],
+    ids=[
+        "more columns",
+        "fewer",
+        "other order",
+        "other kind",
+        "other categories",
+        "missing target",
+        "other length",
+    ],
 )
 def test_wrong_partitions_are_named(change: Any, error: Any, column: str | None) -> None:
     model = GradientBoostingRegressor(n_estimators=2)
@@ -325,7 +342,12 @@ def test_wrong_partitions_are_named(change: Any, error: Any, column: str | None)
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("init", coterie.DecisionTreeRegressor()), ("warm_start", True), ("dropout_rate", 0.1), ("checkpoint", "folder")],
+    [
+        ("init", coterie.DecisionTreeRegressor()),
+        ("warm_start", True),
+        ("dropout_rate", 0.1),
+        ("checkpoint", "folder"),
+    ],
 )
 def test_what_a_cluster_cannot_do_is_refused(parameter: str, value: Any) -> None:
     model = GradientBoostingRegressor(n_estimators=2, **{parameter: value})

@@ -65,7 +65,13 @@ class ThreadCluster:
 
 class GangOfThreads:
     def __init__(
-        self, cluster: ThreadCluster, divide_among: Any, shard_of: Any, known: Any, n_outputs: int, watched: bool
+        self,
+        cluster: ThreadCluster,
+        divide_among: Any,
+        shard_of: Any,
+        known: Any,
+        n_outputs: int,
+        watched: bool,
     ) -> None:
         self.known = known
         self._cluster, self._divide_among, self._shard_of = cluster, divide_among, shard_of
@@ -88,7 +94,9 @@ class GangOfThreads:
                 return shard_features(pieces, cluster.binning, communicator, own.first_row, 1)
 
             self._sessions.append(
-                Session(self._shard_of(own), features, collective, 1 + rank % 2, self.known, watched=self._watched)
+                Session(
+                    self._shard_of(own), features, collective, 1 + rank % 2, self.known, watched=self._watched
+                )
             )
         for session in self._sessions:
             session.start()

@@ -134,8 +134,8 @@ class BaseGradientBoosting(Estimator):
         A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
         weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
         is left out then. Rows of one of `groups` are left out together or not at all. A table that is larger than
-        memory is given alone, as `coterie.scan(...)`, which names the columns of all these. Collections of Dask are trained
-        on where they are, by the workers of its cluster.
+        memory is given alone, as `coterie.scan(...)`, which names the columns of all these. Collections of Dask are
+        trained on where they are, by the workers of its cluster.
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:

@@ -169,7 +169,9 @@ class DividedFit:
     def _bound(self, part: Part) -> BoundLoss:
         fit, train = self._fit, self._fit.data.train
         init = InitScore(fit.data.offset, add_constant=fit.plan.params["init"] is None)
-        bound: BoundLoss = fit.loss.bind(train.target.values, fit.data.weight_of(part.rows), fit.n_threads, init)
+        bound: BoundLoss = fit.loss.bind(
+            train.target.values, fit.data.weight_of(part.rows), fit.n_threads, init
+        )
         return bound
 
     def shard(self, first_row: int, n_rows: int, eval_rows: slice) -> Shard:
@@ -251,7 +253,9 @@ class ShardFeatures:
         """Values that reach the leaves that the rows reach, some rows at a time."""
         n_rows = self.matrix.n_rows
         stand_ins = None if self.encoded is not None else self._stand_ins()
-        columns = [] if stand_ins is None else [self.matrix.column(feature) for feature in range(len(stand_ins))]
+        columns = (
+            [] if stand_ins is None else [self.matrix.column(feature) for feature in range(len(stand_ins))]
+        )
         for begin in range(0, n_rows, _ROWS_AT_ONCE):
             rows = slice(begin, min(n_rows, begin + _ROWS_AT_ONCE))
             if self.encoded is not None:
@@ -275,7 +279,9 @@ class ShardFeatures:
 class _ShardReplay(ReplayedRounds):
     """Rounds that are known, added to the scores of a shard; few at a time, because the shard may be large."""
 
-    def __init__(self, rounds: Rounds, features: ShardFeatures, train: TrainingData, units: FloatArray) -> None:
+    def __init__(
+        self, rounds: Rounds, features: ShardFeatures, train: TrainingData, units: FloatArray
+    ) -> None:
         super().__init__(rounds, train.encoded, units=units, n_threads=1)
         self._features = features
         self._added: Float32Array = np.empty((0, 0), dtype=np.float32)
@@ -352,7 +358,8 @@ class ShardTrainer:
         in_order = self._known[stage] if stage < len(self._known) else ()
         known = dict(zip(order, in_order, strict=True)) if in_order else {}
         boosters = [
-            self._booster(number, own, known.get(number, [])) for number, own in enumerate(shard.stages[stage])
+            self._booster(number, own, known.get(number, []))
+            for number, own in enumerate(shard.stages[stage])
         ]
         # One thread: workers have to make their calls in the same order.
         return Trainer([BoosterGroup(boosters[place::n_groups]) for place in range(n_groups)], 1)

@@ -44,8 +44,8 @@ def read_other_table(X: Any) -> Table:
 
 def _on_a_cluster(X: Any) -> InvalidType:
     return InvalidType(
-        f"X is a {type(X).__name__} of Dask, and this needs all rows in one place; only gradient boosting is trained on "
-        "the workers of a cluster.",
+        f"X is a {type(X).__name__} of Dask, and this needs all rows in one place; only gradient boosting is trained "
+        "on the workers of a cluster.",
         parameter="X",
         received=type(X).__name__,
         allowed=TABLES,

@@ -8,7 +8,15 @@ from typing import Any, Protocol
 from coterie import _engine
 from coterie._params import in_short, is_auto
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray
-from coterie.boosting.shards import BoostingData, BoostingFit, DividedFit, OnRound, Plan, Shard, TrainedBoosting
+from coterie.boosting.shards import (
+    BoostingData,
+    BoostingFit,
+    DividedFit,
+    OnRound,
+    Plan,
+    Shard,
+    TrainedBoosting,
+)
 from coterie.data.prepare import Encoder
 from coterie.distributed.knowledge import GivenRows, TableKnowledge, given_rows
 from coterie.distributed.members import MemberRows, divide
@@ -199,4 +207,3 @@ def _check_parameters(estimator: Any) -> None:
 
 def _refused(parameter: str, received: Any, allowed: str, why: str, hint: str) -> InvalidParameter:
     return InvalidParameter(f"{why}.", parameter=parameter, received=received, allowed=allowed, hint=hint)
-

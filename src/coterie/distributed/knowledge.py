@@ -194,7 +194,9 @@ class TableKnowledge:
             return encoder
         for index, parts in zip(many, zip(*codes_of_rows(encoder, many), strict=True), strict=True):
             own, codes = codings[index], np.concatenate(parts)
-            codings[index] = LevelCoding.nominal(own.name, codes, own.levels, self._rows.target.values, weight)[0]
+            codings[index] = LevelCoding.nominal(
+                own.name, codes, own.levels, self._rows.target.values, weight
+            )[0]
         return Encoder.of_codings(codings, len(self.columns), self._categorical, unknown)
 
     def binning(

@@ -99,7 +99,9 @@ def column_values(part: Any) -> AnyArray:
     return np.asarray(part)
 
 
-def survey_partition(part: Any, rows: PartitionRows, categorical: CategoricalFeatures) -> PartitionSurvey | None:
+def survey_partition(
+    part: Any, rows: PartitionRows, categorical: CategoricalFeatures
+) -> PartitionSurvey | None:
     """The first look at a partition; None if it has no rows."""
     if rows.n_rows == 0 and _length(part) == 0:
         return None
@@ -146,7 +148,9 @@ def bin_partition(part: Any, rows: PartitionRows, digest: str | None, binning: B
     return Block(rows.n_rows, bins, kept)
 
 
-def codes_of_partition(part: Any, rows: PartitionRows, encoder: Encoder, wanted: Sequence[int]) -> list[CodeArray]:
+def codes_of_partition(
+    part: Any, rows: PartitionRows, encoder: Encoder, wanted: Sequence[int]
+) -> list[CodeArray]:
     """Places of the levels of some columns, for those that have very many."""
     if rows.n_rows == 0:
         return [np.empty(0, dtype=np.int32) for _ in wanted]
@@ -159,7 +163,11 @@ def codes_of_partition(part: Any, rows: PartitionRows, encoder: Encoder, wanted:
 
 
 def shard_features(
-    blocks: Sequence[tuple[Block, int, int]], binning: Binning, communicator: Any, first_row: int, n_threads: int
+    blocks: Sequence[tuple[Block, int, int]],
+    binning: Binning,
+    communicator: Any,
+    first_row: int,
+    n_threads: int,
 ) -> ShardFeatures:
     """The features of a member: rows [begin, end) of each of these blocks, one after the other."""
     mapper, n_levels = binning.mapper, binning.encoder.n_levels
@@ -171,7 +179,9 @@ def shard_features(
     encoded = None
     if binning.keep_values:
         columns = [
-            np.concatenate([np.empty(0, dtype), *(_kept(block)[feature][begin:end] for block, begin, end in blocks)])
+            np.concatenate(
+                [np.empty(0, dtype), *(_kept(block)[feature][begin:end] for block, begin, end in blocks)]
+            )
             for feature, dtype in enumerate(binning.types)
         ]
         encoded = Encoded(columns, n_rows, len(columns), n_levels)
@@ -211,7 +221,9 @@ def _reduced(column: Column, *, by_choice: bool) -> Column:
     if column.kind != "numeric":
         return Column(column.name, column.kind, np.unique(values), column.levels)
     if column.is_empty() or not by_choice:
-        return Column(column.name, "numeric", np.full(1, np.nan if column.is_empty() else 0, dtype=values.dtype))
+        return Column(
+            column.name, "numeric", np.full(1, np.nan if column.is_empty() else 0, dtype=values.dtype)
+        )
     return Column(column.name, "numeric", np.unique(values))
 
 
@@ -241,7 +253,9 @@ def _numbers(column: Column, rows: AnyArray) -> AnyArray | None:
 
 def _digest(table: Table, rows: AnyArray) -> str:
     """Of the sampled rows, and of a few that are always there."""
-    some = np.unique(np.concatenate([rows[:1000].astype(np.int64), np.linspace(0, table.n_rows - 1, 8).astype(np.int64)]))
+    some = np.unique(
+        np.concatenate([rows[:1000].astype(np.int64), np.linspace(0, table.n_rows - 1, 8).astype(np.int64)])
+    )
     digest = hashlib.blake2b(f"{table.n_rows} {table.names}".encode(), digest_size=16)
     for index in range(table.n_columns):
         column = table.column(index)

@@ -5,6 +5,7 @@ Steps: the best constant is looked for, and in each round the formulas are evalu
 
 import warnings
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -26,7 +27,7 @@ from coterie.losses.loss import (
 class BoundFormulas(BoundLoss):
     """Scores are kept relative to where each row begins."""
 
-    by_row = ("scores", "_weight", "_y", "_begin")
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y", "_begin")
 
     def __init__(
         self, loss: Formulas, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore

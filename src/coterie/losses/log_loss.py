@@ -38,7 +38,7 @@ class LogOddsFormulas(Loss):
 class BoundLogLoss(UnscaledBoundLoss):
     """Two classes: one score, the log odds of the second."""
 
-    by_row = ("scores", "_weight", "_y", "_gradient", "_hessian")
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y", "_gradient", "_hessian")
 
     def __init__(
         self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
@@ -62,7 +62,7 @@ class BoundLogLoss(UnscaledBoundLoss):
 class BoundMultinomialLogLoss(UnscaledBoundLoss):
     """K classes: a score for each."""
 
-    by_row = ("scores", "_weight", "_codes", "_log_sum", "_gradient", "_hessian")
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_codes", "_log_sum", "_gradient", "_hessian")
 
     def __init__(
         self,

@@ -197,7 +197,7 @@ class BoundResiduals(BoundLoss):
     target fits float32. It only depends on y minus the raw prediction, so an offset is taken off the target.
     """
 
-    by_row = ("scores", "_weight", "_y")
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y")
 
     def __init__(
         self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore

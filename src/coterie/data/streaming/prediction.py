@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def by_batches(method: F) -> F:
-    """Let a method of predictions take a scan, for an iterator of results, or a collection of Dask, for a collection."""
+    """Let a method of predictions take a scan, for an iterator of results, or a collection of Dask, for another."""
 
     @wraps(method)
     def response(self: Any, X: Any, *args: Any, **options: Any) -> Any:

@@ -64,18 +64,33 @@ def predict_collection(method: Callable[..., Any], model: Any, X: Any, *args: An
 
 
 def _predict_frame(
-    method: Any, model: Any, X: Any, args: Any, plain: dict[str, Any], given: dict[str, Any], example: AnyArray
+    method: Any,
+    model: Any,
+    X: Any,
+    args: Any,
+    plain: dict[str, Any],
+    given: dict[str, Any],
+    example: AnyArray,
 ) -> Any:
     import pandas as pd
 
-    index = X._meta.index
-    empty = example[:0]
     columns = None if example.ndim == 1 else _columns_of(model, example.shape[1])
-    meta = pd.Series(empty, index=index) if columns is None else pd.DataFrame(empty, index=index, columns=columns)
+    # The type that pandas gives to what is predicted is not always that of the array.
+    found = pd.Series(example) if columns is None else pd.DataFrame(example, columns=columns)
+    empty, meta = example[:0], found[:0].set_axis(X._meta.index[:0], axis=0)
     names = list(given)
     return X.map_partitions(
-        _frame_part, *given.values(), method=method, model=model, args=args, options=plain, names=names, empty=empty,
-        columns=columns, meta=meta
+        _frame_part,
+        *given.values(),
+        method=method,
+        model=model,
+        args=args,
+        options=plain,
+        names=names,
+        empty=empty,
+        columns=columns,
+        dtype=meta.dtype if columns is None else None,
+        meta=meta,
     )
 
 
@@ -89,6 +104,7 @@ def _frame_part(
     names: list[str],
     empty: AnyArray,
     columns: Any,
+    dtype: Any,
 ) -> Any:
     import pandas as pd
 
@@ -96,7 +112,7 @@ def _frame_part(
     if len(part):
         found = np.asarray(method(model, part, *args, **options, **dict(zip(names, others, strict=True))))
     if columns is None:
-        return pd.Series(found, index=part.index)
+        return pd.Series(found, index=part.index, dtype=dtype)
     return pd.DataFrame(found, index=part.index, columns=columns)
 
 
@@ -108,8 +124,15 @@ def _predict_array(
     empty = example[:0]
     where = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
     return X.map_blocks(
-        _array_part, method=method, model=model, args=args, options=plain, empty=empty, dtype=example.dtype,
-        meta=empty, **where
+        _array_part,
+        method=method,
+        model=model,
+        args=args,
+        options=plain,
+        empty=empty,
+        dtype=example.dtype,
+        meta=empty,
+        **where,
     )
 
 
@@ -147,7 +170,7 @@ def _row_of(model: Any) -> Any:
         levels = model.encoder_.levels(feature)
         columns.append([0.0] if levels is None or len(levels) == 0 else [levels[0]])
     if names is None:
-        return np.array([column[0] for column in columns], dtype=object if model.encoder_.n_levels.any() else float)[
-            None
-        ]
+        return np.array(
+            [column[0] for column in columns], dtype=object if model.encoder_.n_levels.any() else float
+        )[None]
     return dict(zip(names, columns, strict=True))

@@ -26,7 +26,7 @@ from coterie.distributed.session import Session
 _GANGS: dict[tuple[str, str], "OpenGang"] = {}  # by the address of the worker and the name of the gang
 
 
-class GangPlugin(WorkerPlugin):  # type: ignore[misc]
+class GangPlugin(WorkerPlugin):
     """Adds the handlers to a worker."""
 
     name = "coterie-gangs"
@@ -177,14 +177,17 @@ class OpenGang:
     def _check_alive(self, addresses: list[str]) -> None:
         """Raise if one of these does not answer; those that work answer, because their event loop is free."""
         asked = [
-            (address, asyncio.run_coroutine_threadsafe(self._ping(address), self._loop)) for address in addresses
+            (address, asyncio.run_coroutine_threadsafe(self._ping(address), self._loop))
+            for address in addresses
         ]
         for address, reply in asked:
             try:
                 state = reply.result(self._timeout)["state"]
             except (OSError, CommClosedError, WaitedLongEnough) as error:
                 reply.cancel()
-                raise GangAborted(f"{address} has not answered for {self._timeout:g} seconds.", address) from error
+                raise GangAborted(
+                    f"{address} has not answered for {self._timeout:g} seconds.", address
+                ) from error
             if state != "ok":
                 raise GangAborted(f"{address} has left the gang.")
 

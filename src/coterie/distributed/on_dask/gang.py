@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,9 @@ class DaskGang:
     def close(self) -> None:
         """Let the members go; nothing is left of the gang on them."""
         try:
-            self._end([address for address in self._members if address in self._present()], "The fit is over.")
+            self._end(
+                [address for address in self._members if address in self._present()], "The fit is over."
+            )
         finally:
             self._lock.release()
 
@@ -208,7 +211,7 @@ class DaskGang:
         result = epochs[0].result
         if result is not None and result.held_out is not None:
             parts = [each.result.held_out for each in epochs if each.result is not None]
-            result.held_out = np.concatenate(parts)
+            result.held_out = np.concatenate([part for part in parts if part is not None])
         return result
 
     # Beginning anew
@@ -229,7 +232,9 @@ class DaskGang:
         for stage, boosters in enumerate(unpacked(packed, self._n_outputs)):
             if stage == len(self.known):
                 self.known.append([[] for _ in boosters])
-            for held, rounds, seen in zip(self.known[stage], boosters, self._seen(stage, boosters), strict=True):
+            for held, rounds, seen in zip(
+                self.known[stage], boosters, self._seen(stage, boosters), strict=True
+            ):
                 held += rounds[len(held) - seen :]
 
     def _seen(self, stage: int, boosters: list[Any]) -> list[int]:
@@ -281,13 +286,13 @@ class DaskGang:
         n_rounds = max((len(rounds) for rounds in self.known[0]), default=0) if self.known else 0
         about = "" if rows is None else f" It had the rows {rows[0]} to {rows[1] - 1}."
         error = WorkerLostError(
-            f"{reason.rstrip('.')}, and the fit has begun anew {self._settings.max_restarts} times already. {n_rounds} rounds were "
-            f"finished.{about}",
+            f"{reason.rstrip('.')}, and the fit has begun anew {self._settings.max_restarts} times already. "
+            f"{n_rounds} rounds were finished.{about}",
             parameter="X",
             received=worker,
             allowed="workers that stay",
-            hint="A worker that is killed again and again has too little memory for its rows: add workers, or memory. To "
-            "allow more restarts: with coterie.cluster_settings(max_restarts=10): model.fit(...).",
+            hint="A worker that is killed again and again has too little memory for its rows: add workers, or memory. "
+            "To allow more restarts: with coterie.cluster_settings(max_restarts=10): model.fit(...).",
         )
         error.worker, error.rows = worker, rows
         return error
@@ -299,7 +304,5 @@ async def _remove_worker(address: str, dask_scheduler: Any = None) -> None:
 
 def wait_for_some(futures: list[Any]) -> None:
     """Until one of these is done, or for a moment."""
-    try:
+    with suppress(TimeoutError, CancelledError):
         wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED")
-    except (TimeoutError, CancelledError):
-        pass

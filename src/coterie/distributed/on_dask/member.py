@@ -34,7 +34,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def open_on_member(name: str, addresses: list[str], step_timeout: float, dask_worker: Any = None) -> dict[str, str]:
+def open_on_member(
+    name: str, addresses: list[str], step_timeout: float, dask_worker: Any = None
+) -> dict[str, str]:
     """By the event loop: the versions of this member, which is ready for messages of the gang now."""
     open_gang(dask_worker, name, addresses, step_timeout)
     return versions()
