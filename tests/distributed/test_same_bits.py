@@ -201,6 +201,35 @@ def test_a_monitor_stops_all_workers_after_the_same_round() -> None:
     np.testing.assert_array_equal(model.predict(frame[FEATURES]), alone.predict(frame[FEATURES]))
 
 
+@pytest.mark.parametrize("given", [{}, {"refit": True, "early_stopping": True, "n_folds": 2}], ids=str)
+def test_a_client_that_was_interrupted_goes_on_from_its_checkpoint(tmp_path: Any, given: Any) -> None:
+    from coterie.fitting.monitor import monitored
+
+    frame = table(0, 400)
+    parts, others = (partitions(frame, sizes, "number", ()) for sizes in ((90,), (150, 30)))
+    rounds: list[int] = []
+
+    def interrupt(event: Any) -> bool:
+        if event.step == "round":
+            rounds.append(event.done)
+            if event.done == 5:
+                raise KeyboardInterrupt
+        return False
+
+    model = GradientBoostingRegressor(n_estimators=15, random_state=0, checkpoint=tmp_path, **given)
+    with monitored(interrupt), pytest.raises(KeyboardInterrupt):
+        fitted_by_threads(model, parts, 2)
+    alone = coterie_clone(model).set_params(checkpoint=None).fit(frame[FEATURES], frame["number"])
+    rounds.clear()
+    resumed = fitted_by_threads(model, others, 3, resume=True)
+    resumed.checkpoint = None
+    assert differences_of_fits(resumed, alone) == []
+    changed = partitions(frame.assign(wide=frame["wide"] + 1), (90,), "number", ())
+    model.checkpoint = tmp_path
+    with pytest.raises(InvalidInput, match="another fit"):
+        fitted_by_threads(model, changed, 2, resume=True)
+
+
 def test_errors_of_one_worker_end_the_calls_of_all() -> None:
     """What a communicator raises comes out of the engine's call, and nobody waits."""
     gang = ThreadGang(2)
@@ -346,7 +375,6 @@ def test_wrong_partitions_are_named(change: Any, error: Any, column: str | None)
         ("init", coterie.DecisionTreeRegressor()),
         ("warm_start", True),
         ("dropout_rate", 0.1),
-        ("checkpoint", "folder"),
     ],
 )
 def test_what_a_cluster_cannot_do_is_refused(parameter: str, value: Any) -> None:

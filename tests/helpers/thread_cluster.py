@@ -164,7 +164,7 @@ def fitted_by_threads(model: Any, parts: list[dict[str, Any]], n_workers: int, *
     faults = options.pop("faults", ())
     cluster, n_faults = ThreadCluster(parts, n_workers, faults=faults), len(faults)
     eval_set = options.pop("eval_set", None)
-    with model._fitting(None, None) as run:
+    with model._fitting(None, None, resume=options.pop("resume", False)) as run:
         data = cluster_data(model, run, cluster, options.pop("epoch_seconds", 0.05))
         plan = model._plan(data, has_eval_set=eval_set is not None)
         data = model._add_evaluation(data, plan, eval_set)

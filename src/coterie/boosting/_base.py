@@ -233,7 +233,8 @@ class BaseGradientBoosting(Estimator):
                 classes=getattr(self, "classes_", None),
                 hint=_CONTINUE_OTHERWISE,
             )
-        run.open_checkpoint(lambda: data_fingerprint(data.train, **others, eval_set=data.eval_set))
+        features = {} if data.cluster is None else {"rows of X": data.cluster.fingerprint()}
+        run.open_checkpoint(lambda: data_fingerprint(data.train, **others, **features, eval_set=data.eval_set))
         run.begin_steps(plan.max_rounds)
         return signature
 

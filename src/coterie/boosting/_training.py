@@ -65,6 +65,9 @@ class ClusterRows(Protocol):
     def check_plan(self, plan: Plan) -> None:
         """Refuse what needs all rows in one place."""
 
+    def fingerprint(self) -> str:
+        """A digest of the features, for checkpoints."""
+
     def train(self, fit: "BoostingFit", on_round: OnRound | None) -> "TrainedBoosting":
         """Grow the boosters of a plan."""
 

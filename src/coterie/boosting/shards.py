@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from coterie import _engine
 from coterie._typing import AnyArray, FloatArray
+from coterie.boosting._checkpoint_rounds import rounds_in_checkpoint
 from coterie.boosting._evaluators import EvalSetEvaluator, HeldOutEvaluator
 from coterie.boosting._replay import ReplayedRounds
 from coterie.boosting._trainer import (
@@ -41,6 +42,7 @@ from coterie.boosting.plan import Plan, grow_options, n_bins_of, rounds_vary, sa
 from coterie.data.encoding import Encoded, take_rows
 from coterie.data.prepare import TrainingData
 from coterie.fitting.eval_set import EvalSet
+from coterie.fitting.fingerprint import digest_of
 from coterie.fitting.scoring import RoundScorer
 from coterie.losses import BoundLoss, InitScore
 from coterie.losses.loss import Float32Array
@@ -157,6 +159,22 @@ class DividedFit:
     @property
     def n_outputs(self) -> int:
         return max(1, self._fit.n_outputs)
+
+    def known_rounds(self) -> list[list[Rounds]]:
+        """The rounds of each stage and booster that the checkpoint holds."""
+        known = []
+        for stage in range(len(self._parts)):
+            rounds = rounds_in_checkpoint(self._fit.checkpoint, stage, self.n_boosters, self.n_outputs)
+            if not rounds:
+                break
+            known.append(rounds)
+        return known
+
+    def start_digest(self, stage: int) -> str:
+        """A digest of the raw predictions before the first round, as checkpoints hold it."""
+        n_groups, rows = len(self._fit.plan.policies), np.arange(self._fit.data.n_rows)
+        in_order = [loss for place in range(n_groups) for loss in self._losses[stage][place::n_groups]]
+        return digest_of([loss.init_scores(rows) for loss in in_order])
 
     def mean_baseline(self) -> FloatArray:
         """The constant scores of all boosters, averaged."""

@@ -21,8 +21,9 @@ from coterie.data.prepare import Encoder
 from coterie.distributed.knowledge import GivenRows, TableKnowledge, given_rows
 from coterie.distributed.members import MemberRows, divide
 from coterie.distributed.partitions import Binning, PartitionRows, PartitionSurvey
-from coterie.distributed.session import KnownRounds, counts_of
+from coterie.distributed.session import KnownRounds, counts_of, packed_rounds
 from coterie.errors import InvalidParameter
+from coterie.fitting.checkpoint_writer import CheckpointWriter
 
 
 class Gang(Protocol):
@@ -97,6 +98,10 @@ class ClusterTable:
                 "Set target_statistics='none', or fit on one machine, from files with coterie.scan.",
             )
 
+    def fingerprint(self) -> str:
+        """A digest of the features, for checkpoints."""
+        return self._knowledge.fingerprint()
+
     def train(self, fit: BoostingFit, on_round: OnRound | None) -> TrainedBoosting:
         """Bins, then rounds, epoch by epoch."""
         divided = DividedFit(fit)
@@ -108,22 +113,29 @@ class ClusterTable:
         gang = self._cluster.gang(
             lambda n_members: divide(self.given.lengths, n_members, n_eval),
             lambda own: divided.shard(own.first_row, own.n_rows, own.eval_rows),
-            [],
+            divided.known_rounds(),
             max(1, fit.n_outputs),
             watched=on_round is not None,
         )
         try:
-            return self._grow(gang, divided, on_round)
+            if fit.checkpoint is None:
+                return self._grow(gang, divided, on_round, lambda: None)
+            kept = GangCheckpoint(gang, divided, fit.checkpoint)
+            with fit.checkpoint.recording(kept.collect):
+                return self._grow(gang, divided, on_round, kept.look)
         finally:
             gang.close()
 
-    def _grow(self, gang: Gang, divided: DividedFit, on_round: OnRound | None) -> TrainedBoosting:
+    def _grow(
+        self, gang: Gang, divided: DividedFit, on_round: OnRound | None, after_epoch: Callable[[], None]
+    ) -> TrainedBoosting:
         n_rounds, before, seen = 1, 0, 0
         stop_after: int | None = None
         so_far = RoundsSoFar(gang, divided)
         while True:
             begin = time.monotonic()
             trained = gang.advance(n_rounds, stop_after)
+            after_epoch()
             if trained is not None:
                 return trained
             done = sum(max(counts) for counts in counts_of(gang.known))
@@ -141,6 +153,42 @@ class ClusterTable:
 
     def _rounds_of_an_epoch(self, seconds_each: float) -> int:
         return max(1, min(1000, math.floor(self._epoch_seconds / max(seconds_each, 1e-3))))
+
+
+class GangCheckpoint:
+    """Gathers the rounds that a gang has grown since the last part of the checkpoint."""
+
+    def __init__(self, gang: Gang, divided: DividedFit, checkpoint: CheckpointWriter) -> None:
+        self._gang, self._divided, self._checkpoint = gang, divided, checkpoint
+        self._seen = counts_of(gang.known)
+
+    def look(self) -> None:
+        """After each epoch."""
+        self._checkpoint.look(self._n_new(self._stage()))
+
+    def collect(self) -> tuple[int, Any, Any]:
+        """What a part shall hold: rounds of one stage, the first that has new ones."""
+        stage = self._stage()
+        n_new = self._n_new(stage)
+        counts = self._seen[stage]
+        rounds = [held[count:] for held, count in zip(self._gang.known[stage], counts, strict=True)] if n_new else []
+        self._seen[stage] = [count + len(own) for count, own in zip(counts, rounds, strict=True)] if n_new else counts
+        [forests] = packed_rounds([rounds], self._divided.n_features, self._divided.n_outputs)
+        return n_new, {"stage": stage, "start": self._divided.start_digest(stage), "rounds": forests}, None
+
+    def _stage(self) -> int:
+        known = self._gang.known
+        while len(self._seen) < max(1, len(known)):
+            self._seen.append([0] * self._divided.n_boosters)
+        new = [stage for stage in range(len(self._seen)) if self._n_new(stage)]
+        return new[0] if new else len(self._seen) - 1
+
+    def _n_new(self, stage: int) -> int:
+        if stage >= len(self._gang.known):
+            return 0
+        return max(
+            len(held) - count for held, count in zip(self._gang.known[stage], self._seen[stage], strict=True)
+        )
 
 
 class RoundsSoFar:
@@ -194,14 +242,6 @@ def _check_parameters(estimator: Any) -> None:
             "0",
             "Dropout evaluates dropped rounds on values, and a cluster keeps bins alone",
             "Set dropout_rate=0, or fit on one machine.",
-        )
-    if estimator.checkpoint is not None:
-        raise _refused(
-            "checkpoint",
-            estimator.checkpoint,
-            "None",
-            "A fit on a cluster keeps its rounds in the client, which survives its workers, and writes no files",
-            "Set checkpoint=None.",
         )
 
 

@@ -18,6 +18,7 @@ from coterie.data.table import Schema, Table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.distributed.partitions import Binning, PartitionRows, PartitionSurvey
+from coterie.fitting.fingerprint import digest_of
 from coterie.errors import CoterieError, InvalidInput, SchemaMismatch
 
 CodesOfRows = Callable[[Encoder, list[int]], list[list[CodeArray]]]
@@ -198,6 +199,16 @@ class TableKnowledge:
                 own.name, codes, own.levels, self._rows.target.values, weight
             )[0]
         return Encoder.of_codings(codings, len(self.columns), self._categorical, unknown)
+
+    def fingerprint(self) -> str:
+        """A digest of the rows that decide cuts, which does not depend on the partitions."""
+        rows = np.concatenate([survey.rows for survey in self._found])
+        values = [
+            np.concatenate([np.asarray(survey.values[index], dtype=np.float64) for survey in self._found])
+            for index, column in enumerate(self.columns)
+            if column.kind == "numeric"
+        ]
+        return digest_of([rows, values])
 
     def binning(
         self, train: TrainingData, n_bins: int, seed: int, n_threads: int, *, keep_values: bool
