@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -311,6 +312,25 @@ def test_other_models_say_what_to_do(model: Any) -> None:
     held = collections(3)
     with pytest.raises(InvalidType, match="compute"):
         model.fit(held[["wide", "whole"]], held["number"])
+
+
+def test_without_distributed_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = collections(2)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(coterie.errors.MissingPackage, match=r"pip install 'coterie\[dask\]'"):
+        GradientBoostingRegressor(n_estimators=2).fit(held[FEATURES], held["number"])
+
+
+def test_without_a_client_there_is_nothing_to_train_on(client: Client) -> None:
+    held = collections(2)
+    with client.as_current(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr("coterie.distributed.on_dask.fit.default_client", _no_client)
+        with pytest.raises(InvalidInput, match="Start one"):
+            GradientBoostingRegressor(n_estimators=2).fit(held[FEATURES], held["number"])
+
+
+def _no_client() -> Any:
+    raise ValueError("No clients found")
 
 
 def test_members_are_fitted_through_joblib() -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._optional import need
 from coterie._params import (
     ArrayLike,
     Boolean,
@@ -144,6 +145,7 @@ class BaseGradientBoosting(Estimator):
                     self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
                 )
             elif hasattr(X, "__dask_graph__"):
+                need("distributed", purpose="Training on collections of Dask", extra="dask")
                 # Above this package: it trains with what is here.
                 cluster = import_module("coterie.distributed.on_dask.fit")
                 given = {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
@@ -234,7 +236,9 @@ class BaseGradientBoosting(Estimator):
                 hint=_CONTINUE_OTHERWISE,
             )
         features = {} if data.cluster is None else {"rows of X": data.cluster.fingerprint()}
-        run.open_checkpoint(lambda: data_fingerprint(data.train, **others, **features, eval_set=data.eval_set))
+        run.open_checkpoint(
+            lambda: data_fingerprint(data.train, **others, **features, eval_set=data.eval_set)
+        )
         run.begin_steps(plan.max_rounds)
         return signature
 

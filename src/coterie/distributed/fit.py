@@ -171,8 +171,14 @@ class GangCheckpoint:
         stage = self._stage()
         n_new = self._n_new(stage)
         counts = self._seen[stage]
-        rounds = [held[count:] for held, count in zip(self._gang.known[stage], counts, strict=True)] if n_new else []
-        self._seen[stage] = [count + len(own) for count, own in zip(counts, rounds, strict=True)] if n_new else counts
+        rounds = (
+            [held[count:] for held, count in zip(self._gang.known[stage], counts, strict=True)]
+            if n_new
+            else []
+        )
+        self._seen[stage] = (
+            [count + len(own) for count, own in zip(counts, rounds, strict=True)] if n_new else counts
+        )
         [forests] = packed_rounds([rounds], self._divided.n_features, self._divided.n_outputs)
         return n_new, {"stage": stage, "start": self._divided.start_digest(stage), "rounds": forests}, None
 

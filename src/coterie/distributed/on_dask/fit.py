@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import dask
-from distributed import wait
+from distributed import default_client, wait
 
-from coterie._optional import need
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray
 from coterie.boosting.shards import BoostingData, Shard
 from coterie.data.prepare import Encoder
@@ -160,11 +159,10 @@ def _rows_of(names: list[str], *parts: Any) -> dict[str, AnyArray]:
 
 def client_of(settings: ClusterSettings) -> Any:
     """The client to train with."""
-    distributed = need("distributed", purpose="Training on Dask", extra="dask")
     if settings.client is not None:
         return settings.client
     try:
-        return distributed.default_client()
+        return default_client()
     except ValueError as error:
         raise InvalidInput(
             "X is a collection of Dask, and there is no client of a cluster to train on.",
