@@ -145,7 +145,8 @@ class BaseGradientBoosting(Estimator):
                     self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
                 )
             elif hasattr(X, "__dask_graph__"):
-                need("distributed", purpose="Training on collections of Dask", extra="dask")
+                for package in ("dask", "distributed"):
+                    need(package, purpose="Training on collections of Dask", extra="dask")
                 # Above this package: it trains with what is here.
                 cluster = import_module("coterie.distributed.on_dask.fit")
                 given = {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}

@@ -18,8 +18,8 @@ from coterie.data.table import Schema, Table
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.distributed.partitions import Binning, PartitionRows, PartitionSurvey
-from coterie.fitting.fingerprint import digest_of
 from coterie.errors import CoterieError, InvalidInput, SchemaMismatch
+from coterie.fitting.fingerprint import digest_of
 
 CodesOfRows = Callable[[Encoder, list[int]], list[list[CodeArray]]]
 
