@@ -229,6 +229,13 @@ def test_a_generator_gives_new_seeds_each_time_and_the_same_from_the_same_start(
     assert root_seed(first) != root_seed(make(5))
 
 
+@pytest.mark.parametrize(
+    ("make", "draw"), [(np.random.RandomState, "randint"), (np.random.default_rng, "integers")]
+)
+def test_a_generator_may_give_any_number_of_64_bits(make: Any, draw: str) -> None:
+    assert root_seed(make(5)) == getattr(make(5), draw)(0, 2**64, dtype=np.uint64)
+
+
 def test_numpys_global_seed_rules_when_there_is_no_other() -> None:
     stream = check_random_state(None)
     state = stream.get_state()

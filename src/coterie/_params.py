@@ -210,6 +210,16 @@ class ArrayLike:
 
 
 @dataclass(frozen=True)
+class AnyLabel:
+    """A label of any type; whether it is one of the target's is checked with the target."""
+
+    def accepts(self, value: object) -> bool:
+        return np.ndim(value) == 0 and not isinstance(value, dict | set | type)  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        return "a label of the target"
+
+
 class MappingLike:
     """A dict, or anything else that maps keys to values."""
 

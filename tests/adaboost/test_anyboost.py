@@ -313,6 +313,7 @@ def test_a_single_class_is_nothing_to_learn() -> None:
     assert set(model.predict(X)) == {"yes"}
     assert_array_equal(model.predict_proba(X), 1)
     assert list(model.staged_predict(X)) == []
+    assert model.estimators_.shape == (0, 1)
 
 
 def test_a_step_that_is_too_far_is_refused_by_name() -> None:

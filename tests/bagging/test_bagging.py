@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 
 from coterie import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor
 from coterie.errors import InvalidInput, InvalidParameter
+from tests.helpers.learners import RowSpy
 from tests.naive.bagging import naive_answers, naive_members, naive_oob
 
 RNG = np.random.default_rng(3)
@@ -216,6 +217,16 @@ def test_a_learner_without_weights_is_given_rows_as_often_as_they_were_drawn() -
     for member, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
         assert sorted(member.X_[:, 0]) == sorted(drawn)
         np.testing.assert_array_equal(member.y_, NUMBERS[member.X_[:, 0].astype(int)])
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_weights_are_given_only_where_a_row_was_drawn_more_than_once(bootstrap: bool) -> None:
+    rows = np.arange(120.0).reshape(-1, 1)
+    model = BaggingRegressor(RowSpy(), 3, max_samples=0.5, bootstrap=bootstrap, random_state=0).fit(
+        rows, NUMBERS
+    )
+
+    assert [member.weight_ is not None for member in model.estimators_] == [bootstrap] * 3
 
 
 def test_members_see_labels_as_they_are_and_vote() -> None:

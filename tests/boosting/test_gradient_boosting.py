@@ -179,6 +179,18 @@ def test_early_stopping_keeps_the_best_round_and_is_a_prefix() -> None:
     np.testing.assert_array_equal(full.validation_losses_[: len(losses)], losses[:30])
 
 
+def test_one_row_is_enough_to_hold_out() -> None:
+    X, y = datasets.load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(
+        n_estimators=3, early_stopping=True, n_iter_no_change=9, validation_fraction=1 / 40, random_state=0
+    ).fit(X[:40], y[:40])
+
+    best = model.n_estimators_
+    by_row = (y[:40] - model.predict(X[:40])) ** 2
+    assert np.isclose(by_row, model.validation_losses_[best - 1] * np.array([[1], [2]])).any()
+    assert (model.validation_losses_ > 0).all()
+
+
 def test_early_stopping_works_for_many_classes() -> None:
     X, y = datasets.load_iris(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=300, early_stopping=True, random_state=0).fit(X, y)

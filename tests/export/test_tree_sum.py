@@ -88,6 +88,16 @@ def test_categories_that_look_alike_are_refused() -> None:
     assert (caught.value.parameter, caught.value.received) == ("code", "1")
 
 
+def test_a_stump_that_tells_no_rows_apart_is_a_leaf() -> None:
+    X = np.zeros((10, 2))
+    model = coterie.AdaBoostClassifier().fit(X, np.array(["a"] * 3 + ["b"] * 7))
+
+    (tree,) = tree_sum_of(model).trees
+    assert tree.feature.tolist() == [-1]
+    found = naive_answers(tree_sum_of(model), as_columns(X))
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-12)
+
+
 def with_init() -> Any:
     model = coterie.GradientBoostingRegressor(init=DummyRegressor(), n_estimators=2)
     return model.fit(numbers(), targets(numbers()))

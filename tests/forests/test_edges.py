@@ -9,7 +9,7 @@ import pytest
 from coterie import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from coterie.errors import InvalidParameter
 from coterie.forests.growth import has_settled
-from coterie.forests.jackknife import set_threshold
+from coterie.members.prediction_sets import set_threshold
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 3))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.forests.jackknife import prediction_sets, set_threshold
+from coterie.members.prediction_sets import prediction_sets, set_threshold
 from tests.naive.prediction_sets import naive_set
 
 METHODS = ["threshold", "adaptive"]

@@ -71,6 +71,7 @@ OF_ENGINE = [each for each in ESTIMATORS if each not in OF_LEARNERS]
 WITH_FOLDS = [
     each for each in OF_MEMBERS if "voting" not in inspect.signature(each).parameters
 ] + OF_PORTFOLIOS
+WITH_FOLDS += [each for each in OF_COPIES if "threshold" in inspect.signature(each).parameters]
 
 
 def make(estimator: type[Any], **settings: Any) -> Any:
@@ -97,6 +98,8 @@ def make(estimator: type[Any], **settings: Any) -> Any:
         own["estimators"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
     if estimator in OF_PORTFOLIOS:
         small = {"time_limit": None, "on_error": "raise"}
+        # Leaves that hold one class alone do not know of weights of classes.
+        inner["min_weight_fraction_leaf"] = 0.01
         small["portfolio"] = [("tree", make(tree, **inner)), ("forest", make(forest, **inner))]
         own = small | own
     return estimator(**own)
@@ -158,6 +161,8 @@ def trees_of(model: Any) -> list[Any]:
         members = [each for member in members for each in getattr(member, "models", [member])]
         final = [model.final_estimator_] if hasattr(model, "final_estimator_") else []
         return [tree for member in members + final for tree in trees_of(member)]
+    if hasattr(model, "estimator_"):
+        return trees_of(model.estimator_)
     return [model.tree_.native] if hasattr(model, "tree_") else [model]
 
 

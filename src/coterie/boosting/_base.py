@@ -36,6 +36,7 @@ from coterie.boosting._tree_sum import boosting_features, boosting_split_counts,
 from coterie.boosting.plan import Plan, make_plan, takes_several_targets
 from coterie.data.encoding import Encoded
 from coterie.data.groups import read_groups
+from coterie.data.holdout import rows_held_out
 from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.streaming.scan import Scan
@@ -49,6 +50,7 @@ from coterie.fitting.eval_set import read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
 from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import PreviousFit, check_continues, check_number_given, check_same_settings
+from coterie.members.intervals import CalibrationRows
 from coterie.trees.tree_sum import TreeSum
 
 BOOSTING_PARAMS: Params = {
@@ -97,6 +99,7 @@ BOOSTING_PARAMS: Params = {
 }
 
 
+_MOST_CALIBRATION_ROWS = 10_000  # that intervals and sets are calibrated by
 _CONTINUE_OTHERWISE = (
     "To go on with other data, start a new model from this one: init=FrozenEstimator(model). To begin anew, set "
     "warm_start=False."
@@ -158,6 +161,7 @@ class BaseGradientBoosting(Estimator):
             signature = self._begin(run, data, plan)
             trained = self._train(run, self._boosting_fit(run, data, plan))
             self._conclude(trained, replace(signature, seed=run.seed))
+            self._set_calibration(data.train)
         return self
 
     def _train(self, run: FitRun, fit: BoostingFit) -> TrainedBoosting:
@@ -286,6 +290,16 @@ class BaseGradientBoosting(Estimator):
         if trained.held_out is not None:
             self._set_held_out(trained.held_out)
         self._trace = signature
+
+    def _set_calibration(self, train: TrainingData) -> None:
+        """Keep the targets of some rows that were held out, which intervals and sets are calibrated by."""
+        held_out = getattr(self, "oof_proba_", getattr(self, "oof_prediction_", None))
+        if held_out is None or train.target.values.ndim > 1:
+            return
+        rows, weight = rows_held_out(held_out, train.weight, _MOST_CALIBRATION_ROWS), train.weight
+        if len(rows):
+            own = np.ones(len(rows)) if weight is None else weight[rows]
+            self._calibration = CalibrationRows(rows, train.target.values[rows], own)
 
     def _previous_fit(self) -> PreviousFit[BoostingState] | None:
         if not hasattr(self, "_trace"):

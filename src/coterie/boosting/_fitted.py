@@ -20,6 +20,7 @@ from coterie._value_types import (
 from coterie.data.target_statistics import TargetStatistics
 from coterie.fitting.estimator import FitSignature
 from coterie.fitting.fitted_state import PRUNED_FITTED, TABLE_FITTED, require, verify_columns
+from coterie.members.intervals import CalibrationRows
 
 BOOSTING_FITTED: Fitted = {
     **TABLE_FITTED,
@@ -35,6 +36,7 @@ BOOSTING_FITTED: Fitted = {
     "validation_losses_": FLOATS,
     "validation_scores_": FLOATS,
     "_as_grown": instance(Forest),
+    "_calibration": instance(CalibrationRows),
     "_trace": instance(FitSignature),
 }
 BOOSTING_CLASSIFIER_FITTED: Fitted = {
@@ -64,6 +66,12 @@ def verify_boosting(model: Any) -> None:
     n_trees, rounds = len(model.forest_), model.rounds_
     expect(((rounds >= 0) & (rounds <= n_trees)).all(), f"has more rounds than its {n_trees} trees")
     expect(held.get("n_estimators_", 0) <= n_trees, f"has n_estimators_ greater than its {n_trees} trees")
+    if "_calibration" in held:
+        kept = held.get("oof_proba_", held.get("oof_prediction_"))
+        expect(
+            kept is not None and model._calibration.rows.max() < len(kept),
+            "calibrates by rows it never held out",
+        )
     n_outputs = model.forest_.n_outputs
     expect(max(1, model.baseline_.size) == n_outputs, f"has {n_outputs} outputs and another baseline")
     if isinstance(held.get("classes_"), np.ndarray):

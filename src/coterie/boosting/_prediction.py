@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import check_first
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.encoding import Encoded
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
+from coterie.members.intervals import CalibrationRows
 
 Model = TypeVar("Model", bound=Any)
 
 # What was found out with all rounds.
-_OF_ALL_ROUNDS = ("_trace", "_as_grown", "oob_score_", "oof_prediction_", "oof_proba_")
+_OF_ALL_ROUNDS = ("_trace", "_as_grown", "oob_score_", "oof_prediction_", "oof_proba_", "_calibration")
 
 
 def add_scores(
@@ -77,3 +78,19 @@ def check_staged(dropout_rate: float) -> None:
             allowed="0",
             hint="Fit models of fewer rounds to compare them.",
         )
+
+
+def held_out_rows(model: Any, method: str) -> CalibrationRows:
+    """The rows that calibrate intervals and sets; an error that says what to set if there are none."""
+    check_is_fitted(model, "forest_")
+    rows: CalibrationRows | None = getattr(model, "_calibration", None)
+    if rows is not None:
+        return rows
+    raise InvalidInput(
+        f"{method} is calibrated by out-of-fold predictions, and this fit has none: it was one with "
+        f"n_folds={model.n_folds!r}, which held no fold out, or with an eval_set, or fewer rounds were kept of it.",
+        parameter="n_folds",
+        received=model.n_folds,
+        allowed="at least 2 folds",
+        hint="Set n_folds=5, and fit without an eval_set.",
+    )

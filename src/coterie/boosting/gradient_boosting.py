@@ -13,6 +13,7 @@ from coterie._storage import Fitted, storable_estimator
 from coterie._typing import (
     AnyArray,
     Auto,
+    BoolArray,
     CategoricalFeatures,
     ClassWeight,
     FloatArray,
@@ -27,10 +28,11 @@ from coterie.boosting._base import BOOSTING_PARAMS, BaseGradientBoosting
 from coterie.boosting._fitted import BOOSTING_CLASSIFIER_FITTED, BOOSTING_REGRESSOR_FITTED, verify_boosting
 from coterie.boosting._init_estimator import class_scores, number_scores
 from coterie.boosting._parameter_docs import boosting_texts
+from coterie.boosting._prediction import held_out_rows
 from coterie.boosting._votes import boosting_votes
 from coterie.data.prepare import TrainingData
 from coterie.data.streaming.prediction import by_batches
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain.tree_models import class_outputs
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.losses import (
@@ -42,6 +44,8 @@ from coterie.losses import (
     loss_for_targets,
 )
 from coterie.losses.quantile import Quantile
+from coterie.members.intervals import interval_of_residuals
+from coterie.members.prediction_sets import SetMethod, check_alpha, prediction_sets, set_threshold
 from coterie.members.votes import Votes
 
 
@@ -140,6 +144,40 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """The result of `predict` after each round."""
         scores = self._staged_scores(X, offset)
         return map(self._loss().predictions, scores)
+
+    def predict_interval(self, X: Any, alpha: float = 0.1, *, offset: Any = None) -> FloatArray:
+        """Where the target will be, all but a share `alpha` of the time: conformal, from out-of-fold predictions.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        alpha : float in (0, 1), how often the interval may miss
+        offset : as in `predict`
+
+        Returns
+        -------
+        array of shape (n_rows, 2), the lower and the upper end; infinite if there are too few rows for this alpha
+
+        Notes
+        -----
+        The fit must have held rows out: by `n_folds`, as it does by default. Residuals of rows held out are divided by
+        a scale, which follows the residuals of rows with similar predictions, and multiplied by that of the
+        new row. Ends stay within the range of a target without negative values. At most 10,000 rows calibrate.
+
+        References
+        ----------
+        Lei and others, Distribution-free predictive inference for regression (2018), for scaled residuals.
+        """
+        check_alpha(alpha)
+        rows = held_out_rows(self, "predict_interval")
+        if self.oof_prediction_.ndim > 1:
+            raise InvalidInput(
+                f"predict_interval is about one prediction a row, and this model has {self.oof_prediction_.shape[1]}.",
+                parameter="quantile" if self.quantile is not None else "y",
+                hint="Quantiles are intervals themselves; of several targets fit a model of each.",
+            )
+        predicted = self.predict(X, offset=offset)
+        return interval_of_residuals(predicted, self.oof_prediction_, rows, alpha)
 
     def _response_functions(self) -> ResponseFunctions:
         return {"predict": self._loss().predictions}
@@ -307,6 +345,37 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[AnyArray]:
         """The result of `predict` after each round."""
         return map(self._labels, self._staged_scores(X, offset))
+
+    def predict_set(
+        self, X: Any, alpha: float = 0.1, *, method: SetMethod = "adaptive", offset: Any = None
+    ) -> BoolArray:
+        """Which classes each row may well have, so that the true one is missed a share `alpha` of the time.
+
+        Parameters
+        ----------
+        X : a table with the columns of `fit`
+        alpha : float in (0, 1)
+        method : {"adaptive", "threshold"}
+            Sets that are right about as often for easy rows as for hard ones, or sets that are small on average.
+        offset : as in `predict`
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes), in the order of `classes_`; at least one class in each row
+
+        Notes
+        -----
+        The fit must have held rows out: by `n_folds`, as it does by default. At most 10,000 of them calibrate.
+
+        References
+        ----------
+        Romano, Sesia and Candes, Classification with valid and adaptive coverage (2020); Sadinle, Lei and Wasserman
+        (2019) for "threshold".
+        """
+        check_alpha(alpha)
+        rows = held_out_rows(self, "predict_set")
+        threshold = set_threshold(self.oof_proba_[rows.rows], rows.truth, rows.weight, alpha, method)
+        return prediction_sets(self.predict_proba(X, offset=offset), threshold, method)
 
     def votes(self, X: Any, *, votes: str = "hard", oob: bool = False) -> Votes:
         """The scores as votes, of which margins are made: no row can have a larger sum. Only hard votes exist."""

@@ -76,7 +76,7 @@ def compare(
             groups=training.groups,
             committee=committee or False,
             n_jobs=jobs,
-            random_state=seed,
+            random_state=0 if seed is None else seed,
         )
     if not json:
         print_out(repr(result))

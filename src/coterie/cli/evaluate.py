@@ -17,6 +17,8 @@ from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WeightOption, WhereOption
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, print_out
+from coterie.errors import CoterieError
+from coterie.members.decision_rule import decided_codes
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,15 @@ class MetricInputs:
     weight: AnyArray | None = None
     proba: AnyArray | None = None
     classes: AnyArray | None = None
+
+    def take(self, rows: AnyArray) -> "MetricInputs":
+        return MetricInputs(
+            self.truth[rows],
+            self.predicted[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.proba is None else self.proba[rows],
+            self.classes,
+        )
 
     @property
     def second(self) -> AnyArray:
@@ -120,6 +131,81 @@ def measured(inputs: MetricInputs) -> dict[str, float]:
         except ValueError:  # such as the area under the curve of rows of one class
             found[name] = float("nan")
     return found
+
+
+_FEW_ROWS = 5_000
+_MOST_DRAWN = 50_000  # rows of a bootstrap sample
+
+
+def intervals(inputs: MetricInputs, found: dict[str, float], *, seed: int = 0) -> dict[str, list[float]]:
+    """The ends of a 95 % confidence interval of each metric, by the bootstrap of rows; NaN where it cannot be computed.
+
+    Of very many rows samples are smaller than the table, and what they vary is scaled to its size.
+    """
+    n_rows, rng = len(inputs.truth), np.random.default_rng(seed)
+    n_drawn = min(n_rows, _MOST_DRAWN)
+    n_repeats = 100 if n_rows <= _FEW_ROWS else 50
+    drawn = [measured(inputs.take(rng.integers(n_rows, size=n_drawn))) for _ in range(n_repeats)]
+    shrink = math.sqrt(n_drawn / n_rows)
+    ends = {}
+    for name, value in found.items():
+        values = np.array([each[name] for each in drawn])
+        values = values[np.isfinite(values)]
+        enough = len(values) > n_repeats / 2 and n_rows > 1
+        low, high = np.quantile(values, [0.025, 0.975]).tolist() if enough else (math.nan, math.nan)
+        ends[name] = [value + shrink * (low - value), value + shrink * (high - value)]
+    return ends
+
+
+def baseline_of(inputs: MetricInputs) -> dict[str, float]:
+    """The metrics of a model without columns: how frequent classes are here, or the mean, and the median for mae."""
+    n_rows = len(inputs.truth)
+    if inputs.classes is None:
+        means = np.full(n_rows, np.average(inputs.truth, weights=inputs.weight))
+        medians = np.full(n_rows, np.median(inputs.truth))
+        by_mean = measured(MetricInputs(inputs.truth, means, inputs.weight))
+        by_median = measured(MetricInputs(inputs.truth, medians, inputs.weight))
+        return {name: (by_median if name in ("mae", "median_error") else by_mean)[name] for name in by_mean}
+    counted = np.ones(n_rows) if inputs.weight is None else inputs.weight
+    shares = np.array([counted[inputs.truth == label].sum() for label in inputs.classes]) / counted.sum()
+    predicted = np.full(n_rows, inputs.classes[shares.argmax()])
+    proba = None if inputs.proba is None else np.tile(shares, (n_rows, 1))
+    return measured(MetricInputs(inputs.truth, predicted, inputs.weight, proba, inputs.classes))
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Whether the model was fitted to the rows that it is evaluated on, and what it scores out of fold or of bag.
+
+    Attributes
+    ----------
+    seen : True if it seems so; None if nobody knows
+    source : "out of fold" or "out of bag"
+    scores : of the rows of the fit, by parts of the model that had not seen them; None if they are not known
+    """
+
+    seen: bool | None = None
+    source: str = ""
+    scores: dict[str, float] | None = None
+
+
+def training_rows(model: Any, X: Any, truth: AnyArray) -> TrainingRows:
+    """Compare predictions with those that the model kept from its fit."""
+    from coterie.report.evaluated_model import evaluated_model, provenance_of  # not needed by other commands
+
+    try:
+        evaluated = evaluated_model(model, X, truth, max_rows=20_000, n_jobs=None, seed=0)
+        provenance = provenance_of(evaluated, None)
+    except CoterieError:  # a model that no report is made of, such as one of several targets
+        return TrainingRows()
+    kept, classes = provenance.predictions, evaluated.classes
+    if not provenance.seen or kept is None:
+        return TrainingRows(provenance.seen)
+    if classes is None:
+        inputs = MetricInputs(kept.y_true, kept.y_pred)
+    else:
+        inputs = MetricInputs(classes[kept.y_true], classes[kept.y_pred], None, kept.proba, classes)
+    return TrainingRows(True, provenance.source, measured(inputs))
 
 
 @dataclass(frozen=True)
@@ -220,7 +306,7 @@ def evaluate(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Score a model on rows that it has not seen.
+    """Score a model on rows that it has not seen, with confidence intervals, beside a baseline.
 
     Scores of classes are accuracy, balanced_accuracy, f1 and auc, losses log_loss and brier. The score of numbers is
     r2, losses are rmse, mae and median_error.
@@ -235,17 +321,64 @@ def evaluate(
         X = own.features(table, {name, *([] if weight is None else [weight])})
         weights = None if weight is None else table.columns([weight], {weight: "number"})[weight]
         source = table.name
-    found = measured(_metric_inputs(own, X, truth, weights))
+    inputs = _metric_inputs(own, X, truth, weights)
+    found = measured(inputs)
+    ends, baseline = intervals(inputs, found), baseline_of(inputs)
+    known = training_rows(own.model, X, truth)
     if json:
-        print_out(
-            as_json({"model": model, "data": source, "target": name, "n_rows": len(truth), "scores": found})
-        )
+        result = {
+            "model": model,
+            "data": source,
+            "target": name,
+            "n_rows": len(truth),
+            "scores": found,
+            "intervals": ends,
+            "baseline": baseline,
+            "training_rows": known.seen,
+            "out_of_sample": known.scores,
+        }
+        print_out(as_json(result))
     else:
-        width = max(map(len, found))
-        lines = [f"{metric:<{width}}  {value:.6g}" for metric, value in found.items()]
-        print_out("\n".join(lines))
-    messages.note(f"{len(truth):,} rows of {source}, target {name!r}")
+        print_out(_table(found, ends, baseline, known))
+    messages.note(
+        f"{len(truth):,} rows of {source}, target {name!r}; low and high: a 95 % confidence interval; baseline: "
+        f"{'the mean or median' if inputs.classes is None else 'how frequent the classes are'}, without any column"
+    )
+    if known.seen:
+        messages.note(_about_training_rows(known))
     check_gates(gates, found)
+
+
+def _table(
+    found: dict[str, float], ends: dict[str, list[float]], baseline: dict[str, float], known: TrainingRows
+) -> str:
+    """A line for each metric."""
+    columns = {
+        "metric": list(found),
+        "value": [f"{value:.6g}" for value in found.values()],
+        "low": [f"{ends[name][0]:.4g}" for name in found],
+        "high": [f"{ends[name][1]:.4g}" for name in found],
+        "baseline": [f"{baseline[name]:.4g}" for name in found],
+    }
+    if known.scores is not None:
+        columns[known.source.replace(" ", "_")] = [f"{known.scores[name]:.6g}" for name in found]
+    lines = [list(columns), *zip(*columns.values(), strict=True)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def _about_training_rows(known: TrainingRows) -> str:
+    instead = "" if known.scores is None else f" Rely on what the model scored {known.source} instead."
+    return (
+        "warning: the model seems to have been fitted to these very rows: its predictions for them correlate with "
+        f"those that it kept from the fit. These scores are too good.{instead}"
+    )
 
 
 def _metric_inputs(own: LoadedModel, X: object, truth: np.ndarray, weight: np.ndarray | None) -> MetricInputs:
@@ -256,4 +389,4 @@ def _metric_inputs(own: LoadedModel, X: object, truth: np.ndarray, weight: np.nd
     if not hasattr(model, "predict_proba"):
         return MetricInputs(truth, np.asarray(model.predict(X)), weight, None, classes)
     proba = np.asarray(model.predict_proba(X))
-    return MetricInputs(truth, classes[proba.argmax(axis=1)], weight, proba, classes)
+    return MetricInputs(truth, classes[decided_codes(model, proba)], weight, proba, classes)

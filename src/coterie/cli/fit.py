@@ -7,6 +7,13 @@ import typer
 
 from coterie.cli.batches import BatchSettings, check_memory, fit_in_batches
 from coterie.cli.command import Messages, command
+from coterie.cli.deciding import (
+    ClassWeightOption,
+    CostOption,
+    DecisionOptions,
+    PositiveOption,
+    ThresholdOption,
+)
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
@@ -25,6 +32,7 @@ from coterie.cli.options import (
     names_in,
 )
 from coterie.cli.reading import open_table
+from coterie.cli.repeating import RepeatOption, earlier_fit, roles_note
 from coterie.cli.report import REPORT_ENDINGS, write_report
 from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, size_line
 from coterie.cli.writing import as_json, check_place, print_out
@@ -71,6 +79,11 @@ def fit(
     spill: Annotated[
         Path | None, typer.Option(help="With --memory: a folder for mapped files, where memory is too small.")
     ] = None,
+    threshold: ThresholdOption = None,
+    cost: CostOption = None,
+    positive: PositiveOption = None,
+    class_weight: ClassWeightOption = None,
+    repeat: RepeatOption = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
     json: JsonOption = False,
@@ -78,7 +91,7 @@ def fit(
     """Fit a committee to a table: the best ensemble within the time limit; or boosting to one larger than memory.
 
     The leaderboard goes to the standard output, the model to a file. Ctrl-C ends the fit early, and the best so far is
-    saved.
+    saved. Without a time limit (--time-limit 0) the same command gives the same model; with one, --repeat does.
     """
     check_place(output, "--output")
     check_settings(scoring, jobs)
@@ -96,39 +109,55 @@ def fit(
         "--memory-limit": memory_limit,
         "--checkpoint": checkpoint,
     }
+    decisions = DecisionOptions(threshold, cost, positive, class_weight)
+    of_committees |= decisions.given() | {"--repeat": repeat}
     n_bytes = check_memory(memory, spill, of_committees)
     if n_bytes is not None:
-        settings = BatchSettings(n_bytes, spill, task, seed, jobs)
+        settings = BatchSettings(n_bytes, spill, task, 0 if seed is None else seed, jobs)
         fit_in_batches(messages, data, roles, settings, where=where, output=output, report=report, json=json)
         return
-    cv = 5 if cv is None else cv
+    earlier = None
+    if repeat is not None:
+        of_roles = {
+            "--task": None if task == "auto" else task,
+            "--groups": groups,
+            "--weight": weight,
+            "--drop": drop or None,
+            "--where": where,
+            "--seed": seed,
+        }
+        given = {name: value for name, value in of_committees.items() if name != "--repeat"}
+        earlier = earlier_fit(repeat, target, given | of_roles)
+        roles, task, where = earlier.roles, earlier.task, earlier.where
     with open_table(data, where) as table:
         name = table.name
         training = read_training(table, roles, task)
-    limit = None if time_limit == 0 else 60 if time_limit is None else time_limit
-    if not messages.quiet:
-        messages.note(size_line(training, name))
-        messages.note(cost_line(training, cv, limit, portfolio))
-        for warning in column_warnings(training):
-            messages.note(str(warning))
-    kind = CommitteeRegressor if training.classes is None else CommitteeClassifier
-    model = kind(
-        limit,
-        scoring=scoring,
-        cv=training.folds(cv),
-        portfolio=portfolio,
-        max_members=max_members,
-        memory_limit=memory_limit,
-        checkpoint=checkpoint,
-        n_jobs=jobs,
-        random_state=seed,
-    )
-    with messages.progress("fitting", "member", seconds=limit):
-        model.fit(
-            training.X, training.y, training.weight, groups=training.groups, resume=checkpoint is not None
+    limit = None if time_limit == 0 or repeat is not None else 60 if time_limit is None else time_limit
+    if earlier is not None:
+        messages.note(f"{size_line(training, name)}; the fit of {repeat} once more, without a time limit")
+        with messages.progress("fitting", "member"):
+            model = earlier.repeated(training, jobs)
+    else:
+        cv = 5 if cv is None else cv
+        if not messages.quiet:
+            _say_what_will_be_fitted(messages, training, name, cv, limit, portfolio)
+        model = _committee(training)(
+            limit,
+            scoring=scoring,
+            cv=training.folds(cv),
+            portfolio=portfolio,
+            max_members=max_members,
+            memory_limit=memory_limit,
+            checkpoint=checkpoint,
+            n_jobs=jobs,
+            random_state=0 if seed is None else seed,
+            **decisions.parameters(training.classes),
         )
+        with messages.progress("fitting", "member", seconds=limit):
+            resume = checkpoint is not None
+            model.fit(training.X, training.y, training.weight, groups=training.groups, resume=resume)
     with writing(output):
-        save(model, output, notes=training.notes())
+        save(model, output, notes=training.notes() | roles_note(roles, where))
     _show(messages, model, training, output, json, None if model.interrupted_ else report)
     if model.interrupted_:
         messages.error(
@@ -139,6 +168,19 @@ def fit(
         with messages.progress("writing the report"):
             write_report(model, training.X, training.y, report, title=f"{target} in {name}", seen=True)
         messages.note(f"The report is in {report}.")
+
+
+def _committee(training: TrainingTable) -> Any:
+    return CommitteeRegressor if training.classes is None else CommitteeClassifier
+
+
+def _say_what_will_be_fitted(
+    messages: Messages, training: TrainingTable, name: str, cv: int, limit: float | None, portfolio: Any
+) -> None:
+    messages.note(size_line(training, name))
+    messages.note(cost_line(training, cv, limit, portfolio))
+    for warning in column_warnings(training):
+        messages.note(str(warning))
 
 
 def _show(
@@ -157,6 +199,7 @@ def _show(
             "scoring": model.scoring_,
             "score": model.oof_score_,
             "score_error": model.oof_score_error_,
+            "threshold": getattr(model, "threshold_", None),
             "seconds": model.fit_time_,
             "interrupted": model.interrupted_,
             "leaderboard": list(leaderboard),

@@ -78,6 +78,8 @@ DropOption = Annotated[
 ]
 WeightOption = Annotated[str | None, typer.Option("--weight", help="A column: how often each row counts.")]
 FoldsOption = Annotated[int, typer.Option("--cv", min=2, help="Folds.")]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Draws the folds and the members.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Draws the folds and the members. Default: 0.")
+]
 JobsOption = Annotated[int | None, typer.Option("--jobs", help="Threads; default: every core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results as JSON.")]

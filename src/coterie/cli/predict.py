@@ -17,6 +17,7 @@ from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
 from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.members.decision_rule import decided_codes
 
 _JSON_LINES = (".jsonl", ".ndjson")
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", *_JSON_LINES)
@@ -157,7 +158,7 @@ def _check_outputs(own: LoadedModel, proba: bool, interval: float | None) -> Non
         hint = (
             "For classes there is --proba."
             if own.is_classifier
-            else "Committees and forests of numbers have them."
+            else "Committees, forests and boosting of numbers have them."
         )
         raise usage_error(f"--interval: this {name} has no intervals.", "--interval", name, hint=hint)
 
@@ -166,7 +167,7 @@ def _predictions(model: Any, X: Any, proba: bool, interval: float | None) -> dic
     if proba:
         probabilities = np.asarray(model.predict_proba(X))
         return {
-            "prediction": np.asarray(model.classes_)[probabilities.argmax(axis=1)],
+            "prediction": np.asarray(model.classes_)[decided_codes(model, probabilities)],
             **{f"proba_{label}": probabilities[:, place] for place, label in enumerate(model.classes_)},
         }
     columns = {"prediction": np.asarray(model.predict(X))}

@@ -1,4 +1,4 @@
-"""Ensembles of different models: voting, stacking, blending, selection, output codes, and pruning."""
+"""Ensembles of different models: voting, stacking, blending, selection, output codes, thresholds, and pruning."""
 
 from coterie.combining.output_code import OutputCodeClassifier
 from coterie.combining.pruning import prune
@@ -9,6 +9,7 @@ from coterie.combining.stacking import (
     StackingClassifier,
     StackingRegressor,
 )
+from coterie.combining.tuned_threshold import TunedThresholdClassifier
 from coterie.combining.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "SelectionRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "TunedThresholdClassifier",
     "VotingClassifier",
     "VotingRegressor",
     "prune",

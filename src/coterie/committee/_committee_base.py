@@ -19,6 +19,7 @@ from coterie.committee._committee_data import (
     CommitteeData,
     FitLimits,
     FittedMember,
+    MemberRecord,
     ReadInput,
     drawn_folds,
     read_input,
@@ -75,8 +76,12 @@ class BaseCommittee(Estimator):
 
     weights_: FloatArray
     estimators_: list[FoldEnsemble]
+    record_: list[MemberRecord]
+    skipped_: dict[str, str]
     _answers: OutOfFoldPredictions
     _truth: RowTargets
+    _seed: int
+    _class_weights: FloatArray | None
 
     # What those of classes and those of numbers each define.
     _set_nested: Callable[[FloatArray, float], None]
@@ -103,21 +108,67 @@ class BaseCommittee(Estimator):
         groups : rows of a group are in one fold, and in one of the parts that boosting holds out
         resume : go on from `checkpoint`, or begin anew if there is nothing yet; time that was spent counts
         """
-        clock = Clock(self._now, self._now(), self.time_limit)
+        return self._fit(X, y, sample_weight, groups, resume=resume)
+
+    def repeat(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """A new committee that is fitted exactly as this one was, however long that takes now.
+
+        A time limit makes a fit depend on the machine: which members there was time for, on how many rows, and after
+        how many rounds they were stopped. All that is in `record_`, and is done again: the same folds, members, rows
+        and rounds, so that the same table gives the same bits. What was chosen from them, such as weights and a
+        threshold, is chosen again.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`
+
+        Returns
+        -------
+        a fitted committee; this one stays as it is
+        """
+        check_is_fitted(self, "estimators_")
+        if not hasattr(self, "record_"):
+            raise InvalidInput(
+                f"This {type(self).__name__} is from a version that did not record how members were fitted.",
+                parameter="record_",
+                hint="Fit it once more with this version.",
+            )
+        twin: Self = clone(self)
+        twin.checkpoint = None
+        twin._fit(X, y, sample_weight, groups, repeated=self)
+        twin.checkpoint = self.checkpoint
+        return twin
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        *,
+        resume: bool = False,
+        repeated: "BaseCommittee | None" = None,
+    ) -> Self:
+        limit = self.time_limit if repeated is None else None
+        clock = Clock(self._now, self._now(), limit)
         with self._fitting(X, y, resume=resume) as run:
+            if repeated is not None:
+                run.seed = repeated._seed
             table = read_table(X)
-            given = read_input(table, y, sample_weight, groups, self._task, type(self).__name__)
+            given = self._read_input(table, y, sample_weight, groups)
             checkpoint = run.open_checkpoint(lambda: self._about_data(table, given), every=1)
             if checkpoint is not None:
                 with reading_checkpoint():
                     spent = max((float(part["elapsed"]) for part in checkpoint.known), default=0.0)
-                clock = Clock(self._now, clock.begun - spent, self.time_limit)
+                clock = Clock(self._now, clock.begun - spent, limit)
             data = self._data(X, given, table.n_columns, run.seed)
             Schema.of(table).set_feature_names(self)
             self._set_target(given.target)
+            self._class_weights, self._seed = given.class_weights, run.seed
 
             metric = self._metric()
             portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint)
+            portfolio.repeated = None if repeated is None else repeated.record_
             by_time = isinstance(self.cv, TimeSeriesSplit)
             entries = portfolio_of(self.portfolio, self._task, data.shape, by_time=by_time)
 
@@ -136,8 +187,15 @@ class BaseCommittee(Estimator):
                 self._conclude(portfolio, metric)
             if portfolio.interrupted:
                 warn_interrupted(type(self).__name__, portfolio.names)
+            if repeated is not None:
+                self.skipped_ = dict(repeated.skipped_)
             self.fit_time_ = clock.elapsed
         return self
+
+    def _read_input(self, table: Table, y: Any, sample_weight: Any, groups: Any) -> ReadInput:
+        class_weight = getattr(self, "class_weight", None)
+        owner = type(self).__name__
+        return read_input(table, y, sample_weight, groups, self._task, owner, class_weight)
 
     def _about_data(self, table: Table, given: ReadInput) -> dict[str, str]:
         """Digests of what was given; a fit that is resumed may have another time limit, if both have one."""
@@ -181,6 +239,8 @@ class BaseCommittee(Estimator):
         choice = choose_weights(metric, oof, int(self.max_iter), calibrates=self._calibrates(), prior=prior)
         self._set_scores(run.members, oof, choice, metric)
         self._set_members(run.members, choice.weights, run.data.classes)
+        self._set_decision()
+        self.record_ = [member.record() for member in run.members]
         self.members_ = run.names
         self.skipped_ = dict(run.skipped)
         self.dropped_ = {name: f"{type(e).__name__}: {e}" for name, e in run.errors.items()}
@@ -300,7 +360,8 @@ class BaseCommittee(Estimator):
             MemberSummary(name, float(weight), float(self.fit_times_[name]), float(self.predict_times_[name]))
             for name, weight in zip(self.members_, self.weights_, strict=True)
         ]
-        notes = [f"not fitted: {name}: {why}" for name, why in self.skipped_.items()]
+        notes = self._decision_notes()
+        notes += [f"not fitted: {name}: {why}" for name, why in self.skipped_.items()]
         notes += [f"failed: {name}: {why}" for name, why in self.dropped_.items()]
         score = Score(self.oof_score_, self.oof_score_error_)
         return leaderboard_of(members, self._answers, metric, score, choose, notes)
@@ -316,7 +377,7 @@ class BaseCommittee(Estimator):
         """
         check_is_fitted(self, "estimators_")
         table, owner = read_table(X), type(self).__name__
-        given = read_input(table, y, sample_weight, groups, self._task, owner)
+        given = self._read_input(table, y, sample_weight, groups)
         every = Fold(np.arange(table.n_rows), np.arange(0))
         data = CommitteeData.of(row_indexable(X), given, [every], int(self.n_features_in_))
         seeds = spawn_seeds(root_seed(self.random_state), len(self.estimators_))
@@ -347,6 +408,12 @@ class BaseCommittee(Estimator):
 
     def _set_models_alone(self) -> None:
         """Numbers have no temperature."""
+
+    def _set_decision(self) -> None:
+        """Numbers are not decided between."""
+
+    def _decision_notes(self) -> list[str]:
+        return []
 
 
 def _fold_models(name: str, models: list[Any], classes: AnyArray | None) -> FoldEnsemble:

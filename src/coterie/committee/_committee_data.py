@@ -9,13 +9,15 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from coterie._params import Integer
-from coterie._typing import AnyArray, FloatArray, Task
+from coterie._storage import expect, storable
+from coterie._typing import AnyArray, ClassWeight, FloatArray, RowArray, Task
+from coterie._value_types import BOOL, COUNT, INTEGERS, TEXT
 from coterie.committee.metrics import RowTargets
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.groups import read_groups
 from coterie.data.table import Table
 from coterie.data.target import Target, read_target
-from coterie.data.weight import combined_weight, read_weight
+from coterie.data.weight import class_weights_of_rows, combined_weight, read_weight
 from coterie.errors import InvalidInput
 from coterie.fitting.monitor import FitEvent
 from coterie.members.out_of_fold import Fold, folds_of, splitter_of
@@ -138,30 +140,80 @@ class Deadline:
     Attributes
     ----------
     stopped : whether a fit ended before its last round or tree
+    stop : the number of the first event that came too late, or 0: with it the fit can be repeated without a clock
     """
 
     def __init__(self, clock: Clock, until: float) -> None:
         self._clock = clock
         self._until = until
+        self._n_events = 0
         self.stopped = False
+        self.stop = 0
 
     def __call__(self, event: FitEvent) -> bool:
-        late = event.step in ("round", "tree") and self._clock.elapsed > self._until
+        if event.step not in ("round", "tree"):
+            return False
+        self._n_events += 1
+        late = self._is_late()
+        if late and not self.stop:
+            self.stop = self._n_events
         self.stopped |= late and event.done != event.total
         return late
+
+    def _is_late(self) -> bool:
+        return self._clock.elapsed > self._until
+
+
+class RepeatedDeadline(Deadline):
+    """Stops a fit at the event at which another one was stopped; 0: never."""
+
+    def __init__(self, stop: int) -> None:
+        super().__init__(Clock(lambda: 0.0, 0.0, None), float("inf"))
+        self._at = stop
+
+    def _is_late(self) -> bool:
+        return 0 < self._at <= self._n_events
+
+
+def _verify_record(record: Any) -> None:
+    expect(len(record.stops) > 0 and record.stops.min() >= 0, "has a record of no model")
+
+
+@storable(
+    "committee.MemberRecord",
+    {"name": TEXT, "n_rows": COUNT, "single_fit": BOOL, "stops": INTEGERS},
+    verify=_verify_record,
+)
+@dataclass(frozen=True)
+class MemberRecord:
+    """How a member was fitted, so that it can be fitted again to the same bits.
+
+    Attributes
+    ----------
+    n_rows : rows that a model was fitted to, at most
+    single_fit : whether there is one model, which left rows out by itself, and not one for each fold
+    stops : for each model, the event (a round or some trees) at which the time limit ended it, or 0
+    """
+
+    name: str
+    n_rows: int
+    single_fit: bool
+    stops: RowArray
 
 
 @dataclass(frozen=True)
 class ReadInput:
     """What `fit` was given, checked: the target, and weights and groups if there are any.
 
-    `weight` is what members are given: the sample weights, scaled if they are very large or very small.
+    `weight` is what members are given: the sample weights times the weights of the classes, scaled if they are very
+    large or very small. `class_weights` are those of the classes, or None.
     """
 
     target: Target
     sample_weight: FloatArray | None
     weight: FloatArray | None
     groups: AnyArray | None
+    class_weights: FloatArray | None = None
 
     @property
     def classes(self) -> AnyArray | None:
@@ -176,13 +228,28 @@ class ReadInput:
         return self.target.values if classes is None else np.asarray(classes[self.target.values])
 
 
-def read_input(table: Table, y: Any, sample_weight: Any, groups: Any, task: Task, owner: str) -> ReadInput:
+def read_input(
+    table: Table,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    task: Task,
+    owner: str,
+    class_weight: ClassWeight = None,
+) -> ReadInput:
     """Read and check all that belongs to a table."""
     n_rows = table.n_rows
     target = read_target(y, task=task, estimator_name=owner, n_rows=n_rows)
     own_weight = read_weight(sample_weight, n_rows)
-    weight = combined_weight(own_weight, None)
-    return ReadInput(target, own_weight, weight, None if groups is None else read_groups(groups, n_rows))
+    own_groups = None if groups is None else read_groups(groups, n_rows)
+    if class_weight is None:
+        return ReadInput(target, own_weight, combined_weight(own_weight, None), own_groups)
+    assert isinstance(target.classes, np.ndarray)
+    of_rows = class_weights_of_rows(class_weight, [target.values], [target.classes], own_weight)
+    assert of_rows is not None
+    by_class = np.ones(len(target.classes))
+    by_class[target.values] = of_rows
+    return ReadInput(target, own_weight, combined_weight(own_weight, of_rows), own_groups, by_class)
 
 
 @dataclass(frozen=True)
@@ -264,6 +331,7 @@ class FittedMember:
     n_rows : rows that the model of a fold was fitted to, at most
     stopped : whether the time limit ended rounds of boosting, or the growth of a forest, early
     forecast : what was known of times when it was complete, see `Forecast`
+    single_fit, stops : see `MemberRecord`
     """
 
     entry: Entry
@@ -275,7 +343,14 @@ class FittedMember:
     n_rows: int
     stopped: bool
     forecast: tuple[float, float, list[float]] = field(default_factory=lambda: (0.0, 0.0, []))
+    single_fit: bool = False
+    stops: list[int] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return self.entry.name
+
+    def record(self) -> MemberRecord:
+        """How it was fitted."""
+        stops = np.array(self.stops or [0], dtype=np.int64)
+        return MemberRecord(self.name, self.n_rows, self.single_fit, stops)

@@ -68,6 +68,8 @@ _PARAMETERS = """\
         Members whose rounds, or trees, the time limit ended early.
     interrupted_ : bool
         Whether `fit` was interrupted by Ctrl-C: the committee is made of the members complete by then.
+    record_ : list of MemberRecord
+        How each member was fitted, for `repeat`: rows, and the rounds after which the time limit stopped it.
     fit_time_ : float
         Seconds that `fit` took.
     fit_times_, predict_times_ : Bunch of float by name
@@ -83,9 +85,32 @@ _CALIBRATION = """\
         of the folds is less certain than each of them already, so it is only made more certain; after `refit` it may
         go either way.
 """
+_DECISION = """\
+    threshold : str, tuple, float or None
+        How `predict` decides between two classes. "f1", "balanced_accuracy", "jaccard" or "matthews_corrcoef": the
+        threshold that is best out of fold, smoothed by the bootstrap. ("precision_at_recall", 0.8): the greatest
+        precision with at least that recall, and ("recall_at_precision", 0.8) the other way round. A number: the least
+        probability of the positive class with which it is predicted. "auto": tuned if `scoring` is one of the names
+        above, and else the most probable class, as for None. Of more than two classes only "balanced_accuracy" can be
+        tuned.
+    cost_matrix : array of shape (n_classes, n_classes), dict or None
+        What decisions cost, a row for each true class and a column for each predicted one; or a dict from classes to
+        the cost of missing them, 1 for those not in it. Of two classes the threshold is tuned to the least cost, of
+        more the class with the least expected cost is predicted.
+    pos_label : label or None
+        The positive class of a threshold. None is the second of `classes_`.
+    class_weight : "balanced", dict or None
+        Weights of the classes, times the weights of the rows: in the members, and in the choice of their weights.
+        Probabilities are then those of classes that are so frequent; a threshold needs none of this.
+"""
 _TEMPERATURE = """\
     temperature_ : float
         Below 1 probabilities are made more certain, above 1 less. 1: as they are.
+    threshold_ : float or None
+        The least probability of the positive class with which it is predicted; None: no threshold was tuned.
+    decision_ : DecisionRule or None
+        How `predict` decides: the threshold, or multipliers or costs of several classes, what it was tuned to, and what
+        that is out of fold. None: the most probable class.
 """
 
 
@@ -97,7 +122,7 @@ def committee_texts(estimator: type) -> str:
         loss="log loss" if of_classes else "squared error",
         spread="each class spread evenly, " if of_classes else "",
         names=_wrapped(", ".join(f'"{name}"' for name in names)),
-        calibration=_CALIBRATION if of_classes else "",
+        calibration=_CALIBRATION + _DECISION if of_classes else "",
         classes="    classes_ : array of the labels\n" if of_classes else "",
         temperature=" and a temperature" if of_classes else "",
         nested="oof_proba_ : array of shape (n_rows, n_classes)"

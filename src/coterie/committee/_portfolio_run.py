@@ -6,6 +6,7 @@ Words
   skipped   an entry that was not fitted, or not to all folds, and why
 """
 
+import math
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -24,8 +25,10 @@ from coterie.committee._committee_data import (
     FitLimits,
     FittedMember,
     Forecast,
+    MemberRecord,
+    RepeatedDeadline,
 )
-from coterie.committee.metrics import Metric
+from coterie.committee.metrics import Metric, RowTargets
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.committee.portfolio import Entry, Shape
 from coterie.data.parts import rows_of
@@ -39,6 +42,9 @@ from coterie.members.weight_parameter import takes_weight, weight_params
 
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
+_N_TIMINGS = (
+    3  # of a score, of which the least counts: a stall of the machine makes a timing longer, and none shorter
+)
 
 
 @dataclass
@@ -50,8 +56,8 @@ class PortfolioRun:
     metric : scores members as they are complete
     members : those that are complete, in the order in which they were fitted
     errors : why entries failed, by name
-    reserve : seconds that the choice of weights will take
     checkpoint : where members are kept as they are complete, or None
+    repeated : records of the members of a fit that is repeated, in their order; None if limits decide
     """
 
     data: CommitteeData
@@ -64,7 +70,9 @@ class PortfolioRun:
     skipped: dict[str, str] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
     interrupted: bool = False
-    reserve: float = 0.0
+    repeated: Sequence[MemberRecord] | None = None
+    _score_seconds: float = float("inf")  # what a score takes, by the least of all timings
+    _late: set[str] = field(default_factory=set)  # skipped because time seemed to be too short
     _forecast: Forecast = field(default_factory=Forecast)
     _megabytes_kept: float = 0.0
     _written: set[str] = field(default_factory=set)  # members that are in the checkpoint, or cannot be
@@ -95,44 +103,75 @@ class PortfolioRun:
         seeds = None if self.seed is None else spawn_seeds(self.seed, len(entries))
         with reading_checkpoint():
             known = self._known_members()
-        for place, entry in enumerate(entries):
-            if entry.name in known:
-                with reading_checkpoint():
-                    self._resume_member(entry, known[entry.name])
-            elif entry.name in self.skipped:
-                continue
-            else:
-                why = self._reason_to_skip(entry)
-                if why is not None:
-                    self.skipped[entry.name] = why
-                    continue
-                self._fit_member(entry, None if seeds is None else int(seeds[place]))
-                if not self.members or self.members[-1].entry is not entry:
-                    continue
-            stop = self._report_member(len(entries))
-            if self.checkpoint is not None and entry.name not in known:
-                self.checkpoint.look(len(self.members) - len(self._written))
-            if stop:
-                self._skip_others(entries, "a monitor asked to stop")
+        places = range(len(entries)) if self.repeated is None else self._places_repeated(entries)
+        for place in places:
+            if self._train_entry(entries, place, seeds, known):
                 return
+        # What seemed too dear may not be: it was foreseen from few members, perhaps while the machine was busy.
+        for place in [place for place in places if entries[place].name in self._late]:
+            name = entries[place].name
+            why = self.skipped.pop(name)
+            if self._train_entry(entries, place, seeds, known):
+                return
+            if name in self.skipped and name not in self.names:
+                self.skipped[name] = why
+
+    def _train_entry(
+        self,
+        entries: Sequence[Entry],
+        place: int,
+        seeds: AnyArray | None,
+        known: dict[str, dict[str, Any]],
+    ) -> bool:
+        """Resume, skip or fit the member of a place; True is a wish to stop."""
+        entry = entries[place]
+        if entry.name in known:
+            with reading_checkpoint():
+                self._resume_member(entry, known[entry.name])
+        elif entry.name in self.skipped:
+            return False
+        else:
+            why = None if self.repeated is not None else self._reason_to_skip(entry)
+            if why is not None:
+                self.skipped[entry.name] = why
+                return False
+            self._fit_member(entry, None if seeds is None else int(seeds[place]))
+            if not self.members or self.members[-1].entry is not entry:
+                return False
+        stop = self._report_member(len(entries))
+        if self.checkpoint is not None and entry.name not in known:
+            self.checkpoint.look(len(self.members) - len(self._written))
+        if stop:
+            self._skip_others(entries, "a monitor asked to stop")
+        return stop
+
+    def _places_repeated(self, entries: Sequence[Entry]) -> list[int]:
+        """The places of the members that are fitted again, in the order in which they were fitted."""
+        assert self.repeated is not None
+        names = [entry.name for entry in entries]
+        missing = [record.name for record in self.repeated if record.name not in names]
+        if missing:
+            raise InvalidParameter.expecting(
+                f"{self.limits.owner} is to repeat a fit with the members {missing}, which the portfolio does not hold",
+                "the portfolio of the fit that is repeated",
+                "portfolio",
+                names,
+            )
+        return [names.index(record.name) for record in self.repeated]
+
+    def _record_of(self, entry: Entry) -> MemberRecord | None:
+        return next((record for record in self.repeated or () if record.name == entry.name), None)
 
     def _skip_others(self, entries: Sequence[Entry], why: str) -> None:
         decided = {*self.names, *self.skipped, *self.errors}
         self.skipped |= {entry.name: why for entry in entries if entry.name not in decided}
 
     def _report_member(self, n_entries: int) -> bool:
-        """Score the newest member, put time aside for the weights, and emit an event; True is a wish to stop.
-
-        To choose weights is to score many means, so what one score takes says what the choice will take.
-        """
-        newest, targets = self.members[-1], self.data.targets
-        known = ~np.isnan(newest.predictions).any(axis=1) & (targets.weight > 0)
-        rows = np.flatnonzero(known)[: self.metric.most_rows]
-        begun = self.clock.elapsed
-        value = self.metric.value(newest.predictions[rows], targets.take(rows)) if len(rows) else float("nan")
-        one = self.clock.elapsed - begun
-        n_choices = len(self.data.folds) + 1
-        self.reserve = one * n_choices * self.limits.max_iter * (len(self.members) + 1) / 2
+        """Score the newest member, and emit an event; True is a wish to stop."""
+        newest = self.members[-1]
+        rows, targets = self._scored_rows()
+        value = self.metric.value(newest.predictions[rows], targets) if len(rows) else float("nan")
+        self._time_scores()
         return emit(
             FitEvent(
                 self.limits.owner,
@@ -145,6 +184,35 @@ class PortfolioRun:
                 note=f"{self.clock.elapsed:.1f} s since the beginning",
             )
         )
+
+    @property
+    def reserve(self) -> float:
+        """Seconds that the choice of weights will take.
+
+        To choose weights is to score many means, so what one score takes says what the choice will take.
+        """
+        if self.clock.limit is None or math.isinf(self._score_seconds):
+            return 0.0
+        n_choices = len(self.data.folds) + 1
+        return self._score_seconds * n_choices * self.limits.max_iter * (len(self.members) + 1) / 2
+
+    def _time_scores(self) -> None:
+        """Time some scores of the newest member; the least of all timings so far counts."""
+        rows, targets = self._scored_rows()
+        if self.clock.limit is None or not len(rows):
+            return
+        predictions, metric = self.members[-1].predictions[rows], self.metric.chosen_by
+        for _ in range(_N_TIMINGS):
+            begun = self.clock.elapsed
+            metric.value(predictions, targets)
+            self._score_seconds = min(self._score_seconds, self.clock.elapsed - begun)
+
+    def _scored_rows(self) -> tuple[RowArray, RowTargets]:
+        """Rows that the newest member is scored on, at most as many as weights are chosen by."""
+        targets = self.data.targets
+        known = ~np.isnan(self.members[-1].predictions).any(axis=1) & (targets.weight > 0)
+        rows = np.flatnonzero(known)[: self.metric.most_rows]
+        return rows, targets.take(rows)
 
     def _known_members(self) -> dict[str, dict[str, Any]]:
         """Members that the checkpoint knows, by name; what was skipped before the last of them stays so."""
@@ -178,6 +246,8 @@ class PortfolioRun:
                 held["n_rows"],
                 held["stopped"],
                 held["forecast"],
+                held.get("single_fit", False),
+                held.get("stops", []),
             )
         )
 
@@ -199,6 +269,8 @@ class PortfolioRun:
                 "n_rows": member.n_rows,
                 "stopped": member.stopped,
                 "forecast": member.forecast,
+                "single_fit": member.single_fit,
+                "stops": member.stops,
             }
             for member in new
             if self.checkpoint.can_keep(member.models)
@@ -222,7 +294,7 @@ class PortfolioRun:
         if not self.members:
             return None
         expected = self._n_fits(entry) * self._forecast.seconds(entry, self._shape_for(entry))
-        return self._too_late(expected)
+        return self._too_late(entry, expected)
 
     def _n_fits(self, entry: Entry) -> float:
         """Folds whose time a member takes."""
@@ -230,15 +302,21 @@ class PortfolioRun:
 
     def _takes_single_fit(self, entry: Entry) -> bool:
         """Whether the member is fitted once, to all rows, and predicts rows that it left out by itself."""
-        data = self.data
+        data, record = self.data, self._record_of(entry)
+        if record is not None:
+            return record.single_fit
         if entry.single_fit is None or not data.random_folds or self._most_rows(entry) < data.shape.n_train:
             return False
         return data.groups is None or has_fit_parameter(entry.single_fit, "groups")
 
-    def _too_late(self, seconds: float) -> str | None:
+    def _too_late(self, entry: Entry, seconds: float) -> str | None:
         left = self.clock.left - self.reserve
+        if left < seconds <= self.clock.left:  # only the reserve is in the way
+            self._time_scores()
+            left = self.clock.left - self.reserve
         if seconds <= left:
             return None
+        self._late.add(entry.name)
         return f"it would take about {seconds:.3g} s, and {max(0.0, left):.3g} s were left"
 
     def _megabytes(self, entry: Entry) -> float:
@@ -256,7 +334,9 @@ class PortfolioRun:
 
     def _most_rows(self, entry: Entry) -> int:
         """Rows that a model is fitted to: what the member can bear, and for the first what the time limit allows."""
-        shape = self.data.shape
+        shape, record = self.data.shape, self._record_of(entry)
+        if record is not None:
+            return record.n_rows
         most = shape.n_train if entry.max_rows is None else min(entry.max_rows, shape.n_train)
         if self.members or self.clock.limit is None or entry.seconds is None:
             return most
@@ -276,7 +356,9 @@ class PortfolioRun:
     def _fit_once(self, entry: Entry, seed: int | None) -> bool:
         """One fit that leaves rows out by itself. Returns False if some row was left out by no part of it."""
         data, response, shape = self.data, self._response(entry), self._shape_for(entry)
-        member = FittedMember(entry, response, [], np.zeros((0, 1)), 0.0, 0.0, data.n_rows, False)
+        member = FittedMember(
+            entry, response, [], np.zeros((0, 1)), 0.0, 0.0, data.n_rows, False, single_fit=True
+        )
         every = Fold(np.arange(data.n_rows), np.arange(0))
         begun = self.clock.elapsed
         try:
@@ -313,7 +395,7 @@ class PortfolioRun:
         for number, fold in enumerate(data.folds):
             if self.members and number:
                 rest = (member.fit_time + predict_time) / number * (n_folds - number)
-                why = self._too_late(rest)
+                why = self._too_late(entry, rest)
                 if why is not None:
                     self.skipped[entry.name] = f"after {number} of {n_folds} folds, {why}"
                     return
@@ -365,10 +447,15 @@ class PortfolioRun:
             params=params,
             seed=seed,
         )
+        record = self._record_of(entry)
         deadline = Deadline(self.clock, until)
-        with nullcontext() if self.clock.limit is None else monitored(deadline):
+        if record is not None:
+            deadline = RepeatedDeadline(int(record.stops[min(len(member.stops), len(record.stops) - 1)]))
+        is_limited = self.clock.limit is not None or (record is not None and record.stops.any())
+        with monitored(deadline) if is_limited else nullcontext():
             [outcome] = fit_all([task], data.X, n_jobs=self.limits.n_jobs, on_error="raise")
         member.stopped |= deadline.stopped
+        member.stops.append(deadline.stop)
         return outcome.model
 
     def model_of_all(self, entry: Entry, seed: int) -> Any:

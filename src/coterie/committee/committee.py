@@ -6,9 +6,18 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from coterie._documentation import documented
-from coterie._params import OneOf, Params
+from coterie._params import AnyLabel, MappingLike, OneOf, Params, in_short
 from coterie._storage import Fitted, expect, storable_estimator
-from coterie._typing import AnyArray, BoolArray, FloatArray, OnError, RowArray, SeedLike, Task
+from coterie._typing import (
+    AnyArray,
+    BoolArray,
+    ClassWeight,
+    FloatArray,
+    OnError,
+    RowArray,
+    SeedLike,
+    Task,
+)
 from coterie._value_types import (
     BOOL,
     COUNT,
@@ -27,16 +36,38 @@ from coterie._value_types import (
 )
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.committee._committee_base import COMMITTEE_PARAMS, BaseCommittee
+from coterie.committee._committee_data import MemberRecord
 from coterie.committee._committee_docs import committee_texts
-from coterie.committee.metrics import LogLossMetric, Metric, RowTargets, SquaredErrorMetric
+from coterie.committee.metrics import (
+    LogLossMetric,
+    Metric,
+    RowTargets,
+    SquaredErrorMetric,
+    ThresholdMetric,
+    unweighted,
+)
 from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
+from coterie.data.holdout import rows_held_out
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
+from coterie.errors import InvalidParameter
 from coterie.fitting.scoring import ResponseFunctions
-from coterie.forests.jackknife import SetMethod, check_alpha, jackknife_plus, prediction_sets, set_threshold
+from coterie.forests.jackknife import jackknife_plus
+from coterie.members.decision_rule import (
+    TUNED_SCORES,
+    CostMatrixLike,
+    DecisionRule,
+    DecisionSettings,
+    ThresholdChoice,
+    ThresholdLike,
+    decided_codes,
+    parts_of_rows,
+)
+from coterie.members.intervals import ResidualScale, within_range
 from coterie.members.out_of_fold import FoldEnsemble
+from coterie.members.prediction_sets import SetMethod, check_alpha, prediction_sets, set_threshold
 from coterie.members.response import ResponseMethod
 
 _COMMITTEE: Fitted = {
@@ -64,6 +95,9 @@ _COMMITTEE: Fitted = {
     "_questions": list_of(instance(ResponseMethod)),
     "_learners": list_of(pair_of(MODEL, COUNT | NONE)),
     "_has_folds": BOOL,
+    "record_": list_of(instance(MemberRecord)),
+    "_seed": COUNT,
+    "_class_weights": FLOATS | NONE,
 }
 COMMITTEE_CLASSIFIER_FITTED: Fitted = {
     **_COMMITTEE,
@@ -71,6 +105,8 @@ COMMITTEE_CLASSIFIER_FITTED: Fitted = {
     "oof_proba_": array("f", 2),
     "temperature_": NUMBER,
     "_temperature_alone": NUMBER,
+    "threshold_": NUMBER | NONE,
+    "decision_": instance(DecisionRule) | NONE,
 }
 COMMITTEE_REGRESSOR_FITTED: Fitted = {**_COMMITTEE, "oof_prediction_": FLOAT_VECTOR}
 
@@ -89,6 +125,7 @@ def verify_committee(model: Any) -> None:
 
 
 _MOST_ROWS = 2_000
+_MOST_SCALED_ROWS = 10_000  # that the scale of residuals is learned from
 
 
 def calibration_rows(nested: FloatArray, oof: OutOfFoldPredictions) -> RowArray:
@@ -167,10 +204,18 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
 
     FITTED: ClassVar[Fitted] = COMMITTEE_CLASSIFIER_FITTED
     _task: ClassVar[Task] = "classification"
-    PARAMS: ClassVar[Params] = {**COMMITTEE_PARAMS, "calibration": [OneOf("temperature"), None]}
+    PARAMS: ClassVar[Params] = {
+        **COMMITTEE_PARAMS,
+        "calibration": [OneOf("temperature"), None],
+        "threshold": [ThresholdChoice("auto"), None],
+        "cost_matrix": [CostMatrixLike(), None],
+        "pos_label": [AnyLabel(), None],
+        "class_weight": [OneOf("balanced"), MappingLike(), None],
+    }
 
     classes_: AnyArray
     temperature_: float
+    decision_: DecisionRule | None
 
     def __init__(
         self,
@@ -183,6 +228,10 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         memory_limit: float | None = None,
         max_iter: int = 25,
         calibration: Literal["temperature"] | None = "temperature",
+        threshold: ThresholdLike = "auto",
+        cost_matrix: Any = None,
+        pos_label: Any = None,
+        class_weight: ClassWeight = None,
         on_error: OnError = "drop",
         n_jobs: int | None = None,
         random_state: SeedLike = None,
@@ -192,8 +241,9 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         self._store(locals())
 
     def predict(self, X: Any) -> AnyArray:
-        """The most probable class of each row; on a tie, the first of them."""
-        return self._labels_of(self.predict_proba(X))
+        """The class of each row that `decision_` decides for; without one the most probable, on a tie the first."""
+        codes = decided_codes(self, self.predict_proba(X))
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The weighted mean of the members' probabilities at the temperature, shape (n_rows, n_classes)."""
@@ -252,7 +302,50 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
     def _labels_of(self, proba: FloatArray) -> AnyArray:
         return np.asarray(self.classes_[proba.argmax(axis=1)])
 
+    def _check_parameters(self) -> None:
+        if self.cost_matrix is not None and self.threshold != "auto":
+            raise InvalidParameter.expecting(
+                f"threshold={in_short(self.threshold)} and a cost_matrix were given, and each alone decides",
+                "threshold='auto' beside a cost_matrix",
+                "threshold",
+                self.threshold,
+            )
+
+    def _settings(self) -> DecisionSettings:
+        """What decisions are tuned to; "auto" is the score, if it is one of decisions."""
+        threshold = self.threshold
+        if isinstance(threshold, str) and threshold == "auto":
+            tunable = isinstance(self.scoring, str) and self.scoring in TUNED_SCORES
+            for_several = self.scoring == "balanced_accuracy"
+            threshold = self.scoring if tunable and (len(self.classes_) == 2 or for_several) else None
+        return DecisionSettings(threshold, self.cost_matrix, self.pos_label, self.classes_)
+
+    def _metric(self) -> Metric:
+        settings = self._settings() if hasattr(self, "classes_") else None
+        is_tuned = settings is not None and len(self.classes_) == 2 and settings.threshold == self.scoring
+        if settings is None or not is_tuned or self.scoring is None:
+            return super()._metric()
+        objective = settings.objective()
+        assert objective is not None
+        return ThresholdMetric(objective, settings.positive, getattr(self, "_class_weights", None))
+
+    def _set_decision(self) -> None:
+        rows = np.flatnonzero(~np.isnan(self.oof_proba_).any(axis=1) & self._answers.known)
+        own = self._truth.take(rows)
+        weight = unweighted(own, self._class_weights)
+        part = parts_of_rows(len(rows), own.groups)
+        self.decision_ = self._settings().rule(self.oof_proba_[rows], own.truth, weight, part)
+        self.threshold_ = None if self.decision_ is None else self.decision_.threshold
+
+    def _decision_notes(self) -> list[str]:
+        rule = getattr(self, "decision_", None)
+        return [] if rule is None else [rule.describe(self.classes_)]
+
     def _set_models_alone(self) -> None:
+        rule = getattr(self, "decision_", None)
+        if rule is not None:  # the same decisions at the temperature of one model for each member
+            self.decision_ = rule.at_power(self.temperature_ / self._temperature_alone)
+            self.threshold_ = self.decision_.threshold
         self.temperature_ = self._temperature_alone
 
     def _calibrates(self) -> bool:
@@ -340,7 +433,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         return self._output(self._mean_predictions(X))
 
     def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
-        """Where the target will be, all but a share `alpha` of the time: CV+ from out-of-fold predictions.
+        """Where the target will be, all but a share `alpha` of the time: scaled CV+ from out-of-fold predictions.
 
         Parameters
         ----------
@@ -354,21 +447,33 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         Notes
         -----
         For each training row, the committee of its fold predicts the new row, and was wrong by so much about the
-        training row: the interval is made of all these. If rows are exchangeable, the target is inside with a chance of
-        1 - 2 alpha at least, and in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced
-        in the order of their targets. After `refit` there is one committee: the interval is as wide for every row.
+        training row: the interval is made of all these. Residuals are divided by a scale, and multiplied by that of the
+        new row: it follows the residuals of rows with similar predictions. Ends stay within the range of a target
+        without negative values.
+
+        If rows are exchangeable and the scale is given, the target is inside with a chance of 1 - 2 alpha at least, and
+        in practice close to 1 - alpha. At most 2,000 training rows take part, evenly spaced in the order of their
+        targets. After `refit` there is one committee in place of one for each fold.
 
         References
         ----------
-        Barber, Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+ (2021).
+        Barber, Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+ (2021); Lei and others,
+        Distribution-free predictive inference for regression (2018), for scaled residuals.
         """
         check_alpha(alpha)
         read_table(X)
-        predictions = self._predictions_by_fold(X)[:, :, 0].T
+        by_fold = self._predictions_by_fold(X)[:, :, 0].T
         rows = calibration_rows(self.oof_prediction_[:, None], self._answers)
-        residuals = np.abs(self._truth.truth[rows] - self.oof_prediction_[rows])
+        own, residuals = self.oof_prediction_[rows], np.abs(self._truth.truth - self.oof_prediction_)
         out = held_out(rows, self._answers) if self._has_folds else np.ones((len(rows), 1), dtype=bool)
-        return np.column_stack(jackknife_plus(predictions, out, residuals, alpha))
+        weight = np.where(self._answers.known, self._truth.weight, 0.0)
+        known = rows_held_out(self.oof_prediction_, weight, _MOST_SCALED_ROWS)
+        scale = ResidualScale.of(self.oof_prediction_[known], residuals[known], weight[known], alpha)
+        unit = scale(by_fold.mean(axis=1))[:, None]
+        ends = (
+            np.column_stack(jackknife_plus(by_fold / unit, out, residuals[rows] / scale(own), alpha)) * unit
+        )
+        return within_range(ends, self._truth.truth, self._truth.weight)
 
     def distil(self, X: Any, sample_weight: Any = None, *, student: Any = None) -> Any:
         """One fast model that is fitted to the predictions of the committee.

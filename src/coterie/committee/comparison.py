@@ -40,9 +40,9 @@ from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import InvalidInput, InvalidType
 from coterie.fitting.monitor import FitEvent, emit, printed_progress
 from coterie.fitting.scoring import ScorerName, parameters_of, takes_weight
-from coterie.forests.jackknife import check_alpha
 from coterie.members.fit_members import FitTask, Member, fit_all
 from coterie.members.out_of_fold import Fold, Splitter
+from coterie.members.prediction_sets import check_alpha
 from coterie.members.response import ResponseMethod
 from coterie.members.weight_parameter import weight_params
 

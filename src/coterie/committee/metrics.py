@@ -7,7 +7,7 @@ is found by the jackknife: the score without each of twenty parts of the rows. R
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from coterie._value_types import FLOATS, INTEGERS, NONE, array
 from coterie.combining.greedy import LogLossOfMean, ScoreOfMean, SelectionLoss, SquaredErrorOfMean
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import PredictionScorer
+from coterie.members.decision_rule import Objective, cross_fitted_decisions, parts_of_rows
 from coterie.members.oof_score import Score
 
 _PARTS = 20
@@ -47,6 +48,10 @@ class Metric(Protocol):
     def most_rows(self) -> int:
         """Rows that weights are chosen by, at most."""
 
+    @property
+    def chosen_by(self) -> "Metric":
+        """What weights are chosen by: itself, or one that is less noisy."""
+
     def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
         """What a greedy choice from predictions of shape (n_members, n_rows, n_columns) computes after each step."""
 
@@ -60,6 +65,10 @@ class _MeanLoss:
 
     name: str
     most_rows = 50_000
+
+    @property
+    def chosen_by(self) -> Any:
+        return self
 
     def losses(self, predictions: FloatArray, truth: AnyArray) -> FloatArray:
         raise AssertionError("each metric defines the loss of a row")
@@ -146,6 +155,10 @@ class ScorerMetric:
     def name(self) -> str:
         return self._scorer.name
 
+    @property
+    def chosen_by(self) -> Metric:
+        return self
+
     def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
         return ScoreOfMean(library, lambda predictions: self.value(predictions, rows))
 
@@ -162,5 +175,69 @@ class ScorerMetric:
             without = [self.value(predictions[part != own], rows.take(part != own)) for own in parts]
         except (InvalidInput, InvalidParameter):  # a part holds all rows of a class
             return Score(found, float("nan"))
-        spread = np.sum((np.array(without) - np.mean(without)) ** 2) * (len(parts) - 1) / len(parts)
-        return Score(found, float(np.sqrt(spread)))
+        return Score(found, _jackknife_error(without))
+
+
+class ThresholdMetric:
+    """A score of decisions by a threshold, which is tuned to it: of each fifth of the rows by the others.
+
+    Weights are chosen by the log loss, because a mean with better probabilities has better decisions at its threshold,
+    and the score of decisions about few positive rows is too noisy to choose by.
+
+    Parameters
+    ----------
+    objective : the score
+    positive : the place of the positive class
+    class_weights : what the weights of rows were multiplied by, for each class, or None: decisions count without them
+    """
+
+    most_rows = 50_000
+    chosen_by = LogLossMetric()
+
+    def __init__(self, objective: Objective, positive: int, class_weights: FloatArray | None = None) -> None:
+        self._objective, self._positive, self._class_weights = objective, positive, class_weights
+
+    @property
+    def name(self) -> str:
+        return str(self._objective)
+
+    def evaluator(self, library: FloatArray, rows: RowTargets) -> SelectionLoss:
+        return self.chosen_by.evaluator(library, rows)
+
+    def value(self, predictions: FloatArray, rows: RowTargets) -> float:
+        weight, positive, decided = self._decided(predictions, rows)
+        return self._objective.score(positive, decided, weight)
+
+    def score(self, predictions: FloatArray, rows: RowTargets) -> Score:
+        weight, positive, decided = self._decided(predictions, rows)
+        found = self._objective.score(positive, decided, weight)
+        part = (np.arange(len(predictions)) if rows.groups is None else rows.groups) % _PARTS
+        parts = np.unique(part)
+        if len(parts) < 2:
+            return Score(found, float("nan"))
+        without = [
+            self._objective.score(positive[part != own], decided[part != own], weight[part != own])
+            for own in parts
+        ]
+        return Score(found, _jackknife_error(without))
+
+    def _decided(self, predictions: FloatArray, rows: RowTargets) -> tuple[FloatArray, AnyArray, AnyArray]:
+        weight = unweighted(rows, self._class_weights)
+        positive = rows.truth == self._positive
+        part = parts_of_rows(len(predictions), rows.groups)
+        own = predictions[:, self._positive]
+        return weight, positive, cross_fitted_decisions(own, positive, weight, self._objective, part)
+
+
+def unweighted(rows: RowTargets, class_weights: FloatArray | None) -> FloatArray:
+    """The weights of rows without those of their classes."""
+    if class_weights is None:
+        return rows.weight
+    of_rows = class_weights[rows.truth]
+    return np.divide(rows.weight, of_rows, out=np.zeros(len(of_rows)), where=of_rows > 0)
+
+
+def _jackknife_error(without: list[float]) -> float:
+    """The standard error of a score, from those without each of some parts of the rows."""
+    n_parts = len(without)
+    return float(np.sqrt(np.sum((np.array(without) - np.mean(without)) ** 2) * (n_parts - 1) / n_parts))

@@ -173,3 +173,20 @@ def _fold_of_groups(counts: FloatArray, n_folds: int, seed: int) -> RowArray:
         filled[fold] += counts[group]
         folds[group] = fold
     return folds
+
+
+def rows_held_out(predicted: FloatArray, weight: FloatArray | None, most: int) -> RowArray:
+    """At most so many rows with weight whose predictions are known, evenly spaced; NaN are those of other rows.
+
+    Examples
+    --------
+    >>> rows_held_out(np.array([1.0, np.nan, 2.0, 3.0]), np.array([1.0, 1.0, 0.0, 1.0]), 10)
+    array([0, 3])
+    """
+    known = np.isfinite(predicted).reshape(len(predicted), -1).all(axis=1)
+    if weight is not None:
+        known &= weight > 0
+    rows = np.flatnonzero(known)
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).round().astype(np.int64)]
+    return np.asarray(rows, dtype=np.int64)

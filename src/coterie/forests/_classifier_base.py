@@ -22,8 +22,8 @@ from coterie.forests._analysis import Forest
 from coterie.forests._fitted import FOREST_CLASSIFIER_FITTED
 from coterie.forests._proximity import Prototype, prototypes
 from coterie.forests._training_rows import TrainingRows
-from coterie.forests.jackknife import SetMethod, prediction_sets, set_threshold
 from coterie.forests.plan import FOREST_PARAMS
+from coterie.members.prediction_sets import SetMethod, prediction_sets, set_threshold
 from coterie.members.votes import (
     CastVotes,
     Votes,

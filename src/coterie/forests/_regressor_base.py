@@ -22,8 +22,10 @@ from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import ResponseFunctions
 from coterie.forests._analysis import Forest
 from coterie.forests._training_rows import TrainingRows
-from coterie.forests.jackknife import check_alpha, jackknife_plus
+from coterie.forests.jackknife import jackknife_plus
 from coterie.forests.plan import FOREST_PARAMS
+from coterie.members.intervals import ResidualScale, within_range
+from coterie.members.prediction_sets import check_alpha
 
 
 class LeafTargets:
@@ -143,6 +145,7 @@ def _floats(values: FloatArray) -> FloatArray:
 
 
 _MOST_CALIBRATION_ROWS = 2_000
+_OUTER = [0.1, 0.9]  # between which the targets of leaves say how hard a row is
 
 
 class BaseForestRegressor(RegressorMixin, Forest):
@@ -222,10 +225,7 @@ class BaseForestRegressor(RegressorMixin, Forest):
         return _in_shape_of(kept.in_table(found), q)
 
     def predict_interval(self, X: Any, alpha: float = 0.1) -> FloatArray:
-        """Where the target will be, all but a share `alpha` of the time: jackknife+ after bootstrap.
-
-        At most 2,000 training rows calibrate it: evenly spaced along the rows in the order of their targets, heavy rows
-        more than once.
+        """Where the target will be, all but a share `alpha` of the time: scaled jackknife+ after bootstrap.
 
         Parameters
         ----------
@@ -236,9 +236,17 @@ class BaseForestRegressor(RegressorMixin, Forest):
         -------
         array of shape (n_rows, 2), the lower and the upper end
 
+        Notes
+        -----
+        Intervals are wide where rows are hard to predict: residuals out of bag are divided by a scale, which follows
+        the spread of the targets in the leaves of a row and the residuals of rows with similar predictions. Ends stay
+        within the range of a target without negative values. At most 2,000 training rows calibrate: evenly spaced along
+        the rows in the order of their targets, heavy rows more than once.
+
         References
         ----------
-        Kim, Xu and Barber, Predictive inference is free with the jackknife+-after-bootstrap (2020).
+        Kim, Xu and Barber, Predictive inference is free with the jackknife+-after-bootstrap (2020); Lei and others,
+        Distribution-free predictive inference for regression (2018), for scaled residuals.
         """
         check_alpha(alpha)
         self._refuse_several("predict_interval")
@@ -252,12 +260,29 @@ class BaseForestRegressor(RegressorMixin, Forest):
                 "predict_interval needs training rows out of bag, and every tree drew all of them. Use more trees."
             )
         out = kept.counts(chosen).T == 0
-        residuals = np.abs(kept.targets[chosen, 0] - known.means[kept.rows[chosen], 0])
-        ends = [
-            np.column_stack(jackknife_plus(predicted[:, :, 0], out, residuals, alpha))
-            for _, predicted in self._tree_predictions(X)
-        ]
-        return np.concatenate(ends)
+        own, truth = known.means[kept.rows[chosen], 0], kept.targets[chosen, 0]
+        residuals, weights = np.abs(truth - own), np.ones(len(chosen))
+        held = self._held("predict_interval")
+        difficulty = _spread(
+            held.quantiles(
+                np.ascontiguousarray(kept.leaves()[:, chosen].T),
+                _OUTER,
+                np.ascontiguousarray(out),
+                n_threads=self._n_threads(),
+            )
+        )
+        scale = ResidualScale.of(own, residuals, weights, alpha, difficulty)
+        scaled = residuals / scale(own, difficulty)
+        spread = _spread(held.quantiles(self._leaves_of(X), _OUTER, n_threads=self._n_threads()))
+        ends, first = [], 0
+        for _, predicted in self._tree_predictions(X):
+            trees = predicted[:, :, 0]
+            unit = scale(trees.mean(axis=1), spread[first : first + len(trees)])
+            first += len(trees)
+            ends.append(
+                np.column_stack(jackknife_plus(trees / unit[:, None], out, scaled, alpha)) * unit[:, None]
+            )
+        return within_range(np.concatenate(ends), kept.targets[:, 0], kept.weight)
 
     def predict_variance(self, X: Any) -> FloatArray:
         """The variance of the mean of the trees: how much `predict` would vary with other training rows.
@@ -301,6 +326,10 @@ def _targets_of_leaves(kept: TrainingRows) -> LeafTargets:
     held = LeafTargets(kept.targets[:, 0], kept.weight_of_a_draw)
     held.add(kept.leaves(), kept.counts(), n_threads=kept.n_threads)
     return held
+
+
+def _spread(quantiles: FloatArray) -> FloatArray:
+    return np.asarray(quantiles[:, 1] - quantiles[:, 0])
 
 
 def _in_shape_of(found: FloatArray, q: Any) -> FloatArray:

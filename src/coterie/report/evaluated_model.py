@@ -24,6 +24,7 @@ from coterie.data.table import Table
 from coterie.data.target import read_target
 from coterie.diagnostics.votes import codes_of
 from coterie.errors import InvalidInput, InvalidType
+from coterie.members.decision_rule import decided_codes
 from coterie.report.number_format import plural
 
 KIND_NAMES = {
@@ -118,7 +119,7 @@ class EvaluatedModel:
             )
         proba = predicted_probabilities(self.model, self.X)
         if proba is not None:
-            return Predictions(self.y_true, proba.argmax(axis=1), proba)
+            return Predictions(self.y_true, decided_codes(self.model, proba), proba)
         labels = np.asarray(self.model.predict(self.X))
         return Predictions(self.y_true, codes_of(labels, self.classes, len(self.y_true)))
 
@@ -296,7 +297,7 @@ def _finite_predictions(evaluated: EvaluatedModel, y_true: AnyArray, kept: Float
     if kept.shape[1] != len(evaluated.classes):
         return None
     proba = np.clip(kept[fine], 0.0, 1.0)
-    return Predictions(y_true[fine], proba.argmax(axis=1), proba)
+    return Predictions(y_true[fine], decided_codes(evaluated.model, proba), proba)
 
 
 def _sentence(evaluated: EvaluatedModel, seen: bool | None, n_fitted: int | None) -> str:

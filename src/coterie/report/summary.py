@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie.members.decision_rule import DecisionRule
 from coterie.report.content import Block, Cell, Fact, Facts, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import KIND_NAMES, EvaluatedModel, Predictions, Provenance
 from coterie.report.metrics import ScoreEstimate
@@ -52,7 +53,14 @@ def summary_section(
         Paragraph(provenance.description + extra, tone),
         Facts((_rows(evaluated), _columns(evaluated), _target(evaluated), _model(evaluated))),
     ]
+    rule = getattr(evaluated.model, "decision_", None)
+    if isinstance(rule, DecisionRule) and evaluated.classes is not None:
+        blocks.append(Paragraph(f"{_capitalised(rule.describe(evaluated.classes))}."))
     return Section("summary", "Summary", tuple(blocks))
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _scores(metrics: dict[str, ScoreEstimate], where: str) -> tuple[Fact, ...]:
