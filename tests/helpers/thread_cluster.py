@@ -171,5 +171,6 @@ def fitted_by_threads(model: Any, parts: list[dict[str, Any]], n_workers: int, *
         signature = model._begin(run, data, plan)
         trained = model._train(run, model._boosting_fit(run, data, plan))
         model._conclude(trained, signature)
+        model._set_calibration(data.train)
     assert cluster.gangs == 1 + n_faults, "each fault ends a gang"
     return model

@@ -298,9 +298,9 @@ class _ShardReplay(ReplayedRounds):
     """Rounds that are known, added to the scores of a shard; few at a time, because the shard may be large."""
 
     def __init__(
-        self, rounds: Rounds, features: ShardFeatures, train: TrainingData, units: FloatArray
+        self, rounds: Rounds, features: ShardFeatures, train: TrainingData, units: FloatArray, n_threads: int
     ) -> None:
-        super().__init__(rounds, train.encoded, units=units, n_threads=1)
+        super().__init__(rounds, train.encoded, units=units, n_threads=n_threads)
         self._features = features
         self._added: Float32Array = np.empty((0, 0), dtype=np.float32)
 
@@ -395,7 +395,7 @@ class ShardTrainer:
         seen = None
         if known:
             rounds = known if varied else up_to_last_split(known)
-            seen = _ShardReplay(rounds, self._features, shard.train, units_of(loss))
+            seen = _ShardReplay(rounds, self._features, shard.train, units_of(loss), self._n_threads)
         encoded = shard.train.encoded if self._features.encoded is None else self._features.encoded
         return Booster(
             loss,

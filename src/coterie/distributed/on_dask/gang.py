@@ -69,6 +69,7 @@ class DaskGang:
         self._rows: list[MemberRows] = []
         self._futures: list[Any] = []
         self._lock = Lock("coterie-gang", scheduler_rpc=client.scheduler, loop=client.loop)
+        client.register_plugin(GangPlugin())  # also of workers that join later
         self._lock.acquire()
 
     def advance(self, n_rounds: int, stop_after: int | None) -> TrainedBoosting | None:
@@ -76,7 +77,7 @@ class DaskGang:
             orders = member.Orders(n_rounds, stop_after, counts_of(self.known))
             try:
                 if self._name is None:
-                    self._begin(orders)
+                    self._begin_or_lose(orders)
                 else:
                     self._futures = [
                         self._submit(address, member.advance, self._name, orders) for address in self._members
@@ -96,15 +97,27 @@ class DaskGang:
 
     # Beginning
 
+    def _begin_or_lose(self, orders: member.Orders) -> None:
+        try:
+            self._begin(orders)
+        except (
+            OSError,
+            KeyError,
+            CommClosedError,
+            CancelledError,
+        ) as error:  # a member went while it was prepared
+            raise _Lost(f"A worker is gone: {error}", self._absent()) from error
+
     def _begin(self, orders: member.Orders) -> None:
-        self._client.register_plugin(GangPlugin())
         present = self._wait_for_workers()
         self._rows = self._divide_among(len(present))
         self._members = present[: len(self._rows)]
         self._name = secrets.token_hex(8)
-        opened = self._run(
+        opened, silent = self._run(
             self._members, member.open_on_member, self._name, self._members, self._settings.step_timeout
         )
+        if silent:
+            raise _Lost(f"The worker {silent[0]} does not answer", silent)
         self._check_versions(opened)
         known = packed_rounds(self.known, len(self._binning.types), self._n_outputs)
         self._futures = []
@@ -249,33 +262,32 @@ class DaskGang:
         name, self._name = self._name, None
         if name is None or not there:
             return []
-        found = self._run(there, member.close_on_member, name, self._seen_then, reason)
-        return [packed for packed in found.values() if isinstance(packed, list)]
+        found, silent = self._run(there, member.close_on_member, name, self._seen_then, reason)
+        self._remove(silent)
+        return [packed for packed in found.values() if packed is not None]
 
     def _remove(self, frozen: list[str]) -> None:
         """Have the scheduler forget workers that do not answer, so that their partitions are made anew elsewhere."""
         for address in frozen:
             self._client.run_on_scheduler(_remove_worker, address)
 
-    def _run(self, addresses: list[str], function: Any, *args: Any) -> dict[str, Any]:
-        """By the event loops of members; those that do not answer in time are lost."""
-        if not addresses:
-            return {}
-        try:
-            found = self._client.sync(
-                self._client._run,
-                function,
-                *args,
-                workers=addresses,
-                on_error="return",
-                callback_timeout=2 * self._settings.step_timeout,
-            )
-        except (OSError, CommClosedError, TimeoutError) as error:
-            raise _Lost(f"Members do not answer: {error}", self._absent()) from error
-        wrong = {address: each for address, each in found.items() if isinstance(each, BaseException)}
-        if wrong and function is member.open_on_member:
-            raise _Lost(f"A worker does not answer: {next(iter(wrong.values()))}", list(wrong))
-        return {address: each for address, each in found.items() if address not in wrong}
+    def _run(self, addresses: list[str], function: Any, *args: Any) -> tuple[dict[str, Any], list[str]]:
+        """By the event loops of members, one after the other; what they return, and those that do not answer."""
+        found: dict[str, Any] = {}
+        silent: list[str] = []
+        for address in addresses:
+            try:
+                # `client.run` would wait for a frozen worker for ever.
+                found |= self._client.sync(
+                    self._client._run,
+                    function,
+                    *args,
+                    workers=[address],
+                    callback_timeout=self._settings.step_timeout,
+                )
+            except (OSError, CommClosedError, KeyError):
+                silent.append(address)
+        return found, silent
 
     def _given_up(self, reason: str, addresses: list[str]) -> WorkerLostError:
         worker = addresses[0] if addresses else None
