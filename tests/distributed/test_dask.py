@@ -121,8 +121,9 @@ def at_round(number: int, do: Any) -> Any:
 
 def send(client: Client, rank: int, sent: int) -> int:
     """Send a signal to the worker of a rank; its process."""
-    processes = client.run(os.getpid)
-    process = int(processes[sorted(processes)[rank]])
+    found = client.run(os.getpid, on_error="return")  # one may be on its way out
+    processes = {address: process for address, process in found.items() if isinstance(process, int)}
+    process = processes[sorted(processes)[rank]]
     os.kill(process, sent)
     return process
 
@@ -364,3 +365,30 @@ def test_kills_at_random_moments(client: Client, seed: int) -> None:
     timer.join()
     assert killed
     check_same(model, classifier(n_estimators=40, max_leaf_nodes=31).fit(FRAME[FEATURES], FRAME["label"]))
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_is_used(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    from coterie.distributed.on_dask import gang
+
+    monkeypatch.setattr(gang, "_WORTH", 0)
+    begun: list[int] = []
+    begin = gang.DaskGang._begin
+
+    def listening(self: Any, orders: Any) -> None:
+        begin(self, orders)
+        begun.append(len(self._members))
+
+    monkeypatch.setattr(gang.DaskGang, "_begin", listening)
+
+    def join() -> None:
+        client.cluster.scale(4)
+        client.wait_for_workers(4, timeout=60)
+
+    client.wait_for_workers(3, timeout=60)
+    held = collections(6)
+    with at_round(3, join):
+        model = classifier().fit(held[FEATURES], held["label"])
+    client.cluster.scale(3)
+    assert (begun[0], begun[-1]) == (3, 4)
+    check_same(model, classifier().fit(FRAME[FEATURES], FRAME["label"]))

@@ -147,7 +147,7 @@ class BaseGradientBoosting(Estimator):
                 data = prepare_streamed(
                     self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
                 )
-            elif hasattr(X, "__dask_graph__"):
+            elif type(X).__module__.startswith("dask."):
                 for package in ("dask", "distributed"):
                     need(package, purpose="Training on collections of Dask", extra="dask")
                 # Above this package: it trains with what is here.

@@ -27,7 +27,7 @@ def read_other_table(X: Any) -> Table:
     """A table that is no plain array of numbers."""
     if isinstance(X, np.ndarray):
         return _from_array(X)
-    if hasattr(X, "__dask_graph__"):
+    if type(X).__module__.startswith("dask."):
         raise _on_a_cluster(X)
     if sparse.issparse(X):  # before mappings: scipy's dictionary of keys is one
         return _from_sparse(X)

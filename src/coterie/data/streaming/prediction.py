@@ -17,7 +17,7 @@ def by_batches(method: F) -> F:
     def response(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if isinstance(X, Scan):
             return X.mapped(partial(method, self), *args, **options)
-        if hasattr(X, "__dask_graph__"):  # for those who are above this package
+        if type(X).__module__.startswith("dask."):  # for those who are above this package
             collections = import_module("coterie.distributed.on_dask.collections")
             return collections.predict_collection(method, self, X, *args, **options)
         return method(self, X, *args, **options)

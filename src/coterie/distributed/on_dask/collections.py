@@ -14,7 +14,7 @@ _KINDS = "a dask.dataframe DataFrame or Series, or a dask.array Array"
 
 def is_collection(X: Any) -> bool:
     """Whether this is a collection of Dask."""
-    return hasattr(X, "__dask_graph__")
+    return type(X).__module__.startswith("dask.")
 
 
 def _kind(collection: Any) -> str:

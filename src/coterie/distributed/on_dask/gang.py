@@ -32,6 +32,7 @@ from coterie.errors import InvalidInput, WorkerLostError
 
 _LOOK = 0.2  # seconds between two looks at who is there
 _GRACE = 5.0  # seconds for the others to say why the gang has ended
+_WORTH = 5  # times the seconds of its first epoch that a gang works before it begins anew for the sake of more members
 _NO_WORKERS = 120.0  # seconds to wait for a worker when there is none
 
 
@@ -67,6 +68,7 @@ class DaskGang:
         self._name: str | None = None
         self._members: list[str] = []
         self._rows: list[MemberRows] = []
+        self._began, self._seconds_to_begin = 0.0, -1.0
         self._futures: list[Any] = []
         self._lock = Lock("coterie-gang", scheduler_rpc=client.scheduler, loop=client.loop)
         client.register_plugin(GangPlugin())  # also of workers that join later
@@ -74,6 +76,8 @@ class DaskGang:
 
     def advance(self, n_rounds: int, stop_after: int | None) -> TrainedBoosting | None:
         while True:
+            if self._name is not None and self._may_grow():
+                self._learn_all(self._end(self._members, "Workers have joined."))
             orders = member.Orders(n_rounds, stop_after, counts_of(self.known))
             try:
                 if self._name is None:
@@ -82,7 +86,11 @@ class DaskGang:
                     self._futures = [
                         self._submit(address, member.advance, self._name, orders) for address in self._members
                     ]
-                return self._concluded(self._epochs())
+                begins = self._seconds_to_begin < 0
+                found = self._concluded(self._epochs())
+                if begins:
+                    self._seconds_to_begin = time.monotonic() - self._began
+                return found
             except _Lost as lost:
                 self._recover(lost)
 
@@ -110,6 +118,7 @@ class DaskGang:
 
     def _begin(self, orders: member.Orders) -> None:
         present = self._wait_for_workers()
+        self._began, self._seconds_to_begin = time.monotonic(), -1.0
         self._rows = self._divide_among(len(present))
         self._members = present[: len(self._rows)]
         self._name = secrets.token_hex(8)
@@ -234,11 +243,20 @@ class DaskGang:
         present = self._present()
         self._remove([address for address in lost.addresses if address in present])
         there = [each for each in self._members if each in present and each not in lost.addresses]
-        found = self._end(there, lost.reason)
-        for packed in found:
-            self._learn(packed)
+        self._learn_all(self._end(there, lost.reason))
         if self.restarts > self._settings.max_restarts:
             raise self._given_up(lost.reason, lost.addresses)
+
+    def _may_grow(self) -> bool:
+        """Whether more members would serve: workers have joined, and beginning anew takes a small part of the time."""
+        now = time.monotonic()
+        if now - self._began < _WORTH * self._seconds_to_begin:
+            return False
+        return len(self._divide_among(len(self._present()))) > len(self._members)
+
+    def _learn_all(self, found: list[PackedRounds]) -> None:
+        for packed in found:
+            self._learn(packed)
 
     def _learn(self, packed: PackedRounds) -> None:
         """Take rounds that are new; what members hold is the beginning of one sequence."""
