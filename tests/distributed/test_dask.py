@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 from distributed import Client, LocalCluster
@@ -37,6 +38,8 @@ FRAME = mixed_table(0, 1500)
 def client() -> Iterator[Client]:
     """Three processes that all tests share; killed ones are started again."""
     with (
+        # Workers may take long to come back on a busy machine.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),
         LocalCluster(
             n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
         ) as cluster,
