@@ -133,6 +133,7 @@ def send(client: Client, rank: int, sent: int) -> int:
 
 @pytest.mark.parametrize("rank", [0, -1], ids=["root", "another"])
 def test_a_killed_worker_loses_nothing(client: Client, rank: int) -> None:
+    client.wait_for_workers(3, timeout=60)  # so that all of them are members
     held = collections()
     before = set(client.nthreads())
     with at_round(4, lambda: send(client, rank, signal.SIGKILL)), cluster_settings(max_restarts=1):
@@ -142,6 +143,7 @@ def test_a_killed_worker_loses_nothing(client: Client, rank: int) -> None:
 
 
 def test_a_frozen_worker_is_noticed(client: Client) -> None:
+    client.wait_for_workers(3, timeout=60)
     held = collections()
     frozen: list[int] = []
     with (
@@ -154,6 +156,7 @@ def test_a_frozen_worker_is_noticed(client: Client) -> None:
 
 
 def test_too_many_lost_workers_are_an_error(client: Client) -> None:
+    client.wait_for_workers(3, timeout=60)
     held = collections()
     with (
         at_round(3, lambda: send(client, 1, signal.SIGKILL)),

@@ -384,7 +384,7 @@ class ShardTrainer:
 
     def _booster(self, number: int, own: BoosterSlice, known: Rounds) -> Booster:
         shard, plan = self._shard, self._shard.plan
-        loss = own.loss.of_rows(slice(0, shard.n_rows))  # a copy: another gang may begin from the same shard
+        loss = own.loss
         loss.workers = self._collective
         policy = plan.policies[number % len(plan.policies)]
         options = grow_options(

@@ -240,6 +240,9 @@ class DaskGang:
 
     def _recover(self, lost: _Lost) -> None:
         self.restarts += 1
+        if not lost.addresses:  # the scheduler may be about to notice
+            time.sleep(_LOOK)
+            lost.addresses = self._absent()
         present = self._present()
         self._remove([address for address in lost.addresses if address in present])
         there = [each for each in self._members if each in present and each not in lost.addresses]
