@@ -51,8 +51,17 @@ class Session:
         *,
         watched: bool = False,
     ) -> None:
-        self._shard, self._collective, self._n_threads = shard, collective, n_threads
-        self._features, self._known, self._watched = features, known, watched
+        self._shape = shard.train.encoded.n_features, max(1, shard.n_outputs)
+        # Given up when the thread ends: gangs and sessions know each other, and hold much memory.
+        self._work: Callable[[], TrainedBoosting] | None = lambda: ShardTrainer(
+            shard,
+            features(),
+            collective,
+            n_threads,
+            known=known,
+            after_pause=self._pause,
+            after_round=self._asks_to_stop if watched else None,
+        ).train()
         self._condition = threading.Condition()
         self._grown: list[list[Rounds]] = []
         self._permitted = 0
@@ -91,7 +100,7 @@ class Session:
     def rounds_after(self, seen: list[list[int]]) -> PackedRounds:
         """Rounds beyond the first that are known of each stage and booster."""
         packed: PackedRounds = []
-        shape = self._shard.train.encoded.n_features, max(1, self._shard.n_outputs)
+        shape = self._shape
         for stage, boosters in enumerate(self._grown):
             counts = seen[stage] if stage < len(seen) else [0] * len(boosters)
             packed.append(
@@ -103,19 +112,12 @@ class Session:
         return sum(max(map(len, boosters)) for boosters in self._grown)
 
     def _run(self) -> None:
+        assert self._work is not None
         try:
-            trainer = ShardTrainer(
-                self._shard,
-                self._features(),
-                self._collective,
-                self._n_threads,
-                known=self._known,
-                after_pause=self._pause,
-                after_round=self._asks_to_stop if self._watched else None,
-            )
-            self._result = trainer.train()
+            self._result = self._work()
         except BaseException as error:
             self._error = error
+        self._work = None
         with self._condition:
             self._closed = True
             self._condition.notify_all()
