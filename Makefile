@@ -146,6 +146,8 @@ audit: wheel  ## Known vulnerabilities of what coterie installs; a software bill
 
 lint-release: $(READY_TO_RELEASE)  ## Workflows and the conda recipe against their schemas; the page of notices
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@if command -v actionlint >/dev/null; then actionlint && echo "ok -- actionlint"; \
+	    else echo "There is no actionlint here: workflows were checked against their schema alone."; fi
 	@$(RUN) tools/check_recipe.py
 	@$(RUN) tools/third_party.py --check
 

@@ -13,6 +13,7 @@ void bind_leaf_targets(nanobind::module_& m);
 void bind_criterion_tree(nanobind::module_& m);
 void bind_packed_forest(nanobind::module_& m);
 void bind_forest_training(nanobind::module_& m);
+void bind_isolation(nanobind::module_& m);
 void bind_loss(nanobind::module_& m);
 void bind_stumps(nanobind::module_& m);
 void bind_explain(nanobind::module_& m);

@@ -28,6 +28,7 @@ NB_MODULE(_engine, m) {
     python::bind_criterion_tree(m);   // CriterionOptions, grow_criterion_tree, pruning
     python::bind_packed_forest(m);    // PackedForest: predictions, leaves
     python::bind_forest_training(m);  // ForestOptions, ForestTraining, ForestMemory
+    python::bind_isolation(m);        // IsolationOptions, isolation trees, their bags
     python::bind_loss(m);             // derivatives of the built-in losses
     python::bind_stumps(m);           // Stump, StumpRounds, StumpTable: AdaBoost
     python::bind_leaf_targets(m);     // LeafTargets: quantiles of a forest

@@ -21,24 +21,12 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "matrix"
 WHICH = ("oldest", "newest")
 # What users install beside coterie; other requirements of the tests are tools, and always the newest.
-EXTRAS = ("cli", "plot", "export")
+EXTRAS = ("cli", "plot", "scan", "export")
 FRAMES = ("numpy", "pandas", "polars", "pyarrow", "safetensors")
-# scikit-learn needs it, and one of its own age: later ones deprecate what scikit-learn 1.6 calls.
-OLDEST_SCIPY = "scipy==1.11.*"
-# The contract of every estimator, the families of ensembles, and what is below them.
-TESTS = [
-    "contract",
-    "data",
-    "losses",
-    "fitting",
-    "trees",
-    "members",
-    "boosting",
-    "adaboost",
-    "forests",
-    "bagging",
-]
-TESTS += ["combining", "committee", "without"]
+# What the oldest need themselves, of their own age: later ones deprecate what scikit-learn 1.6 and typer 0.16 call.
+OLDEST_BELOW = ["scipy==1.11.*", "click==8.2.*"]
+# Everything but what reads the repository itself.
+TESTS = ["tests", "--ignore=tests/architecture"]
 SHOWN = (
     "numpy",
     "scipy",
@@ -61,7 +49,7 @@ def requirements(settings: dict[str, object], which: str) -> list[str]:
     used = [*project["dependencies"], *(each for extra in EXTRAS for each in extras[extra])]
     used += [each for each in extras["test"] if Requirement(each).name in FRAMES]
     if which == "oldest":
-        used = [OLDEST_SCIPY, *(oldest(each) for each in used)]
+        used = [*OLDEST_BELOW, *(oldest(each) for each in used)]
     return sorted({*used, *(each for each in extras["test"] if Requirement(each).name not in names(used))})
 
 
@@ -111,9 +99,7 @@ def main(wheel: Path, which: list[str], options: list[str]) -> int:
         python = environment(each, wheel)
         print(f"{each}: {versions(python)}", flush=True)
         began = perf_counter()
-        tests = [option for option in options if option.startswith("tests")] or [
-            f"tests/{each}" for each in TESTS
-        ]
+        tests = [option for option in options if option.startswith("tests")] or TESTS
         command = [
             str(python),
             "-m",

@@ -1,7 +1,8 @@
 """Install the wheel of build/wheel into an empty environment without a compiler; run the demo and its tests there.
 
 Nothing of the repository can be imported: the tests run in a folder that holds what cibuildwheel copies, its
-`test-sources`, and by its `test-command`. PATH holds the programs of the environment alone.
+`test-sources`, and by its `test-command`. PATH holds the programs of the environment, and `cat`, by which joblib counts
+cores.
 
     python tools/try_wheel.py                 demo and tests
     python tools/try_wheel.py -n 2 -k trees   the words go to pytest
@@ -18,7 +19,9 @@ from time import perf_counter
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "wheel-tried"
+PLAIN = FOLDER / "plain"
 PROGRAMS = FOLDER / "environment" / ("Scripts" if sys.platform == "win32" else "bin")
+PATH = os.pathsep.join(map(str, (PROGRAMS, PLAIN)))
 COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "clang++", "cl", "cmake", "ninja")
 
 
@@ -29,7 +32,7 @@ def run(*words: object, cwd: Path) -> None:
         if not name.startswith(("PYTHON", "CMAKE", "COTERIE"))
     }
     arguments = [str(PROGRAMS / "python"), *map(str, words)]
-    subprocess.run(arguments, cwd=cwd, env={**clean, "PATH": str(PROGRAMS)}, check=True)
+    subprocess.run(arguments, cwd=cwd, env={**clean, "PATH": PATH}, check=True)
 
 
 def install(*wanted: str) -> None:
@@ -64,8 +67,11 @@ def main(options: list[str]) -> None:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, sources / name)
 
+    PLAIN.mkdir()
+    if (cat := shutil.which("cat")) is not None:
+        (PLAIN / "cat").symlink_to(cat)
     venv.create(FOLDER / "environment", with_pip=True)
-    found = [name for name in COMPILERS if shutil.which(name, path=str(PROGRAMS))]
+    found = [name for name in COMPILERS if shutil.which(name, path=PATH)]
     assert not found, f"The environment has {found}."
     empty = megabytes(FOLDER / "environment")
     install(str(wheel))

@@ -86,7 +86,7 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
     builder.build(partition.rows(root, false), cells.data());
     Cell total = 0;
     for (int bin = 0; bin < matrix.feature(0).n_bins; ++bin)
-        total += cells[layout.lane_offset(layout.lane_of(0)) + static_cast<std::size_t>(bin)];
+        total += cells[layout.bundle_offset(layout.bundle_of(0)) + static_cast<std::size_t>(bin)];
     double bins = 0;
     for (FeatureIndex f = 0; f < matrix.n_features(); ++f) bins += matrix.feature(f).n_bins;
     volatile float sink = 0;
@@ -96,7 +96,7 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
                             for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
                                 sink = kernels()
                                            .split
-                                           .scan(cells.data() + layout.lane_offset(layout.lane_of(f)),
+                                           .scan(cells.data() + layout.bundle_offset(layout.bundle_of(f)),
                                                  matrix.feature(f).n_bins,
                                                  {.total = total,
                                                   .l2 = 0,
@@ -114,7 +114,7 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
                [&] {
                    for (FeatureIndex f = 0; f < matrix.n_features(); ++f)
                        kernels().split.add_gains(
-                           cells.data() + layout.lane_offset(layout.lane_of(f)), matrix.feature(f).n_bins,
+                           cells.data() + layout.bundle_offset(layout.bundle_of(f)), matrix.feature(f).n_bins,
                            {.total = total, .l2 = 0, .min_hessian = 1, .counted = false, .min_rows = 0, .beat = -1},
                            0.0f, false, sums.data());
                }),
@@ -125,7 +125,7 @@ void bench_histogram(const BinnedMatrix& matrix, const Buffer<Pair>& pairs) {
            static_cast<double>(layout.n_cells()), "cell", 1.1);
 }
 
-// Nine values in ten are zero in every column: equal bins of all lanes must not meet in one set of the cache.
+// Nine values in ten are zero in every column: equal bins of all bundles must not meet in one set of the cache.
 void bench_zero_inflated(Data data) {
     std::mt19937_64 generator(1);
     for (float& value : data.values)

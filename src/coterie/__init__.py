@@ -25,14 +25,17 @@ if TYPE_CHECKING:
     )
     from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
     from coterie.data.streaming.scan import scan
+    from coterie.data.table_files.read_table import read_table
     from coterie.distributed.settings import cluster_settings
     from coterie.files import inspect_file, load, save
     from coterie.fitting.checkpoint import Checkpoint
     from coterie.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
+        IsolationForest,
         RandomForestClassifier,
         RandomForestRegressor,
+        RandomTreesEmbedding,
     )
     from coterie.patch import patch_sklearn
     from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -57,9 +60,11 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "IsolationForest",
     "OutputCodeClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "SelectionClassifier",
     "SelectionRegressor",
     "StackingClassifier",
@@ -73,6 +78,7 @@ __all__ = [
     "load",
     "patch_sklearn",
     "prune",
+    "read_table",
     "save",
     "scan",
 ]
@@ -85,10 +91,11 @@ _PACKAGES = {
     "combining": ("Blending", "OutputCode", "Selection", "Stacking", "TunedThreshold", "Voting", "prune"),
     "committee": ("Committee", "compare"),
     "data.streaming.scan": ("scan",),
+    "data.table_files.read_table": ("read_table",),
     "distributed.settings": ("cluster_settings",),
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
-    "forests": ("ExtraTrees", "RandomForest"),
+    "forests": ("ExtraTrees", "IsolationForest", "RandomForest", "RandomTrees"),
     "patch": ("patch_sklearn",),
     "trees": ("DecisionTree",),
 }

@@ -12,7 +12,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-REVISION: int = 3
+REVISION: int = 4
 
 def instruction_set() -> str:
     """The kernels in use: 'avx512', 'avx2' or 'generic'."""
@@ -660,6 +660,30 @@ def start_forest(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(
     """
     Ranks the rows for a forest. `target` is flat, n_outputs per row: numbers, or class codes if `n_classes` is not empty. An empty `weight` means ones.
     """
+
+class IsolationOptions:
+    """How isolation trees draw their rows, and how deep they grow."""
+
+    def __init__(self, *, n_trees: int, first_tree: int, max_samples: int, bootstrap: bool, max_features: int, max_depth: int, seed: int, n_threads: int) -> None: ...
+
+def grow_isolation_trees(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: IsolationOptions) -> Forest:
+    """
+    A forest whose trees answer with the expected length of a path. An empty `weight` means ones.
+    """
+
+def isolation_bags(n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: IsolationOptions) -> list:
+    """The rows that each tree is grown on, ascending."""
+
+def isolation_features(n_features: int, options: IsolationOptions) -> list:
+    """The features that each tree may use, ascending."""
+
+def row_numbers(values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    A random number in [0, 1) for each row, which follows from what the row holds.
+    """
+
+def average_path_length(n_rows: int) -> float:
+    """The mean length of a path in a tree that isolates so many rows."""
 
 def log_loss_derivatives(score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import make_scorer
-from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
@@ -29,6 +30,19 @@ _SCORER_BASES = tuple(
 def is_scorer(function: Any) -> bool:
     """Whether a function is a scorer of scikit-learn, which takes an estimator, and not a metric."""
     return isinstance(function, _SCORER_BASES)
+
+
+def safe_indexing(X: Any, indices: Any, *, axis: int = 0) -> Any:
+    """Rows or columns of anything with rows and columns, in its own type; before 1.7 it cannot take rows of Arrow's.
+
+    Examples
+    --------
+    >>> safe_indexing([[1, 2], [3, 4]], [1])
+    [[3, 4]]
+    """
+    if axis == 0 and type(X).__module__.split(".")[0] == "pyarrow":
+        return X.take(np.arange(len(X))[np.asarray(indices)])
+    return _safe_indexing(X, indices, axis=axis)
 
 
 def _visual_block() -> Any:

@@ -115,3 +115,17 @@ def test_classifiers_and_workflow_name_the_same_versions_of_python() -> None:
     workflow = (ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8")
     tested = re.findall(r'"(3\.\d+)"', re.findall(r"^ +python: \[(.*)\]$", workflow, re.MULTILINE)[0])
     assert classified == tested
+
+
+@pytest.mark.parametrize("name", ["audit", "matrix"])
+def test_the_examples_of_the_tools_are_true(name: str) -> None:
+    """Those that need no package of the extra `release`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "doctest", "-v", f"tools/{name}.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "0 passed" not in done.stdout.splitlines()[-2]

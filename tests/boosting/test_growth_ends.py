@@ -8,6 +8,7 @@ import pytest
 
 from coterie import Checkpoint, GradientBoostingClassifier, GradientBoostingRegressor
 from tests.helpers.checkpoints import bits, killed_after
+from tests.helpers.oracles import needs_callbacks
 
 RNG = np.random.default_rng(3)
 X = RNG.integers(0, 30, size=(600, 3)).astype(np.float64)  # every value has a bin of its own
@@ -122,6 +123,7 @@ def test_a_warm_start_with_other_settings_grows_on() -> None:
     assert np.allclose(begun.predict(X), STEPS, atol=1e-6)
 
 
+@needs_callbacks
 def test_boosters_of_a_group_have_as_many_rounds() -> None:
     y = STEPS.copy()
     y[:7] += RNG.normal(size=7)  # folds with these rows in training need more rounds

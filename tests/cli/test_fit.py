@@ -18,7 +18,9 @@ def test_a_fit_leaves_a_model_and_prints_a_leaderboard(data: Path, tmp_path: Pat
     assert result.exit_code == 0
     assert result.stdout.startswith("name")
     assert "committee" in result.stdout
-    assert "80 rows, 4 columns (1 number, 1 text, 1 date, 1 flag); target 'dear': 2 classes" in result.stderr
+    assert (
+        "80 rows, 4 columns (1 number, 1 category, 1 date, 1 flag); target 'dear': 2 classes" in result.stderr
+    )
     assert "1 members, 2 folds; about" in result.stderr
     assert f"The model is in {model}" in result.stderr
     assert sorted(own.name for own in tmp_path.iterdir()) == ["m.coterie"], "nothing else is left"
@@ -30,12 +32,12 @@ def test_the_file_knows_the_target_and_the_kinds_of_columns(classifier: Path) ->
 
     assert notes["target"] == "dear"
     assert notes["task"] == "classification"
-    assert json.loads(notes["kinds"]) == {
+    assert {name: own["kind"] for name, own in json.loads(notes["reading"]).items()} == {
         "area": "number",
-        "town": "text",
+        "town": "category",
         "let": "date",
         "lift": "flag",
-        "dear": "text",
+        "dear": "category",
     }
 
 

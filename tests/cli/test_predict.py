@@ -13,6 +13,7 @@ import pytest
 
 import coterie as library
 from tests.helpers.command import coterie, done, error_of, failed, flats, read_csv, write_csv
+from tests.helpers.oracles import duckdb_says_lines
 
 NEW = flats(30, seed=1)
 
@@ -149,7 +150,7 @@ def test_columns_that_differ_are_named(case: str, classifier: Path, tmp_path: Pa
 VALUES: dict[str, tuple[dict[str, Any], tuple[str, str, str], str]] = {
     "a text among numbers": ({"area": (4, "huge")}, ("area", "huge", "numbers"), "in line 6"),
     "a text among dates": ({"let": (0, "soon")}, ("let", "soon", "dates"), "in line 2"),
-    "dates for numbers": ({"area": "2020-01-01"}, ("area", "dates", "numbers"), "holds dates"),
+    "dates for numbers": ({"area": "2020-01-01"}, ("area", "2020-01-01", "numbers"), "in line 2"),
 }
 
 
@@ -159,7 +160,7 @@ def test_values_of_another_kind_are_named(case: str, classifier: Path, tmp_path:
     error = error_of(3, "predict", classifier, changed(tmp_path / "t.csv", **values))
 
     assert (error.parameter, error.received, error.allowed) == fields
-    assert words in error.message
+    assert words in error.message or ("in line" in words and not duckdb_says_lines())
 
 
 def test_outputs_that_a_model_does_not_have_are_refused(

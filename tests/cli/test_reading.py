@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coterie.cli.reading import open_table
+from coterie.data.table_files.data_table import open_table
 from tests.helpers.command import error_of, failed, flats, write_csv
 
 BROKEN = {
@@ -20,10 +20,6 @@ BROKEN = {
     "a quote that never ends": (
         'a,b\n1,2\n"3,4\n5,6\n',
         "from line 3 on, a quote is opened and never closed",
-    ),
-    "other letters": (
-        b"a,b\n1,caf\xe9\n2,x\n",
-        "is not written in UTF-8: line 2 of it holds other bytes. Convert it",
     ),
     "no text": (b"\x00\x01\x02\x03" * 50, "is no text, so it is no CSV file"),
     "no rows": ("a,b\n", "has no rows"),
@@ -87,17 +83,18 @@ def test_columns_keep_their_kinds(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
         file.write(text)
     with open_table([str(tmp_path / "t.csv.gz")]) as table:
-        assert list(table.kinds.values()) == [
+        reading = table.reading()
+        assert [own.kind for own in reading.values()] == [
             "number",
             "number",
-            "text",
+            "category",
             "date",
             "date",
             "flag",
-            "text",
+            "category",
             "number",
         ]
-        held = table.columns(list(table.kinds))
+        held = table.columns(list(reading), reading)
     assert [values.dtype.kind for values in held.values()] == list("ifOMMbOi")
     assert held["t"].tolist() == ["u", None]
     assert held["hole"].tolist() == [None, None]

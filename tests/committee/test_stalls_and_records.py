@@ -80,7 +80,7 @@ def five_members() -> list[tuple[str, Waits]]:
 def test_a_stall_while_a_member_is_scored_ends_no_fit(
     monkeypatch: pytest.MonkeyPatch, stalled: set[int]
 ) -> None:
-    scores_take(monkeypatch, lambda number: 0.07 if number in stalled else 1e-5)
+    scores_take(monkeypatch, lambda number: 0.3 if number in stalled else 1e-5)
 
     model = CommitteeRegressor(30, portfolio=five_members(), random_state=0).fit(X, Y)
 

@@ -1,9 +1,9 @@
-"""scikit-learn's own contract: every check of `check_estimator` passes, and none is expected to fail."""
+"""scikit-learn's own contract: every check of `check_estimator` passes but the two that are excused below."""
 
 from typing import Any
 
 import pytest
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
@@ -28,7 +28,27 @@ def test_the_estimators_are_found() -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_an_estimator_says_what_it_predicts(estimator: type[Any]) -> None:
-    assert is_classifier(make(estimator)) != is_regressor(make(estimator))
+    kinds = (is_classifier, is_regressor, is_outlier_detector)
+    is_embedding = estimator.__name__ == "RandomTreesEmbedding"
+    assert [is_kind(make(estimator)) for is_kind in kinds].count(True) == (0 if is_embedding else 1)
+
+
+# A weight says how likely a row is drawn, as in scikit-learn's, whose forest is excused from these checks, too. A row
+# that stands in the table twice may be drawn twice, and one of weight 2 is drawn once.
+EXCUSED = {
+    "IsolationForest": {
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    }
+}
+
+
+def not_passed(estimator: type[Any], results: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"{r['check_name']}: {r['exception']}"
+        for r in results
+        if r["status"] in ("failed", "xfail") and r["check_name"] not in EXCUSED.get(estimator.__name__, ())
+    ]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -36,10 +56,7 @@ def test_an_estimator_says_what_it_predicts(estimator: type[Any]) -> None:
 def test_every_check_of_scikit_learn_passes(estimator: type[Any]) -> None:
     results = check_estimator(make(estimator), on_skip=None, on_fail=None)
 
-    not_passed = [
-        f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")
-    ]
-    assert not_passed == []
+    assert not_passed(estimator, results) == []
     assert sum(r["status"] == "passed" for r in results) > 50
 
 
@@ -55,9 +72,7 @@ SLOW = {"AnyBoostClassifier", "AnyBoostRegressor", "CommitteeClassifier", "Commi
 def test_every_check_passes_with_default_parameters_too(estimator: type[Any]) -> None:
     results = check_estimator(estimator(), on_skip=None, on_fail=None)
 
-    assert [
-        f"{r['check_name']}: {r['exception']}" for r in results if r["status"] in ("failed", "xfail")
-    ] == []
+    assert not_passed(estimator, results) == []
 
 
 # Members that hold rows out for themselves, or want several rows in a leaf, do not take a weight of 2 for two rows.

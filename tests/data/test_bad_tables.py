@@ -441,6 +441,8 @@ TABLES: dict[str, Case] = {
 @pytest.mark.parametrize("case", TABLES)
 def test_a_bad_table_is_explained(case: str) -> None:
     make, refused = TABLES[case]
+    if case == "one-dimensional sparse" and sparse.coo_array(np.ones(3)).ndim == 2:
+        pytest.skip("sparse arrays of an older scipy always have two dimensions")
 
     with refused(parameter="X"):
         read_table(make())

@@ -22,6 +22,7 @@ from coterie.data.prepare import read_table
 from coterie.diagnostics import dependence, interaction_strength
 from coterie.diagnostics.dependence import grid_of, levels_by_likeness
 from coterie.errors import CoterieError, InvalidParameter
+from tests.helpers.oracles import needs_scikit_learn
 from tests.naive.dependence import naive_effects
 
 
@@ -44,6 +45,7 @@ X = RNG.normal(size=(120, 3))
 THREE = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])]
 
 
+@needs_scikit_learn("1.7", "no custom_values")
 def test_averages_are_those_of_scikit_learn() -> None:
     model = TheirForest(10, random_state=0).fit(X, X[:, 0] > 0)
     found = dependence(model, X, 0, kind="individual", grid_resolution=7).curves[0]
@@ -107,8 +109,8 @@ def test_effects_are_those_of_the_definition() -> None:
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict])
 def test_levels_of_any_table(make: Any) -> None:
-    words = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])].astype(object)
-    words[:5] = None
+    words = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])].tolist()
+    words[:5] = [None] * 5
     frame = make({"word": words, "b": X[:, 1]})
     model = RandomForestRegressor(10, random_state=0).fit(
         frame, np.digitize(X[:, 0], [-0.5, 0.5]) + 0.1 * X[:, 1]

@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 import coterie
 from coterie import ensemble
+from tests.helpers.oracles import needs_scikit_learn
 
 rng = np.random.default_rng(0)
 X = np.where(rng.random((120, 8)) < 0.3, rng.normal(size=(120, 8)), 0.0)
@@ -97,6 +98,7 @@ def test_weights_are_how_often_rows_are_drawn() -> None:
     assert counts[5] / 2000 == pytest.approx(0.75, abs=0.04)
 
 
+@needs_scikit_learn("1.9", "it does not warn of these")
 @pytest.mark.parametrize(
     ("settings", "weight", "warning"),
     [

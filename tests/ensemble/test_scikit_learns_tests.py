@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.oracles import needs_scikit_learn
 from tests.helpers.repository import ROOT
 
 PAGE = ROOT / "docs/develop/scikit-learn.md"
@@ -18,6 +19,7 @@ MODULES = (
     "tests.test_common",
     "tests.test_forest",
     "tests.test_gradient_boosting",
+    "tests.test_iforest",
     "tests.test_stacking",
     "tests.test_voting",
     "tests.test_weight_boosting",
@@ -33,6 +35,7 @@ def explained() -> set[tuple[str, str]]:
     return set(rows)
 
 
+@needs_scikit_learn("1.9", "other tests")
 def test_the_page_speaks_of_tests_that_exist() -> None:
     known = explained()
     assert len(known) > 20

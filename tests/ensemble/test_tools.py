@@ -19,6 +19,7 @@ from sklearn.tree import export_graphviz, export_text, plot_tree
 
 import coterie
 from coterie import ensemble
+from coterie.export import to_shap
 
 mpl.use("Agg")
 rng = np.random.default_rng(0)
@@ -41,8 +42,10 @@ trees = pytest.mark.parametrize(
         ensemble.ExtraTreesRegressor(2, max_depth=2, random_state=0).fit(X, Y)[0],
         ensemble.BaggingRegressor(n_estimators=2, random_state=0).fit(X, Y)[0],
         ensemble.GradientBoostingRegressor(n_estimators=2, max_depth=2).fit(X, Y).estimators_[0, 0],
+        ensemble.IsolationForest(n_estimators=2, random_state=0).fit(X)[0],
+        ensemble.RandomTreesEmbedding(2, max_depth=2, random_state=0).fit(X)[0],
     ],
-    ids=["forest", "extra trees", "bagging", "boosting"],
+    ids=["forest", "extra trees", "bagging", "boosting", "isolation forest", "embedding"],
 )
 
 
@@ -60,6 +63,61 @@ def test_export_text(tree: Any) -> None:
 @trees
 def test_export_graphviz(tree: Any) -> None:
     assert export_graphviz(tree).count("->") == tree.tree_.node_count - 1
+
+
+@trees
+def test_dtreeviz(tree: Any) -> None:
+    dtreeviz = pytest.importorskip("dtreeviz")
+    is_classifier = hasattr(tree, "classes_")
+    drawn = dtreeviz.model(
+        tree,
+        X_train=X,
+        y_train=CLASSES if is_classifier else Y,
+        feature_names=list("abcd"),
+        target_name="y",
+        class_names=["no", "yes"] if is_classifier else None,
+    )
+    assert len(drawn.shadow_tree.leaves) == tree.get_n_leaves()
+    assert "<" in drawn.explain_prediction_path(X[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (ensemble.RandomForestRegressor(5, random_state=0), Y),
+        (ensemble.GradientBoostingRegressor(n_estimators=5), Y),
+        (ensemble.HistGradientBoostingRegressor(max_iter=5), Y),
+        (ensemble.BaggingRegressor(n_estimators=3, random_state=0), Y),
+        (coterie.DecisionTreeRegressor(max_depth=3), Y),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_shap_tree_explainer(model: Any, target: Any) -> None:
+    shap = pytest.importorskip("shap")
+    explainer = shap.TreeExplainer(to_shap(model.fit(X, target)))
+    values = np.asarray(explainer.shap_values(X)).reshape(X.shape)
+    np.testing.assert_allclose(values.sum(axis=1) + explainer.expected_value, model.predict(X), atol=1e-6)
+    np.testing.assert_allclose(values, model.explain(X).values, atol=2e-3)
+
+
+def test_an_isolation_forest_in_searches_pipelines_and_inspection() -> None:
+    def share_of_outliers(model: Any, rows: Any, _: Any = None) -> float:
+        return float((model.predict(rows) == -1).mean())
+
+    pipeline = make_pipeline(StandardScaler(), ensemble.IsolationForest(random_state=0))
+    grid = {"isolationforest__contamination": [0.05, 0.2]}
+    search = GridSearchCV(pipeline, grid, scoring=share_of_outliers, cv=2).fit(X)
+    assert search.best_params_["isolationforest__contamination"] == 0.2
+    found = permutation_importance(
+        search.best_estimator_, X, CLASSES, scoring=share_of_outliers, n_repeats=2, random_state=0
+    )
+    assert found.importances_mean.shape == (4,)
+
+
+def test_an_embedding_before_a_linear_model() -> None:
+    embedding = ensemble.RandomTreesEmbedding(50, random_state=0)
+    assert cross_val_predict(make_pipeline(embedding, LogisticRegression()), X, CLASSES).shape == (150,)
+    assert make_pipeline(embedding, LogisticRegression()).fit(X, CLASSES).score(X, CLASSES) > 0.9
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=names)

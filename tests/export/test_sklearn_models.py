@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
+from packaging.version import Version
 from scipy import sparse
 from sklearn import ensemble, tree
 from sklearn.base import is_classifier
@@ -84,6 +86,10 @@ def test_answers_are_the_same_to_the_bit(name: str) -> None:
     if not is_classifier(original):
         np.testing.assert_array_equal(model.predict(rows), original.predict(rows))
         return
+    if getattr(original, "init", None) is not None and Version(sklearn.__version__) < Version("1.8"):
+        rows = rows[
+            np.abs(rows).max(axis=1) < 1e6
+        ]  # it cuts smaller probabilities of the first model off than we do
     np.testing.assert_array_equal(model.predict(rows), original.predict(rows))
     np.testing.assert_allclose(model.predict_proba(rows), original.predict_proba(rows), rtol=0, atol=1e-15)
     assert hasattr(model, "decision_function") == hasattr(original, "decision_function")

@@ -4,7 +4,6 @@ import inspect
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
@@ -13,7 +12,7 @@ import coterie
 from coterie._storage import SET_BY_SKLEARN
 from coterie.export import ImportedClassifier, ImportedRegressor
 from coterie.fitting.estimator import forget
-from tests.helpers.estimators import ESTIMATORS, has, make, random_table
+from tests.helpers.estimators import ESTIMATORS, answers, has, make, random_table
 
 FITS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -52,7 +51,7 @@ def test_a_fit_leaves_nothing_behind_that_is_not_declared(estimator: type[Any], 
     watched = "eval_set" in inspect.signature(model.fit).parameters and "early_stopping" in own
 
     model.fit(X, y, **({"eval_set": (X, y)} if watched else {}))
-    getattr(model, "predict_proba", model.predict)(X)
+    answers(model, X)
     if own.get("keep_rows") and hasattr(model, "predict_quantiles"):
         model.predict_quantiles(X, 0.5)
 
@@ -67,7 +66,7 @@ def test_a_model_that_forgets_is_as_it_was_before_fit(estimator: type[Any]) -> N
 
     assert set(vars(model)) == set(vars(make(estimator)))
     with pytest.raises(NotFittedError):
-        model.predict(random_table(estimator)[0])
+        answers(model, random_table(estimator)[0])
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -139,4 +138,4 @@ def test_what_a_fit_sets_is_of_the_declared_type(estimator: type[Any]) -> None:
     wrong = [name for name, value in held.items() if not estimator.FITTED[name].accepts(value)]
 
     assert wrong == []
-    assert isinstance(np.asarray(model.predict(random_table(estimator)[0])), np.ndarray)
+    assert len(answers(model, random_table(estimator)[0])) > 0

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import coterie
 
@@ -58,6 +59,10 @@ OF_COPIES = [
 ]
 # Those that bring their own members, which a portfolio of one's own replaces.
 OF_PORTFOLIOS = [each for each in ESTIMATORS if "portfolio" in inspect.signature(each).parameters]
+# Those that learn from rows alone: whatever is given as a target is not looked at.
+WITHOUT_TARGET = [
+    each for each in ESTIMATORS if not (issubclass(each, ClassifierMixin) or issubclass(each, RegressorMixin))
+]
 ALONE = [each for each in ESTIMATORS if each not in OF_MEMBERS]
 # Those that fit learners in a loop of Python, and those that the engine fits. The former are slow to put under stress.
 OF_LEARNERS = [
@@ -137,8 +142,17 @@ def target_for(estimator: type[Any], values: Any) -> NDArray[Any]:
 
 
 def answers(model: Any, X: Any) -> NDArray[Any]:
-    """What the model says in most detail: probabilities, else predictions."""
-    return np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X))
+    """What the model says in most detail: probabilities, scores of outliers or an embedding, else predictions."""
+    if hasattr(model, "transform") and not hasattr(model, "predict"):
+        embedded = model.transform(X)
+        return np.asarray(embedded.toarray() if sparse.issparse(embedded) else embedded)
+    methods = ("predict_proba", "score_samples", "predict")
+    return np.asarray(next(getattr(model, name) for name in methods if hasattr(model, name))(X))
+
+
+def no_score(model: Any, X: Any, _: Any = None) -> float:
+    """A scorer of models that have no score, which finds how many different answers they give."""
+    return float(len(np.unique(answers(model, X), axis=0)))
 
 
 def two_sizes(estimator: type[Any]) -> dict[str, list[int]]:

@@ -5,9 +5,9 @@ from importlib.metadata import metadata
 from packaging.requirements import Requirement
 
 # Those for people who work on coterie; everything else is for those who use it.
-_OF_CONTRIBUTORS = {"test", "lint", "docs", "release", "all"}
+OF_CONTRIBUTORS = {"test", "lint", "docs", "release", "all"}
 _ABOUT = metadata("coterie")
-EXTRAS_OF_USERS = sorted(set(_ABOUT.get_all("Provides-Extra") or []) - _OF_CONTRIBUTORS)
+EXTRAS_OF_USERS = sorted(set(_ABOUT.get_all("Provides-Extra") or []) - OF_CONTRIBUTORS)
 
 
 def packages_of(extra: str) -> list[str]:

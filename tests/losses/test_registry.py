@@ -325,6 +325,9 @@ def test_a_class_registers_itself_by_being_defined(task: str, request: pytest.Fi
 
 
 def test_the_inverse_link_of_an_unknown_loss_is_never_taken_for_another() -> None:
+    pytest.importorskip("onnx")
+    pytest.importorskip("treelite")
+
     class Doubled(type(LOSSES["squared_error"]())):  # type: ignore[misc]
         def predictions(self, raw: Any) -> Any:
             return 2 * raw[:, 0]

@@ -131,6 +131,11 @@ def test_ends_stay_within_the_range_of_the_target(truth: list[float], expected: 
     assert_array_equal(ends, [expected])
 
 
+def test_infinite_ends_stay_infinite() -> None:
+    ends = within_range(np.array([[-np.inf, np.inf]]), np.array([0.0, 4.0]), np.ones(2))
+    assert_array_equal(ends, [[-np.inf, np.inf]])
+
+
 def test_rows_without_weight_say_nothing_about_the_range() -> None:
     ends = within_range(np.array([[-3.0, 7.0]]), np.array([-9.0, 4.0]), np.array([0.0, 1.0]))
     assert_array_equal(ends, [[0.0, 7.0]])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import is_classifier
 
 from coterie.errors import CoterieError
-from tests.helpers.estimators import ESTIMATORS, WITH_FOLDS, answers, has, make
+from tests.helpers.estimators import ESTIMATORS, WITH_FOLDS, WITHOUT_TARGET, answers, has, make
 from tests.helpers.random_tables import problems
 
 # Those with folds fit many times as many models, and small tables cannot be divided: they have a test of their own.
@@ -56,6 +56,9 @@ def test_any_table_gives_finite_answers_or_our_errors(
     if is_classifier(model):
         np.testing.assert_allclose(said.sum(axis=1), 1, rtol=1e-9)
         assert set(model.predict(table)) <= set(y)
+    elif estimator in WITHOUT_TARGET:
+        assert said.min() >= -1
+        assert said.max() <= 1
     elif not has(estimator, "learning_rate"):
         assert min(y) <= said.min()
         assert said.max() <= max(y)

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 
 #include "coterie/base/buffer.hpp"
@@ -55,11 +56,32 @@ FeatureBins numeric_bins(std::span<const double> values, std::span<const double>
     return bins;
 }
 
-// Bins of features [begin, end): the sample is read row by row, then cut column by column. `values` is room that groups
-// take one after the other: memory that is new for each would cost more than the reading.
+// Buffers for the values of a group, as many as there are groups at once. Groups take them one after the other: memory
+// that is new for each would cost more than the reading.
+class ScratchBuffers {
+public:
+    Buffer<double> take() {
+        const std::lock_guard hold(lock_);
+        if (free_.empty()) return {};
+        Buffer<double> buffer = std::move(free_.back());
+        free_.pop_back();
+        return buffer;
+    }
+    void give_back(Buffer<double> buffer) {
+        const std::lock_guard hold(lock_);
+        free_.push_back(std::move(buffer));
+    }
+
+private:
+    std::mutex lock_;
+    std::vector<Buffer<double>> free_;
+};
+
+// Bins of features [begin, end): the sample is read row by row, then cut column by column.
 void fit_group(const TableView& table, const CutSample& sample, int max_bins, std::size_t begin, std::size_t end,
-               Buffer<double>& values, std::vector<FeatureBins>& features) {
+               ScratchBuffers& scratch, std::vector<FeatureBins>& features) {
     const std::size_t n = sample.rows.size();
+    Buffer<double> values = scratch.take();
     resize_anew(values, n * (end - begin));
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t feature = begin; feature < end; ++feature)
@@ -71,6 +93,7 @@ void fit_group(const TableView& table, const CutSample& sample, int max_bins, st
             features[feature] = numeric_bins({values.data() + (feature - begin) * n, n}, sample.weight,
                                              table.columns[feature].type, max_bins);
     }
+    scratch.give_back(std::move(values));
 }
 
 std::vector<double> gathered(std::span<const double> values, Communicator& communicator) {
@@ -129,15 +152,14 @@ BinMapper BinMapper::fit(const TableView& table, std::span<const double> weight,
         (features.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads), 1, 16);
     const std::size_t n_groups = (features.size() + n_together - 1) / n_together;
     const auto n_at_once = static_cast<std::size_t>(2 * n_threads);  // groups between two questions whether to stop
-    std::vector<Buffer<double>> rooms(n_at_once);
+    ScratchBuffers scratch;
     for (std::size_t first = 0; first < n_groups; first += n_at_once) {
         stop.check();
         const std::size_t n = std::min(n_at_once, n_groups - first);
         const int threads = sample.rows.size() * features.size() > 50'000 ? n_threads : 1;
         parallel_for(n, threads, [&](std::size_t group) {
             const std::size_t begin = (first + group) * n_together;
-            fit_group(table, sample, max_bins, begin, std::min(features.size(), begin + n_together), rooms[group],
-                      features);
+            fit_group(table, sample, max_bins, begin, std::min(features.size(), begin + n_together), scratch, features);
         });
     }
     return BinMapper(std::move(features));

@@ -29,28 +29,29 @@ bool may_share(const FeatureBins& bins) { return bins.n_bins >= 2 && bins.n_bins
 
 }  // namespace
 
-std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std::vector<std::uint8_t>& complete) {
-    std::vector<Lane> lanes;
-    std::ptrdiff_t open = -1;  // the fused lane that still has room
+std::vector<FeatureBundle> plan_bundles(const std::vector<FeatureBins>& features,
+                                        const std::vector<std::uint8_t>& complete) {
+    std::vector<FeatureBundle> bundles;
+    std::ptrdiff_t open = -1;  // the fused bundle that still has room
     for (FeatureIndex feature = 0; feature < features.size(); ++feature) {
         const bool small = may_share(features[feature]);
-        // A digit of one value would let any number of constant features into a lane.
+        // A digit of one value would let any number of constant features into a bundle.
         const Bin first_bin = small && complete[feature] && features[feature].n_bins > 2 ? 1 : 0;
         const int base = features[feature].n_bins - first_bin;
-        if (small && open >= 0 && lanes[static_cast<std::size_t>(open)].n_codes * base <= kMaxBins) {
-            Lane& lane = lanes[static_cast<std::size_t>(open)];
-            lane.features.push_back(feature);
-            lane.first_bin.push_back(first_bin);
-            lane.n_codes *= base;
+        if (small && open >= 0 && bundles[static_cast<std::size_t>(open)].n_codes * base <= kMaxBins) {
+            FeatureBundle& bundle = bundles[static_cast<std::size_t>(open)];
+            bundle.features.push_back(feature);
+            bundle.first_bin.push_back(first_bin);
+            bundle.n_codes *= base;
             continue;
         }
-        if (small) open = static_cast<std::ptrdiff_t>(lanes.size());
-        lanes.push_back({.features = {feature}, .n_codes = base, .first_bin = {first_bin}});
+        if (small) open = static_cast<std::ptrdiff_t>(bundles.size());
+        bundles.push_back({.features = {feature}, .n_codes = base, .first_bin = {first_bin}});
     }
-    // Who is alone in a lane has its own bins there.
-    for (Lane& lane : lanes)
-        if (!lane.fused()) lane = {.features = lane.features, .n_codes = features[lane.features[0]].n_bins};
-    return lanes;
+    // Who is alone in a bundle has its own bins there.
+    for (FeatureBundle& bundle : bundles)
+        if (!bundle.fused()) bundle = {.features = bundle.features, .n_codes = features[bundle.features[0]].n_bins};
+    return bundles;
 }
 
 BinStorage bins_in_memory(std::size_t n_bytes) {
@@ -92,11 +93,11 @@ BinnedMatrix::BinnedMatrix(std::shared_ptr<const BinMapper> mapper, std::size_t 
       complete_(n_features(), 1),
       columns_(allocate(column_stride_ * n_features())) {
     if (some_share()) return;
-    lanes_ = plan_lanes(features(), complete_);
+    bundles_ = plan_bundles(features(), complete_);
     lay_out_panels(allocate);
 }
 
-// Who is complete is known when all rows are binned. Without features that share, lanes need not wait for that.
+// Who is complete is known when all rows are binned. Without features that share, bundles need not wait for that.
 bool BinnedMatrix::some_share() const { return std::ranges::count_if(features(), may_share) > 1; }
 
 void BinnedMatrix::append(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop) {
@@ -132,7 +133,7 @@ void BinnedMatrix::finish(int n_threads, StopRequest& stop, const Slice& slice, 
         slice.max(missing);
         for (std::size_t feature = 0; feature < missing.size(); ++feature) complete_[feature] = missing[feature] == 0;
     }
-    lanes_ = plan_lanes(features(), complete_);
+    bundles_ = plan_bundles(features(), complete_);
     lay_out_panels(allocate);
     over_rows(n_rows_, n_features(), n_threads, stop,
               [&](std::size_t begin, std::size_t end) { fill_panels(begin, end, nullptr, 0); });
@@ -154,8 +155,8 @@ void BinnedMatrix::map_columns(const TableView& table, std::size_t first_row, in
 
 void BinnedMatrix::lay_out_panels(const BinAllocator& allocate) {
     std::size_t offset = 0;
-    for (std::size_t first = 0; first < lanes_.size(); first += kPanelWidth) {
-        const std::size_t width = std::min(kPanelWidth, lanes_.size() - first);
+    for (std::size_t first = 0; first < bundles_.size(); first += kPanelWidth) {
+        const std::size_t width = std::min(kPanelWidth, bundles_.size() - first);
         const std::size_t stride = row_stride_for(width);
         panels_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(width), stride, offset});
         offset += (stride * n_rows_ + kSlack + 63) / 64 * 64;
@@ -171,24 +172,24 @@ void BinnedMatrix::fill_panels(std::size_t begin, std::size_t end, const TableVi
     for (const Panel& panel : panels_) {
         Bin* const rows = panel_bins_.data + panel.offset + begin * panel.row_stride;
         for (std::uint32_t j = 0; j < panel.width; ++j) {
-            fill_lane(lanes_[panel.first_lane + j], begin, n, table, first_row, bins);
+            fill_bundle(bundles_[panel.first_bundle + j], begin, n, table, first_row, bins);
             for (std::size_t i = 0; i < n; ++i) rows[i * panel.row_stride + j] = bins[i];
         }
     }
 }
 
-// Codes of rows [begin, begin + n) of a lane.
-void BinnedMatrix::fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table,
-                             std::size_t first_row, Bin* out) {
+// Codes of rows [begin, begin + n) of a bundle.
+void BinnedMatrix::fill_bundle(const FeatureBundle& bundle, std::size_t begin, std::size_t n, const TableView* table,
+                               std::size_t first_row, Bin* out) {
     int unit = 1;
-    for (std::size_t place = 0; place < lane.features.size(); ++place) {
-        const FeatureIndex feature = lane.features[place];
+    for (std::size_t place = 0; place < bundle.features.size(); ++place) {
+        const FeatureIndex feature = bundle.features[place];
         Bin* const column = columns_.data + feature * column_stride_ + begin;
         if (table != nullptr) mapper_->map(feature, table->columns[feature], begin - first_row, n, column);
-        const int first = lane.first_bin[place];
+        const int first = bundle.first_bin[place];
         if (place == 0) std::fill_n(out, n, Bin{0});
         for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Bin>(out[i] + unit * (column[i] - first));
-        unit *= base(lane, place);
+        unit *= base(bundle, place);
     }
 }
 

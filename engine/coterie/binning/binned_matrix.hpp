@@ -1,10 +1,10 @@
 // binning/binned_matrix.hpp: the table as bins, twice: row-major panels for histograms, columns for partitions.
 //
 // Words
-//   lane     a byte of a panel's row: the bin of one feature, or of several
-//   fused    a lane of several features with few bins each, as the digits of one number below 256: one histogram
+//   bundle   a byte of a panel's row: the bin of one feature, or of several
+//   fused    a bundle of several features with few bins each, as the digits of one number below 256: one histogram
 //            update serves them all, and their own cells are sums over the other digits (histogram/marginal)
-//   complete  a feature without missing values: its digit does not count the missing bin, so more of them fit a lane
+//   complete  a feature without missing values: its digit does not count the missing bin, so more of them fit a bundle
 #pragma once
 
 #include <functional>
@@ -13,26 +13,27 @@
 
 namespace coterie {
 
-/// Features of one lane; the first is the lowest digit. A digit is the feature's bin, counted from `first_bin`.
-struct Lane {
+/// Features of one bundle; the first is the lowest digit. A digit is the feature's bin, counted from `first_bin`.
+struct FeatureBundle {
     std::vector<FeatureIndex> features;
     int n_codes = 1;                // product of the bases
-    std::vector<Bin> first_bin{0};  // by place: 1 if the lane is fused and the feature complete, else 0
+    std::vector<Bin> first_bin{0};  // by place: 1 if the bundle is fused and the feature complete, else 0
 
     bool fused() const { return features.size() > 1; }
 };
 
-/// Up to 64 lanes, row after row.
+/// Up to 64 bundles, row after row.
 struct Panel {
-    std::uint32_t first_lane;
-    std::uint32_t width;     // lanes
+    std::uint32_t first_bundle;
+    std::uint32_t width;     // bundles
     std::size_t row_stride;  // bytes from row to row
     std::size_t offset;      // of row 0 in the buffer of panels
 };
 
-/// Lanes for features with these bins, complete ones flagged: neighbours in spirit, not in place; features with few
+/// Bundles for features with these bins, complete ones flagged: neighbours in spirit, not in place; features with few
 /// bins share.
-std::vector<Lane> plan_lanes(const std::vector<FeatureBins>& features, const std::vector<std::uint8_t>& complete);
+std::vector<FeatureBundle> plan_bundles(const std::vector<FeatureBins>& features,
+                                        const std::vector<std::uint8_t>& complete);
 
 /// Room for bins, in memory or in a file that the caller has mapped; whoever holds it keeps it.
 struct BinStorage {
@@ -54,15 +55,15 @@ public:
     std::size_t n_features() const { return mapper_->features().size(); }
     const FeatureBins& feature(FeatureIndex feature) const { return mapper_->features()[feature]; }
     const std::vector<FeatureBins>& features() const { return mapper_->features(); }
-    const std::vector<Lane>& lanes() const { return lanes_; }
+    const std::vector<FeatureBundle>& bundles() const { return bundles_; }
     const std::vector<Panel>& panels() const { return panels_; }
 
     /// Row 0 of the panel; the next row is row_stride further.
     const Bin* rows(const Panel& panel) const { return panel_bins_.data + panel.offset; }
     const Bin* column(FeatureIndex feature) const { return columns_.data + feature * column_stride_; }
-    /// How many digits the feature at this place of the lane has.
-    int base(const Lane& lane, std::size_t place) const {
-        return feature(lane.features[place]).n_bins - lane.first_bin[place];
+    /// How many digits the feature at this place of the bundle has.
+    int base(const FeatureBundle& bundle, std::size_t place) const {
+        return feature(bundle.features[place]).n_bins - bundle.first_bin[place];
     }
 
 private:
@@ -77,14 +78,14 @@ private:
     void map_columns(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop);
     void lay_out_panels(const BinAllocator& allocate);
     void fill_panels(std::size_t begin, std::size_t end, const TableView* table, std::size_t first_row);
-    void fill_lane(const Lane& lane, std::size_t begin, std::size_t n, const TableView* table, std::size_t first_row,
-                   Bin* out);
+    void fill_bundle(const FeatureBundle& bundle, std::size_t begin, std::size_t n, const TableView* table,
+                     std::size_t first_row, Bin* out);
 
     std::size_t n_rows_;
     std::size_t column_stride_;
     std::shared_ptr<const BinMapper> mapper_;
     std::vector<std::uint8_t> complete_;  // features without a missing value so far
-    std::vector<Lane> lanes_;
+    std::vector<FeatureBundle> bundles_;
     std::vector<Panel> panels_;
     BinStorage panel_bins_;
     BinStorage columns_;

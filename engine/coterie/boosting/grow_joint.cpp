@@ -195,7 +195,7 @@ OpenLeaf JointGrower::make_root(TreeBuilder& builder) {
     build(root.rows, root.slot);
     for (std::size_t k = 0; k < n_outputs(); ++k) {
         const Cell* const own = pool_.cells(root.slot, k);
-        root.output_totals.push_back(std::accumulate(own, own + matrix_->lanes()[0].n_codes, Cell{0}));
+        root.output_totals.push_back(std::accumulate(own, own + matrix_->bundles()[0].n_codes, Cell{0}));
     }
     root.total = root.output_totals[0];
     find_chances(root.total);
@@ -206,7 +206,7 @@ OpenLeaf JointGrower::make_root(TreeBuilder& builder) {
 }
 
 int JointGrower::threads_for(const OpenLeaf& leaf) const {
-    const std::size_t work = leaf.rows.n * matrix_->lanes().size() / 2 + 2 * layout_.n_cells();
+    const std::size_t work = leaf.rows.n * matrix_->bundles().size() / 2 + 2 * layout_.n_cells();
     return work * n_outputs() < kParallelWork ? 1 : n_threads_;
 }
 

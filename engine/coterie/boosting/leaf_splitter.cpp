@@ -48,7 +48,7 @@ OpenLeaf LeafSplitter::start(const TreeFacts& facts, std::span<const Pair> pairs
     Cell* const own = pool_.cells(root.slot);
     histograms_.build(partition_.rows(root.rows, facts.counted), own);
     histograms_.reduce({&own, 1});
-    root.total = std::accumulate(own, own + matrix_.lanes()[0].n_codes, Cell{0});
+    root.total = std::accumulate(own, own + matrix_.bundles()[0].n_codes, Cell{0});
     TreeFacts complete = facts;
     complete.noise = gain_by_chance(pairs, facts.hessian(root.total));
     rules_.start(complete);
@@ -127,7 +127,7 @@ void LeafSplitter::find_child_splits(OpenLeaf& leaf, const FreeSlots& free, doub
     const bool subtract = leaf.slot >= 0 && large.splittable;
     const NodeRows rows = partition_.rows(small.rows, facts().counted);
     const bool by_panels = histograms_.by_panels(n_threads);
-    if (subtract && !small.splittable && rows.n * matrix_.lanes().size() < layout_.n_cells()) {
+    if (subtract && !small.splittable && rows.n * matrix_.bundles().size() < layout_.n_cells()) {
         // Fewer rows than cells, and nobody needs their sums: they are taken from their parent's one by one.
         large.slot = leaf.slot;
         Cell* const cells = pool_.cells(large.slot);

@@ -76,7 +76,7 @@ public:
     void release_unused(OpenLeaf& leaf, const FreeSlots& free);
 
     std::size_t work_of(const OpenLeaf& leaf) const {
-        return leaf.rows.n * matrix_.lanes().size() / 2 + 2 * layout_.n_cells();
+        return leaf.rows.n * matrix_.bundles().size() / 2 + 2 * layout_.n_cells();
     }
     int threads_for(const OpenLeaf& leaf) const { return work_of(leaf) < kParallelWork ? 1 : n_threads_; }
 

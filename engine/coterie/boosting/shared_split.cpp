@@ -142,7 +142,7 @@ Split SharedSplitSearch::find(const SharedLeaves& shared, Scratch& scratch, int 
     else
         sum_one_by_one(task, small ? 1 : n_threads, scratch.candidates);
     std::vector<std::uint8_t> counted(matrix_.n_features(), rules_.facts().counted || rules_.facts().flat_hessian);
-    LaneCells room;
+    BundleCells room;
     for (;;) {
         const auto best = std::ranges::max_element(scratch.candidates, {}, &Candidate::rank);
         if (best->gain < 0) return {};
@@ -170,71 +170,72 @@ bool SharedSplitSearch::exceeds_rounding(const Split& split, const SharedLeaves&
     return noise.exceeded();
 }
 
-// Calls `each` with the cells and the sums of each allowed feature of a lane: a fused lane is taken apart once.
+// Calls `each` with the cells and the sums of each allowed feature of a bundle: a fused bundle is taken apart once.
 template <class Each>
-void SharedSplitSearch::for_features(std::uint32_t lane_index, const Cell* cells, const Task& task,
+void SharedSplitSearch::for_features(std::uint32_t bundle_index, const Cell* cells, const Task& task,
                                      std::span<GainSums> sums, Each each) const {
-    const Lane& lane = matrix_.lanes()[lane_index];
-    const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
-    LaneCells room;
-    if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
-    for (std::size_t i = 0; i < lane.features.size(); ++i) {
-        const FeatureIndex feature = lane.features[i];
+    const FeatureBundle& bundle = matrix_.bundles()[bundle_index];
+    const Cell* const bundle_cells = cells + layout_.bundle_offset(bundle_index);
+    BundleCells room;
+    if (bundle.fused()) split_bundle(matrix_, bundle, bundle_cells, room);
+    for (std::size_t i = 0; i < bundle.features.size(); ++i) {
+        const FeatureIndex feature = bundle.features[i];
         if (task.ranking.allowed.empty() || task.ranking.allowed[feature])
-            each(feature, lane.fused() ? room.of(i) : lane_cells, sums[i]);
+            each(feature, bundle.fused() ? room.of(i) : bundle_cells, sums[i]);
     }
 }
 
-void SharedSplitSearch::start_lane(std::uint32_t lane, const Task& task, std::span<GainSums> sums) const {
+void SharedSplitSearch::start_bundle(std::uint32_t bundle, const Task& task, std::span<GainSums> sums) const {
     for (std::size_t k = 0; k < task.sorters.size(); ++k)
         for_features(
-            lane, task.shared.sorters[k].cells, task, sums,
+            bundle, task.shared.sorters[k].cells, task, sums,
             [&](FeatureIndex feature, const Cell* own, GainSums& to) { start_sums(feature, own, k, task, to); });
 }
 
-void SharedSplitSearch::add_lane(std::uint32_t lane, const Cell* cells, std::size_t k, const Task& task,
-                                 std::span<GainSums> sums) const {
-    for_features(lane, cells, task, sums,
+void SharedSplitSearch::add_bundle(std::uint32_t bundle, const Cell* cells, std::size_t k, const Task& task,
+                                   std::span<GainSums> sums) const {
+    for_features(bundle, cells, task, sums,
                  [&](FeatureIndex feature, const Cell* own, GainSums& to) { add_leaf(feature, own, k, task, {}, to); });
 }
 
-void SharedSplitSearch::choose_of_lane(std::uint32_t lane, const Task& task, std::span<const GainSums> sums,
-                                       std::span<Candidate> candidates) const {
-    const std::vector<FeatureIndex>& features = matrix_.lanes()[lane].features;
+void SharedSplitSearch::choose_of_bundle(std::uint32_t bundle, const Task& task, std::span<const GainSums> sums,
+                                         std::span<Candidate> candidates) const {
+    const std::vector<FeatureIndex>& features = matrix_.bundles()[bundle].features;
     for (std::size_t i = 0; i < features.size(); ++i)
         if (task.ranking.allowed.empty() || task.ranking.allowed[features[i]])
             candidates[features[i]] = best_of(sums[i], features[i], task);
 }
 
-// Lane by lane, if all leaves have their cells.
+// Bundle by bundle, if all leaves have their cells.
 void SharedSplitSearch::sum_at_once(const Task& task, int n_threads, std::span<Candidate> candidates) const {
-    parallel_for(matrix_.lanes().size(), n_threads, [&](std::size_t i) {
-        const auto lane = static_cast<std::uint32_t>(i);
-        std::vector<GainSums> sums(matrix_.lanes()[lane].features.size());
-        start_lane(lane, task, sums);
-        for (std::size_t k = 0; k < task.tasks.size(); ++k) add_lane(lane, task.shared.leaves[k].cells, k, task, sums);
-        choose_of_lane(lane, task, sums, candidates);
+    parallel_for(matrix_.bundles().size(), n_threads, [&](std::size_t i) {
+        const auto bundle = static_cast<std::uint32_t>(i);
+        std::vector<GainSums> sums(matrix_.bundles()[bundle].features.size());
+        start_bundle(bundle, task, sums);
+        for (std::size_t k = 0; k < task.tasks.size(); ++k)
+            add_bundle(bundle, task.shared.leaves[k].cells, k, task, sums);
+        choose_of_bundle(bundle, task, sums, candidates);
     });
 }
 
 // Leaf by leaf, if some have to be built first. Gains are added in the same order.
 void SharedSplitSearch::sum_one_by_one(const Task& task, int n_threads, std::span<Candidate> candidates) const {
     std::vector<std::vector<GainSums>> sums;
-    for (const Lane& lane : matrix_.lanes()) sums.emplace_back(lane.features.size());
-    const auto for_lanes = [&](auto&& body) {
-        parallel_for(sums.size(), n_threads, [&](std::size_t lane) { body(static_cast<std::uint32_t>(lane)); });
+    for (const FeatureBundle& bundle : matrix_.bundles()) sums.emplace_back(bundle.features.size());
+    const auto for_bundles = [&](auto&& body) {
+        parallel_for(sums.size(), n_threads, [&](std::size_t bundle) { body(static_cast<std::uint32_t>(bundle)); });
     };
-    for_lanes([&](std::uint32_t lane) { start_lane(lane, task, sums[lane]); });
+    for_bundles([&](std::uint32_t bundle) { start_bundle(bundle, task, sums[bundle]); });
     for (std::size_t k = 0; k < task.tasks.size(); ++k) {
         const Cell* const own = task.shared.leaves[k].cells;
         const Cell* const cells = own != nullptr ? own : task.shared.build(k);
-        for_lanes([&](std::uint32_t lane) { add_lane(lane, cells, k, task, sums[lane]); });
+        for_bundles([&](std::uint32_t bundle) { add_bundle(bundle, cells, k, task, sums[bundle]); });
     }
-    for_lanes([&](std::uint32_t lane) { choose_of_lane(lane, task, sums[lane], candidates); });
+    for_bundles([&](std::uint32_t bundle) { choose_of_bundle(bundle, task, sums[bundle], candidates); });
 }
 
 // From the rows, if the leaf has no cells.
-const Cell* SharedSplitSearch::feature_cells(const LeafCells& leaf, FeatureIndex feature, LaneCells& room) const {
+const Cell* SharedSplitSearch::feature_cells(const LeafCells& leaf, FeatureIndex feature, BundleCells& room) const {
     if (leaf.cells != nullptr) return rules_.feature_cells(leaf.cells, feature, room);
     partition_.sum_bins(leaf.leaf->rows, feature, rules_.facts().counted, std::span(room.cells).first(kMaxBins));
     return room.cells.data();
@@ -243,7 +244,7 @@ const Cell* SharedSplitSearch::feature_cells(const LeafCells& leaf, FeatureIndex
 // The sums of one feature with rows counted in every leaf, because the cells do not tell how many there are.
 Candidate SharedSplitSearch::count_feature(FeatureIndex feature, const Task& task) const {
     GainSums sums;
-    LaneCells room;
+    BundleCells room;
     for (std::size_t k = 0; k < task.sorters.size(); ++k)
         start_sums(feature, rules_.feature_cells(task.shared.sorters[k].cells, feature, room), k, task, sums);
     for (std::size_t k = 0; k < task.tasks.size(); ++k) {
@@ -305,7 +306,7 @@ bool SharedSplitSearch::keeps_enough_rows(const Split& split, const Task& task, 
 Cell SharedSplitSearch::left_total(const Split& shared, const LeafCells& leaf) const {
     std::array<Bin, kMaxBins> table;
     const BinRule rule = rule_of(shared, table);
-    LaneCells room;
+    BundleCells room;
     const Cell* const own = feature_cells(leaf, shared.feature, room);
     Cell total = 0;
     for (int bin = 0; bin < matrix_.feature(shared.feature).n_bins; ++bin)

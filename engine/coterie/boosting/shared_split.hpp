@@ -42,16 +42,16 @@ public:
 private:
     struct Task;
     template <class Each>
-    void for_features(std::uint32_t lane, const Cell* cells, const Task& task, std::span<GainSums> sums,
+    void for_features(std::uint32_t bundle, const Cell* cells, const Task& task, std::span<GainSums> sums,
                       Each each) const;
-    void start_lane(std::uint32_t lane, const Task& task, std::span<GainSums> sums) const;
-    void add_lane(std::uint32_t lane, const Cell* cells, std::size_t k, const Task& task,
-                  std::span<GainSums> sums) const;
-    void choose_of_lane(std::uint32_t lane, const Task& task, std::span<const GainSums> sums,
-                        std::span<Candidate> candidates) const;
+    void start_bundle(std::uint32_t bundle, const Task& task, std::span<GainSums> sums) const;
+    void add_bundle(std::uint32_t bundle, const Cell* cells, std::size_t k, const Task& task,
+                    std::span<GainSums> sums) const;
+    void choose_of_bundle(std::uint32_t bundle, const Task& task, std::span<const GainSums> sums,
+                          std::span<Candidate> candidates) const;
     void sum_at_once(const Task& task, int n_threads, std::span<Candidate> candidates) const;
     void sum_one_by_one(const Task& task, int n_threads, std::span<Candidate> candidates) const;
-    const Cell* feature_cells(const LeafCells& leaf, FeatureIndex feature, LaneCells& room) const;
+    const Cell* feature_cells(const LeafCells& leaf, FeatureIndex feature, BundleCells& room) const;
     Candidate count_feature(FeatureIndex feature, const Task& task) const;
     void start_sums(FeatureIndex feature, const Cell* own, std::size_t k, const Task& task, GainSums& sums) const;
     Candidate best_of(const GainSums& sums, FeatureIndex feature, const Task& task) const;

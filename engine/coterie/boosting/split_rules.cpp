@@ -91,13 +91,13 @@ void SplitRules::rank(Candidate& candidate, const Ranking& ranking, float noise)
         candidate = {};
 }
 
-const Cell* SplitRules::feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const {
-    const std::uint32_t lane_index = layout_.lane_of(feature);
-    const Lane& lane = matrix_.lanes()[lane_index];
-    const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
-    if (!lane.fused()) return lane_cells;
-    split_lane(matrix_, lane, lane_cells, room);
-    const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
+const Cell* SplitRules::feature_cells(const Cell* cells, FeatureIndex feature, BundleCells& room) const {
+    const std::uint32_t bundle_index = layout_.bundle_of(feature);
+    const FeatureBundle& bundle = matrix_.bundles()[bundle_index];
+    const Cell* const bundle_cells = cells + layout_.bundle_offset(bundle_index);
+    if (!bundle.fused()) return bundle_cells;
+    split_bundle(matrix_, bundle, bundle_cells, room);
+    const auto place = std::find(bundle.features.begin(), bundle.features.end(), feature) - bundle.features.begin();
     return room.of(static_cast<std::size_t>(place));
 }
 

@@ -80,7 +80,7 @@ public:
     bool surely_enough_rows(Cell child) const;
 
     /// The cells of one feature, in the histogram itself or summed up in `room`.
-    const Cell* feature_cells(const Cell* cells, FeatureIndex feature, LaneCells& room) const;
+    const Cell* feature_cells(const Cell* cells, FeatureIndex feature, BundleCells& room) const;
 
 private:
     std::vector<std::uint8_t> allowed_features(const OpenLeaf& leaf) const;

@@ -31,13 +31,13 @@ void raise(std::atomic<float>& best, float rank) {
 SplitSearch::SplitSearch(const BinnedMatrix& matrix, const HistogramLayout& layout, const SplitRules& rules,
                          const RowPartition& partition)
     : matrix_(matrix), layout_(layout), options_(rules.options()), rules_(rules), partition_(partition) {
-    for (std::uint32_t lane = 0; lane < matrix.lanes().size(); ++lane) {
-        const FeatureIndex feature = matrix.lanes()[lane].features[0];
+    for (std::uint32_t bundle = 0; bundle < matrix.bundles().size(); ++bundle) {
+        const FeatureIndex feature = matrix.bundles()[bundle].features[0];
         const bool has_direction = feature < options_.monotone.size() && options_.monotone[feature] != 0;
-        const bool plain = !matrix.lanes()[lane].fused() && !matrix.feature(feature).nominal && !has_direction;
-        plain_lanes_.push_back({.feature = feature,
-                                .n_bins = plain ? matrix.feature(feature).n_bins : 0,
-                                .offset = layout.lane_offset(lane)});
+        const bool plain = !matrix.bundles()[bundle].fused() && !matrix.feature(feature).nominal && !has_direction;
+        plain_bundles_.push_back({.feature = feature,
+                                  .n_bins = plain ? matrix.feature(feature).n_bins : 0,
+                                  .offset = layout.bundle_offset(bundle)});
     }
 }
 
@@ -89,15 +89,15 @@ void SplitSearch::scan_tile(const Tile& tile, const Cell* cells, const Ranking& 
                             std::span<Candidate> candidates) const {
     ScanTask scan = ranking.task.scan();
     for (std::uint32_t j = 0; j < tile.width; ++j) {
-        const PlainLane& lane = plain_lanes_[tile.first_lane + j];
-        if (!ranking.plain || lane.n_bins == 0) {
-            scan_lane(tile.first_lane + j, cells, ranking, beat, candidates);
+        const PlainBundle& bundle = plain_bundles_[tile.first_bundle + j];
+        if (!ranking.plain || bundle.n_bins == 0) {
+            scan_bundle(tile.first_bundle + j, cells, ranking, beat, candidates);
             continue;
         }
         scan.beat = beat;
-        const ScanResult found = kernels().split.scan(cells + lane.offset, lane.n_bins, scan);
+        const ScanResult found = kernels().split.scan(cells + bundle.offset, bundle.n_bins, scan);
         if (found.gain <= beat) continue;
-        Candidate& candidate = candidates[lane.feature];
+        Candidate& candidate = candidates[bundle.feature];
         candidate.gain = candidate.rank = found.gain;
         candidate.last = found.last;
         candidate.missing_left = found.missing_left;
@@ -105,19 +105,19 @@ void SplitSearch::scan_tile(const Tile& tile, const Cell* cells, const Ranking& 
     }
 }
 
-void SplitSearch::scan_lane(std::uint32_t lane_index, const Cell* cells, const Ranking& ranking, float& beat,
-                            std::span<Candidate> candidates) const {
-    const Lane& lane = matrix_.lanes()[lane_index];
-    const Cell* const lane_cells = cells + layout_.lane_offset(lane_index);
-    LaneCells room;
-    if (lane.fused()) split_lane(matrix_, lane, lane_cells, room);
-    for (std::size_t place = 0; place < lane.features.size(); ++place) {
-        const FeatureIndex feature = lane.features[place];
+void SplitSearch::scan_bundle(std::uint32_t bundle_index, const Cell* cells, const Ranking& ranking, float& beat,
+                              std::span<Candidate> candidates) const {
+    const FeatureBundle& bundle = matrix_.bundles()[bundle_index];
+    const Cell* const bundle_cells = cells + layout_.bundle_offset(bundle_index);
+    BundleCells room;
+    if (bundle.fused()) split_bundle(matrix_, bundle, bundle_cells, room);
+    for (std::size_t place = 0; place < bundle.features.size(); ++place) {
+        const FeatureIndex feature = bundle.features[place];
         Candidate& candidate = candidates[feature];
         const FeatureBins& bins = matrix_.feature(feature);
         if (bins.n_bins < 2 || (!ranking.allowed.empty() && !ranking.allowed[feature])) continue;
         const int direction = rules_.direction_of(feature);
-        const Cell* const own = lane.fused() ? room.of(place) : lane_cells;
+        const Cell* const own = bundle.fused() ? room.of(place) : bundle_cells;
         const float noise = ranking.noise == 0 ? 0.0f : rules_.noise_of(ranking, feature);
         candidate = best_candidate(bins, own, ranking.task, direction, {}, gain_to_beat(beat, noise));
         rules_.rank(candidate, ranking, noise);
@@ -131,7 +131,7 @@ Split SplitSearch::choose(const LeafCells& leaf, const Ranking& ranking, std::sp
                           Scratch& scratch, int n_threads) const {
     const SplitTask& task = ranking.task;
     std::vector<std::vector<std::uint32_t>> counts(rules_.facts().counted ? 0 : candidates.size());
-    LaneCells room;
+    BundleCells room;
     for (;;) {
         std::size_t best = 0;
         for (std::size_t feature = 1; feature < candidates.size(); ++feature)

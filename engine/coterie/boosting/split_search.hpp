@@ -25,16 +25,16 @@ public:
               int n_threads) const;
 
 private:
-    /// A lane of one numeric feature without a direction; of other lanes n_bins is 0.
-    struct PlainLane {
+    /// A bundle of one numeric feature without a direction; of other bundles n_bins is 0.
+    struct PlainBundle {
         FeatureIndex feature = 0;
         int n_bins = 0;
         std::size_t offset = 0;
     };
     void scan_tile(const Tile& tile, const Cell* cells, const Ranking& ranking, float& beat,
                    std::span<Candidate> candidates) const;
-    void scan_lane(std::uint32_t lane, const Cell* cells, const Ranking& ranking, float& beat,
-                   std::span<Candidate> candidates) const;
+    void scan_bundle(std::uint32_t bundle, const Cell* cells, const Ranking& ranking, float& beat,
+                     std::span<Candidate> candidates) const;
     Split choose(const LeafCells& leaf, const Ranking& ranking, std::span<Candidate> candidates, Scratch& scratch,
                  int n_threads) const;
 
@@ -43,7 +43,7 @@ private:
     const GrowOptions& options_;
     const SplitRules& rules_;
     const RowPartition& partition_;
-    std::vector<PlainLane> plain_lanes_;  // by lane
+    std::vector<PlainBundle> plain_bundles_;  // by bundle
 };
 
 }  // namespace coterie

@@ -104,7 +104,7 @@ double StumpRounds::checked_sum(std::span<const double> weights) const {
 // Adds what the rows of all workers have to add.
 template <class Fill>
 void StumpRounds::add_chunks(std::vector<Amount>& all_cells, Fill fill) const {
-    const std::size_t updates = n_rows() * matrix_->lanes().size();
+    const std::size_t updates = n_rows() * matrix_->bundles().size();
     const std::size_t n_chunks = n_chunks_of(n_rows());
     const std::size_t n_parts = std::max<std::size_t>(
         1, std::min({static_cast<std::size_t>(n_threads_), 1 + updates / kUpdatesPerThread, n_chunks}));

@@ -99,12 +99,16 @@ NodeSearch::Choice NodeSearch::choose(OpenNode& node, StopRequest& stop) {
     if (constant != nullptr) node.constant = constant;
     if (!best.split.located)
         searches_[0]->locate(node_rows_, training_.table.codes[best.feature], *training_.table.features[best.feature],
-                             threshold_seed(best.feature), best.split);
+                             threshold_seed(node_seed_, best.feature), best.split);
     return best;
 }
 
 void NodeSearch::try_features(const OpenNode& node, std::span<const FeatureIndex> features, StopRequest& stop) {
     found_.assign(features.size(), {});
+    if (training_.values.pays_for(features.size())) {
+        stop.check();
+        return draw_all_features(node, features);
+    }
     const bool small = node.n_rows() * features.size() < kRowFeaturesPerThread;
     const auto n_slots = small ? std::size_t{1} : std::min(searches_.size(), features.size());
     const std::size_t handful = small ? features.size() : n_slots;
@@ -118,22 +122,31 @@ void NodeSearch::try_features(const OpenNode& node, std::span<const FeatureIndex
     }
 }
 
+// All of them by reading each row once; those whose values are not usable, one by one.
+void NodeSearch::draw_all_features(const OpenNode& node, std::span<const FeatureIndex> features) {
+    FeatureSearch& search = *searches_[0];
+    search.draw_all(node_rows_, training_.values, features, limits_of(node), training_.options.monotone, node_seed_,
+                    found_);
+    for (std::size_t i = 0; i < features.size(); ++i)
+        if (!training_.values.usable[features[i]]) found_[i] = try_feature(node, features[i], search);
+}
+
+SplitLimits NodeSearch::limits_of(const OpenNode& node) const {
+    return {.min_rows = training_.options.min_rows_leaf,
+            .min_weight = training_.options.min_weight_leaf,
+            .lower = node.lower,
+            .upper = node.upper};
+}
+
 FeatureSplit NodeSearch::try_feature(const OpenNode& node, FeatureIndex feature, FeatureSearch& search) const {
     if ((*node.constant)[feature]) return {};
     const CriterionOptions& options = training_.options;
-    const SplitLimits limits{.min_rows = options.min_rows_leaf,
-                             .min_weight = options.min_weight_leaf,
-                             .monotone = options.monotone.empty() ? 0 : options.monotone[feature],
-                             .lower = node.lower,
-                             .upper = node.upper};
+    SplitLimits limits = limits_of(node);
+    if (!options.monotone.empty()) limits.monotone = options.monotone[feature];
     const std::span<const Code> column = training_.table.codes[feature];
     const RankedFeature& ranks = *training_.table.features[feature];
     if (!options.random_splits) return search.best(node_rows_, column, ranks, limits);
-    return search.drawn(node_rows_, column, ranks, limits, threshold_seed(feature));
-}
-
-std::uint64_t NodeSearch::threshold_seed(FeatureIndex feature) const {
-    return random_bits(node_seed_, Purpose::threshold, feature);
+    return search.drawn(node_rows_, column, ranks, limits, threshold_seed(node_seed_, feature));
 }
 
 // Rows keep their order on both sides.

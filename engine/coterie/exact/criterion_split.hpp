@@ -20,6 +20,7 @@ struct Training {
     double total_weight = 0.0;
     std::vector<RowIndex> rows;
     std::vector<RowIndex> twin;
+    RowValues values;  // of the rows, if thresholds are drawn from them
 };
 
 using FeatureFlags = std::vector<std::uint8_t>;
@@ -66,8 +67,9 @@ private:
     void list_features(const OpenNode& node);
     Choice choose(OpenNode& node, StopRequest& stop);
     void try_features(const OpenNode& node, std::span<const FeatureIndex> features, StopRequest& stop);
+    void draw_all_features(const OpenNode& node, std::span<const FeatureIndex> features);
+    SplitLimits limits_of(const OpenNode& node) const;
     FeatureSplit try_feature(const OpenNode& node, FeatureIndex feature, FeatureSearch& search) const;
-    std::uint64_t threshold_seed(FeatureIndex feature) const;
     void partition_rows(OpenNode& node);
 
     Training& training_;

@@ -239,6 +239,11 @@ public:
             targets_.weight.push_back(training.targets.weight[row]);
         }
         std::iota(training_.rows.begin(), training_.rows.end(), RowIndex{0});
+        const CriterionOptions& options = training.options;
+        const std::size_t n_features = columns_.features.size();
+        const bool looks_at_most = 2 * options.max_features >= n_features || options.max_features == 0;
+        if (options.random_splits && looks_at_most && make_feature_search(options.criterion, targets_)->draws_all())
+            training_.values = RowValues(columns_.features, codes_, n);
     }
     Subtree(const Subtree&) = delete;
 

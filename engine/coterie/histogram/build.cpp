@@ -31,7 +31,7 @@ void HistogramBuilder::add(const NodeRows& rows, std::size_t begin, std::size_t 
         const Bin* const bins = matrix_.rows(panel);
         TilePieces pieces{.n_tiles = last - first, .first = {}, .width = {}};
         for (std::size_t t = first; t < last; ++t) {
-            pieces.first[t - first] = tiles[t].first_lane - panel.first_lane;
+            pieces.first[t - first] = tiles[t].first_bundle - panel.first_bundle;
             pieces.width[t - first] = tiles[t].width;
         }
         FetchAhead ahead{.rows = bins,
@@ -79,7 +79,7 @@ void HistogramBuilder::take_away(const NodeRows& rows, const TileRange& tiles, C
 }
 
 bool HistogramBuilder::shares(const NodeRows& rows) const {
-    return n_threads_ > 1 && rows.n * matrix_.lanes().size() + layout_.n_cells() >= kUpdatesPerThread;
+    return n_threads_ > 1 && rows.n * matrix_.bundles().size() + layout_.n_cells() >= kUpdatesPerThread;
 }
 
 void HistogramBuilder::reduce(std::span<Cell* const> histograms) {
@@ -96,7 +96,7 @@ void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {
     if (!shares(rows)) return build_alone(rows, cells);
     const std::span<const Tile> tiles = layout_.tiles();
     const std::size_t n_cells = layout_.n_cells();
-    const std::size_t updates = rows.n * matrix_.lanes().size();
+    const std::size_t updates = rows.n * matrix_.bundles().size();
     const auto n_threads = static_cast<std::size_t>(n_threads_);
     if (by_panels(n_threads_)) {
         const std::span<const TileRange> panels = layout_.panels();

@@ -11,8 +11,8 @@ constexpr std::size_t kMaxWidth = 8;
 constexpr std::size_t kTileCells = 3'750;  // 30,000 bytes, which leaves the rows a little of 32 KiB
 constexpr std::size_t kBlockRows = 512;    // taken tile after tile while their bins are in the cache
 
-// Cells from lane to lane, an odd number of cache lines: a power of two would map equal bins of all lanes to one cache
-// set. There are few of them, because an address is cheapest when the compiler knows the stride.
+// Cells from bundle to bundle, an odd number of cache lines: a power of two would map equal bins of all bundles to one
+// cache set. There are few of them, because an address is cheapest when the compiler knows the stride.
 constexpr std::array<std::size_t, 6> kStrides{8, 24, 40, 72, 136, 264};
 
 std::size_t stride_for(int n_codes) {
@@ -33,7 +33,7 @@ void add_block(const RowBlock& block, Amount* sums) {
         const Bin* const bins = block.bins + block.rows[i] * block.row_stride;
         Amount* const own = sums + block.classes[i] * (Width * Stride);
         const Amount amount = block.amounts[i];
-        for (std::size_t lane = 0; lane < Width; ++lane) own[lane * Stride + bins[lane]] += amount;
+        for (std::size_t bundle = 0; bundle < Width; ++bundle) own[bundle * Stride + bins[bundle]] += amount;
     }
 }
 
@@ -59,32 +59,32 @@ AddBlock add_block_for(std::size_t stride, std::size_t width) {
 }  // namespace
 
 ClassSums::ClassSums(const BinnedMatrix& matrix, std::size_t n_classes) : matrix_(matrix), n_classes_(n_classes) {
-    const std::vector<Lane>& lanes = matrix.lanes();
+    const std::vector<FeatureBundle>& bundles = matrix.bundles();
     places_.resize(matrix.n_features());
-    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+    for (std::uint32_t bundle = 0; bundle < bundles.size(); ++bundle) {
         int unit = 1;
-        for (std::size_t place = 0; place < lanes[lane].features.size(); ++place) {
-            places_[lanes[lane].features[place]] = {
-                .lane = lane, .unit = unit, .first_bin = lanes[lane].first_bin[place]};
-            unit *= matrix.base(lanes[lane], place);
+        for (std::size_t place = 0; place < bundles[bundle].features.size(); ++place) {
+            places_[bundles[bundle].features[place]] = {
+                .bundle = bundle, .unit = unit, .first_bin = bundles[bundle].first_bin[place]};
+            unit *= matrix.base(bundles[bundle], place);
         }
     }
     for (std::uint32_t panel = 0; panel < matrix.panels().size(); ++panel) {
-        const std::uint32_t first_lane = matrix.panels()[panel].first_lane;
+        const std::uint32_t first_bundle = matrix.panels()[panel].first_bundle;
         const std::uint32_t end = matrix.panels()[panel].width;
         for (std::uint32_t first = 0; first < end;) {
             std::uint32_t width = 0;
             std::size_t stride = 0;
             while (first + width < end && width < kMaxWidth) {
-                const std::size_t wider = std::max(stride, stride_for(lanes[first_lane + first + width].n_codes));
+                const std::size_t wider = std::max(stride, stride_for(bundles[first_bundle + first + width].n_codes));
                 if (width > 0 && (width + 1) * wider * n_classes > kTileCells) break;
                 stride = wider;
                 ++width;
             }
             tiles_.push_back(
                 {.panel = panel, .first_byte = first, .width = width, .stride = stride, .offset = n_cells_});
-            for (std::uint32_t lane = 0; lane < width; ++lane) {
-                lane_offsets_.push_back(n_cells_ + lane * stride);
+            for (std::uint32_t bundle = 0; bundle < width; ++bundle) {
+                bundle_offsets_.push_back(n_cells_ + bundle * stride);
                 class_strides_.push_back(width * stride);
             }
             n_cells_ += n_classes * width * stride;
@@ -110,12 +110,12 @@ void ClassSums::add(std::span<const RowIndex> rows, const ClassIndex* classes, c
 }
 
 void ClassSums::of_feature(FeatureIndex feature, const Amount* sums, std::vector<Amount>& out) const {
-    const auto [lane, unit, first_bin] = places_[feature];
+    const auto [bundle, unit, first_bin] = places_[feature];
     const int n_bins = matrix_.feature(feature).n_bins;
-    const int n_codes = matrix_.lanes()[lane].n_codes;
+    const int n_codes = matrix_.bundles()[bundle].n_codes;
     out.assign(static_cast<std::size_t>(n_bins) * n_classes_, 0);
     for (std::size_t k = 0; k < n_classes_; ++k) {
-        const Amount* cell = sums + lane_offsets_[lane] + k * class_strides_[lane];
+        const Amount* cell = sums + bundle_offsets_[bundle] + k * class_strides_[bundle];
         for (int high = 0; high < n_codes; high += unit * (n_bins - first_bin))
             for (int bin = first_bin; bin < n_bins; ++bin)
                 for (int low = 0; low < unit; ++low) out[static_cast<std::size_t>(bin) * n_classes_ + k] += *cell++;

@@ -2,8 +2,8 @@
 //
 // Words
 //   amount   a row's weight in fixed point, or the difference to what it was: modulo 2^64 both are added
-//   sums     a number for each lane, class and code of the lane
-//   tile     neighbouring lanes whose sums, of all classes, fit the first-level cache together
+//   sums     a number for each bundle, class and code of the bundle
+//   tile     neighbouring bundles whose sums, of all classes, fit the first-level cache together
 #pragma once
 
 #include <span>
@@ -34,12 +34,12 @@ private:
         std::uint32_t panel;
         std::uint32_t first_byte;  // of the panel's rows
         std::uint32_t width;
-        std::size_t stride;  // from lane to lane; those of the next class follow those of all lanes
+        std::size_t stride;  // from bundle to bundle; those of the next class follow those of all bundles
         std::size_t offset;
     };
     struct Place {
-        std::uint32_t lane;
-        int unit;  // of the feature's digit in the lane's code
+        std::uint32_t bundle;
+        int unit;  // of the feature's digit in the bundle's code
         Bin first_bin;
     };
 
@@ -47,8 +47,8 @@ private:
     std::size_t n_classes_;
     std::size_t n_cells_ = 0;
     std::vector<ClassTile> tiles_;
-    std::vector<std::size_t> lane_offsets_;
-    std::vector<std::size_t> class_strides_;  // by lane
+    std::vector<std::size_t> bundle_offsets_;
+    std::vector<std::size_t> class_strides_;  // by bundle
     std::vector<Place> places_;               // by feature
 };
 

@@ -4,9 +4,9 @@
 
 namespace coterie {
 
-HistogramLayout::HistogramLayout(const BinnedMatrix& matrix) : feature_lanes_(matrix.n_features()) {
-    for (std::uint32_t lane = 0; lane < matrix.lanes().size(); ++lane)
-        for (const FeatureIndex feature : matrix.lanes()[lane].features) feature_lanes_[feature] = lane;
+HistogramLayout::HistogramLayout(const BinnedMatrix& matrix) : feature_bundles_(matrix.n_features()) {
+    for (std::uint32_t bundle = 0; bundle < matrix.bundles().size(); ++bundle)
+        for (const FeatureIndex feature : matrix.bundles()[bundle].features) feature_bundles_[feature] = bundle;
     for (std::uint32_t p = 0; p < matrix.panels().size(); ++p) {
         const Panel& panel = matrix.panels()[p];
         const std::uint32_t n_tiles = (panel.width + kMaxTileWidth - 1) / kMaxTileWidth;
@@ -15,16 +15,16 @@ HistogramLayout::HistogramLayout(const BinnedMatrix& matrix) : feature_lanes_(ma
             const std::uint32_t end = panel.width * (t + 1) / n_tiles;
             int most_bins = 1;
             for (std::uint32_t j = begin; j < end; ++j)
-                most_bins = std::max(most_bins, matrix.lanes()[panel.first_lane + j].n_codes);
+                most_bins = std::max(most_bins, matrix.bundles()[panel.first_bundle + j].n_codes);
             const int stride = tile_stride(most_bins);
             const Tile tile{.panel = p,
-                            .first_lane = panel.first_lane + begin,
+                            .first_bundle = panel.first_bundle + begin,
                             .width = end - begin,
                             .stride = stride,
                             .offset = n_cells_,
                             .add = add_rows(static_cast<int>(end - begin), stride)};
             for (std::uint32_t j = 0; j < tile.width; ++j)
-                lane_offsets_.push_back(tile.offset + j * static_cast<std::size_t>(stride));
+                bundle_offsets_.push_back(tile.offset + j * static_cast<std::size_t>(stride));
             n_cells_ += tile.n_cells();
             tiles_.push_back(tile);
         }

@@ -9,13 +9,13 @@
 
 namespace coterie {
 
-/// Neighbouring lanes of one panel whose cells fit the first-level cache together.
+/// Neighbouring bundles of one panel whose cells fit the first-level cache together.
 struct Tile {
     std::uint32_t panel;
-    std::uint32_t first_lane;
+    std::uint32_t first_bundle;
     std::uint32_t width;
-    int stride;          // cells from lane to lane
-    std::size_t offset;  // of the first lane's cells in the histogram
+    int stride;          // cells from bundle to bundle
+    std::size_t offset;  // of the first bundle's cells in the histogram
     AddRows add;
 
     std::size_t n_cells() const { return width * static_cast<std::size_t>(stride); }
@@ -39,14 +39,14 @@ public:
     /// The tiles of each panel.
     std::span<const TileRange> panels() const { return panels_; }
     std::size_t n_cells() const { return n_cells_; }
-    std::size_t lane_offset(std::uint32_t lane) const { return lane_offsets_[lane]; }
-    std::uint32_t lane_of(FeatureIndex feature) const { return feature_lanes_[feature]; }
+    std::size_t bundle_offset(std::uint32_t bundle) const { return bundle_offsets_[bundle]; }
+    std::uint32_t bundle_of(FeatureIndex feature) const { return feature_bundles_[feature]; }
 
 private:
     std::vector<Tile> tiles_;
     std::vector<TileRange> panels_;
-    std::vector<std::size_t> lane_offsets_;
-    std::vector<std::uint32_t> feature_lanes_;
+    std::vector<std::size_t> bundle_offsets_;
+    std::vector<std::uint32_t> feature_bundles_;
     std::size_t n_cells_ = 0;
 };
 

@@ -29,7 +29,7 @@ void add_rows_of(const Bin* bins, std::size_t row_stride, const Cell* amounts, s
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC unroll 16
 #endif
-        for (int lane = 0; lane < Width; ++lane) cells[lane * Stride + bins[lane]] += amount;
+        for (int bundle = 0; bundle < Width; ++bundle) cells[bundle * Stride + bins[bundle]] += amount;
     }
 }
 

@@ -1,8 +1,8 @@
 // kernels/histogram_rows.hpp: adding rows to the cells of a tile of features: the hottest loop of all.
 //
 // Words
-//   tile     a few neighbouring lanes whose cells fit the first-level cache together
-//   stride   cells from one lane's histogram to the next; an odd number of cache lines, because a power
+//   tile     a few neighbouring bundles whose cells fit the first-level cache together
+//   stride   cells from one bundle's histogram to the next; an odd number of cache lines, because a power
 //            of two maps equal bins of all features to one cache set (8 times slower on zero-inflated data)
 //   amount   what a row adds to a cell: its pair, widened once for all tiles
 //   block    rows that are taken tile after tile while they are in the cache. The rows of a node are far apart, so
@@ -35,7 +35,7 @@ using AddRows = void (*)(const Bin* bins, std::size_t row_stride, const Cell* am
 /// The least stride in cells that holds n_bins: one of a few odd numbers of cache lines.
 int tile_stride(int n_bins);
 
-/// The loop for a tile of `width` lanes (1 .. kMaxTileWidth) with a stride from tile_stride.
+/// The loop for a tile of `width` bundles (1 .. kMaxTileWidth) with a stride from tile_stride.
 AddRows add_rows(int width, int stride);
 
 /// Amounts of n rows with these pairs, or of n records.

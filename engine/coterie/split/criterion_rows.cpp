@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace coterie::criterion {
 namespace {
 
-constexpr double kFarFromZero = 100.0;  // in standard deviations
+constexpr double kFarFromZero = 100.0;                           // in standard deviations
+constexpr double kFar = std::numeric_limits<double>::max() / 2;  // the difference of lesser numbers is finite
 
 void rank_targets(std::uint32_t n_outputs, NodeRows& node) {
     const std::size_t n = node.size();
@@ -94,6 +96,20 @@ void sort_many(std::span<const Code> column, std::span<const RowIndex> rows, std
 }
 
 }  // namespace
+
+RowValues::RowValues(std::span<const RankedFeature* const> features, std::span<const Code> codes, std::size_t n_rows)
+    : stride((features.size() + 3) / 4 * 4), value(stride * n_rows), usable(features.size()) {
+    std::ranges::fill(value, 0.0);
+    for (std::size_t feature = 0; feature < features.size(); ++feature) {
+        const RankedFeature& ranks = *features[feature];
+        const std::span<const Code> own = codes.subspan(feature * n_rows, n_rows);
+        const auto [first, last] = std::ranges::minmax(own);
+        usable[feature] = !ranks.nominal && first != kMissingCode && std::abs(ranks.lowest(first)) < kFar &&
+                          std::abs(ranks.lowest(last)) < kFar;
+        if (!usable[feature]) continue;
+        for (std::size_t row = 0; row < n_rows; ++row) value[row * stride + feature] = ranks.lowest(own[row]);
+    }
+}
 
 std::vector<double> shift_for_search(const Targets& targets, Criterion criterion) {
     std::vector<double> shift(targets.n_outputs, 0.0);

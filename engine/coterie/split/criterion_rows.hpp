@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "coterie/base/buffer.hpp"
 #include "coterie/binning/ranks.hpp"
 #include "coterie/split/criterion.hpp"
 
@@ -38,6 +39,21 @@ struct NodeRows {
     std::vector<double> sorted_target;  // absolute_error: by rank, output by output
 
     std::size_t size() const { return rows.size(); }
+};
+
+/// The values of a few thousand rows, row by row: random thresholds of all features are then compared with a row at
+/// once. Empty where columns are read instead.
+struct RowValues {
+    std::size_t stride = 0;            // values of a row: one for each feature, then zeros
+    Buffer<double> value;              // the least value of the row's code
+    std::vector<std::uint8_t> usable;  // per feature: numeric, with a finite range and no missing value
+
+    RowValues() = default;
+    /// `codes` are those of the rows, feature after feature.
+    RowValues(std::span<const RankedFeature* const> features, std::span<const Code> codes, std::size_t n_rows);
+
+    /// Whether it is quicker to look at all features than at so many.
+    bool pays_for(std::size_t n_features) const { return !value.empty() && 2 * n_features >= usable.size(); }
 };
 
 /// Squared sums of targets far from zero lose their digits, so such targets are searched less their mean.

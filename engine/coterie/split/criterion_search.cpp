@@ -54,28 +54,31 @@ CodeRange gather_codes(std::span<const Code> column, std::span<const RowIndex> r
             .has_missing = least == kMissingCode};
 }
 
-// Draws a threshold between the least and the greatest value, and gives the last code below it.
-Code drawn_code(const RankedFeature& feature, CodeRange range, double unit, double& threshold) {
-    const double low = feature.lowest(range.first);
-    const double high = feature.highest(range.last);
-    if (range.first == range.last) {  // the only question is about missing values
-        threshold = high;
-        return range.first;
-    }
-    if (!std::isfinite(high - low)) {  // between infinite values no number is drawn, but one of the gaps
-        const auto code = static_cast<Code>(range.first + static_cast<int>(unit * (range.last - range.first)));
-        threshold = between(feature.highest(code), feature.lowest(static_cast<Code>(code + 1)));
-        return code;
-    }
-    threshold = low + unit * (high - low);
+// A random threshold lies between the least value of the first code and that of the last. Where they are infinite, one
+// of the gaps between codes is drawn instead.
+struct ThresholdDraw {
+    double low;
+    double high;
+    double unit;
+
+    bool is_finite() const { return std::isfinite(high - low); }
+    double threshold() const { return low + unit * (high - low); }
+};
+
+ThresholdDraw draw_of(const RankedFeature& feature, CodeRange range, std::uint64_t seed) {
+    return {.low = feature.lowest(range.first),
+            .high = feature.lowest(range.last),
+            .unit = random_unit(seed, Purpose::threshold, 0)};
+}
+
+// The last code below the threshold, of all codes that the feature has in the range.
+Code drawn_code(const RankedFeature& feature, CodeRange range, const ThresholdDraw& draw) {
+    if (range.first == range.last) return range.first;  // the only question is about missing values
+    if (!draw.is_finite())
+        return static_cast<Code>(range.first + static_cast<int>(draw.unit * (range.last - range.first)));
     const auto begin = feature.lowest_value.begin() + range.first;
-    const auto above = std::upper_bound(begin, feature.lowest_value.begin() + range.last, threshold);
-    const auto code = static_cast<Code>(std::max<std::ptrdiff_t>(above - begin, 1) + range.first - 1);
-    // Where values share a code, the whole code stays on one side; the greatest value stays on the right.
-    threshold = std::max(threshold, feature.highest(code));
-    const double next = feature.lowest(static_cast<Code>(code + 1));
-    if (!(threshold < next)) threshold = feature.highest(code);
-    return code;
+    const auto above = std::upper_bound(begin, feature.lowest_value.begin() + range.last, draw.threshold());
+    return static_cast<Code>(std::max<std::ptrdiff_t>(above - begin, 1) + range.first - 1);
 }
 
 template <SplitWalk Walk>
@@ -97,16 +100,52 @@ public:
         return groups_.size() < 2 ? FeatureSplit{} : drawn_levels(node, feature, limits, seed);
     }
 
+    bool draws_all() const override { return kHasSums; }
+
+    void draw_all(const NodeRows& node, const RowValues& values, std::span<const FeatureIndex> features,
+                  const SplitLimits& limits, std::span<const std::int8_t> monotone, std::uint64_t node_seed,
+                  std::span<FeatureSplit> found) override {
+        if constexpr (kHasSums) {
+            find_ranges(node, values);
+            thresholds_.assign(values.stride, -std::numeric_limits<double>::infinity());
+            for (const FeatureIndex feature : features) {
+                const ThresholdDraw draw{
+                    .low = low_[feature],
+                    .high = high_[feature],
+                    .unit = random_unit(threshold_seed(node_seed, feature), Purpose::threshold, 0)};
+                const double threshold = draw.threshold();
+                thresholds_[feature] = threshold < draw.high ? threshold : draw.low;
+            }
+            sum_left(node, values);
+            for (std::size_t i = 0; i < features.size(); ++i)
+                if (values.usable[features[i]])
+                    found[i] = drawn_from_sums(node, features[i], limits, monotone.empty() ? 0 : monotone[features[i]]);
+        }
+    }
+
     void locate(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature, std::uint64_t seed,
                 FeatureSplit& split) override {
         const CodeRange range = gather_codes(column, node.rows, codes_);
-        const double unit = random_unit(seed, Purpose::threshold, 0);
-        split.last_left = drawn_code(feature, range, unit, split.threshold);
+        const ThresholdDraw draw = draw_of(feature, range, seed);
         split.located = true;
+        split.last_left = range.first;
+        split.threshold = feature.highest(range.last);
+        if (range.first == range.last) return;
+        const auto [left, right] = codes_beside(node.size(), feature, range, draw);
+        split.last_left = left;
+        if (!draw.is_finite()) {
+            split.threshold = between(feature.highest(left), feature.lowest(right));
+            return;
+        }
+        // Where values share a code, the whole code stays on one side.
+        split.threshold = std::max(draw.threshold(), feature.highest(left));
+        if (!(split.threshold < feature.lowest(right))) split.threshold = feature.highest(left);
     }
 
 private:
-    static constexpr std::size_t kFewRows = 32;  // that compare their values with a threshold which is not located
+    static constexpr bool kHasSums =
+        requires(Walk walk, const NodeRows& node) { walk.move_sums(node, 0.0, nullptr, 0); };
+    static constexpr std::size_t kFewRows = 32;  // whose values are compared: see take_sides
 
     bool is_allowed(const NodeRows& node, const SplitLimits& limits, std::size_t n_left) const {
         if (n_left < limits.min_rows || node.size() - n_left < limits.min_rows) return false;
@@ -201,11 +240,12 @@ private:
         const CodeRange range = gather_codes(column, node.rows, codes_);
         if (range.first == range.last && (range.first == kMissingCode || !range.has_missing)) return {};
         FeatureSplit split{.constant = false};
-        const double unit = random_unit(seed, Purpose::threshold, 0);
         // One known value goes left: then what is missing goes right, or nothing would be parted.
         split.missing_left =
             range.has_missing && range.first != range.last && random_below(seed, Purpose::threshold, 1, 2) == 1;
-        const std::size_t n_left = take_sides(node.size(), feature, range, unit, split);
+        split.located = false;
+        const std::size_t n_left =
+            take_sides(node.size(), feature, range, draw_of(feature, range, seed), split.missing_left);
         const double weight_left = score_sides(node, limits, n_left, split);
         if (!range.has_missing) split.missing_left = 2 * weight_left > node.total_weight;
         return split;
@@ -213,31 +253,103 @@ private:
 
     // Who goes left, in left_; returns how many. To look a threshold up among all values takes longer than to compare
     // it with those of a few rows: each step of a search waits for memory.
-    std::size_t take_sides(std::size_t n, const RankedFeature& feature, CodeRange range, double unit,
-                           FeatureSplit& split) {
+    std::size_t take_sides(std::size_t n, const RankedFeature& feature, CodeRange range, const ThresholdDraw& draw,
+                           bool missing_left) {
         if (left_.size() < n) left_.resize(n);
         std::size_t n_left = 0;
-        const double low = feature.lowest(range.first);
-        const double width = feature.highest(range.last) - low;
-        if (n <= kFewRows && range.first != range.last && std::isfinite(width)) {
-            split.located = false;
-            const double threshold = low + unit * width;
+        if (n <= kFewRows && range.first != range.last && draw.is_finite()) {
+            const double threshold = draw.threshold();
             for (std::size_t i = 0; i < n; ++i) {
                 const Code code = codes_[i];
                 const bool below = (code == range.first) | ((code != range.last) & (feature.lowest(code) <= threshold));
-                left_[i] = code == kMissingCode ? split.missing_left : below;
+                left_[i] = code == kMissingCode ? missing_left : below;
                 n_left += left_[i];
             }
             return n_left;
         }
-        split.last_left = drawn_code(feature, range, unit, split.threshold);
-        const auto shift = static_cast<Code>(split.missing_left ? 0 : 1);  // missing wraps around to the highest code
-        const auto last = static_cast<Code>(split.last_left - shift);
+        const auto shift = static_cast<Code>(missing_left ? 0 : 1);  // missing wraps around to the highest code
+        const auto last = static_cast<Code>(drawn_code(feature, range, draw) - shift);
         for (std::size_t i = 0; i < n; ++i) {
             left_[i] = static_cast<Code>(codes_[i] - shift) <= last;
             n_left += left_[i];
         }
         return n_left;
+    }
+
+    struct Neighbours {
+        Code left;
+        Code right;
+    };
+
+    // The greatest code of the node below the threshold, and the least above it. Those of the table do not matter, so
+    // that a few rows need not search it.
+    Neighbours codes_beside(std::size_t n, const RankedFeature& feature, CodeRange range, const ThresholdDraw& draw) {
+        Neighbours codes{.left = range.first, .right = range.last};
+        const bool few = n <= kFewRows && draw.is_finite();
+        const Code last = few ? range.first : drawn_code(feature, range, draw);
+        const double threshold = draw.threshold();
+        for (std::size_t i = 0; i < n; ++i) {
+            const Code code = codes_[i];
+            if (code == kMissingCode || code == range.first || code == range.last) continue;
+            if (few ? feature.lowest(code) <= threshold : code <= last)
+                codes.left = std::max(codes.left, code);
+            else
+                codes.right = std::min(codes.right, code);
+        }
+        return codes;
+    }
+
+    // The least and the greatest value of each feature.
+    void find_ranges(const NodeRows& node, const RowValues& values) {
+        const std::size_t n_features = values.stride;
+        low_.assign(n_features, std::numeric_limits<double>::infinity());
+        high_.assign(n_features, -std::numeric_limits<double>::infinity());
+        double* const low = low_.data();
+        double* const high = high_.data();
+        for (const RowIndex row : node.rows) {
+            const double* const value = values.value.data() + row * n_features;
+            for (std::size_t feature = 0; feature < n_features; ++feature) {
+                low[feature] = value[feature] < low[feature] ? value[feature] : low[feature];
+                high[feature] = value[feature] > high[feature] ? value[feature] : high[feature];
+            }
+        }
+    }
+
+    // How many rows go left by each feature, what they weigh, and what they add up to, rows in their order.
+    void sum_left(const NodeRows& node, const RowValues& values) {
+        const std::size_t n_features = values.stride;
+        n_left_.assign(n_features, 0.0);
+        weight_left_.assign(n_features, 0.0);
+        sums_left_.assign(n_features * walk_.n_columns(), 0.0);
+        const double* const threshold = thresholds_.data();
+        double* const n_left = n_left_.data();
+        double* const weight_left = weight_left_.data();
+        for (std::size_t i = 0; i < node.size(); ++i) {
+            const double* const value = values.value.data() + node.rows[i] * n_features;
+            const double weight = node.weight[i];
+            for (std::size_t feature = 0; feature < n_features; ++feature) {
+                const bool left = value[feature] <= threshold[feature];
+                n_left[feature] += left ? 1.0 : 0.0;
+                weight_left[feature] += left ? weight : 0.0;
+            }
+            walk_.add_row_to(node, i, [&](std::size_t column, double amount) {
+                double* const sums = sums_left_.data() + column * n_features;
+                for (std::size_t feature = 0; feature < n_features; ++feature)
+                    sums[feature] += value[feature] <= threshold[feature] ? amount : 0.0;
+            });
+        }
+    }
+
+    FeatureSplit drawn_from_sums(const NodeRows& node, FeatureIndex feature, SplitLimits limits, int monotone) {
+        FeatureSplit split;
+        if (low_[feature] == high_[feature]) return split;
+        split.constant = split.located = false;
+        limits.monotone = monotone;
+        walk_.move_sums(node, weight_left_[feature], sums_left_.data() + feature, n_left_.size());
+        if (!is_allowed(node, limits, static_cast<std::size_t>(n_left_[feature]))) return split;
+        split.score = walk_.score();
+        split.missing_left = 2 * walk_.left_weight() > node.total_weight;
+        return split;
     }
 
     // Returns the weight of the rows that go left, or nothing if the split is not allowed.
@@ -290,9 +402,19 @@ private:
     std::vector<std::uint8_t> left_;  // those that go left
     std::vector<std::uint32_t> order_;
     std::vector<double> keys_;
+    std::vector<double> low_;  // here and below: per feature, by draw_all
+    std::vector<double> high_;
+    std::vector<double> thresholds_;
+    std::vector<double> n_left_;
+    std::vector<double> weight_left_;
+    std::vector<double> sums_left_;  // per column, then per feature
 };
 
 }  // namespace
+
+std::uint64_t threshold_seed(std::uint64_t node_seed, FeatureIndex feature) {
+    return random_bits(node_seed, Purpose::threshold, feature);
+}
 
 std::unique_ptr<FeatureSearch> make_feature_search(Criterion criterion, const Targets& targets) {
     const bool one_sum = targets.need_one_sum();

@@ -31,7 +31,7 @@ struct FeatureSplit {
     bool constant = true;       // nothing to choose: one distinct value, or all missing
     double score = kForbidden;  // kForbidden: no cut is allowed
     bool missing_left = false;
-    bool located = true;  // if not, the threshold that was drawn has still to be looked up among the codes
+    bool located = true;  // if not, the threshold that was drawn has still to be put between the codes of the node
     Code last_left = 0;   // numeric: codes 1 to here go left
     double threshold = 0.0;
     std::array<std::uint64_t, 4> left_levels{};  // nominal
@@ -49,13 +49,22 @@ public:
     virtual ~FeatureSearch() = default;
     virtual FeatureSplit best(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                               const SplitLimits& limits) = 0;
-    /// `seed` belongs to this node and this feature alone. Of a few rows, the split may not be located yet.
+    /// `seed` belongs to this node and this feature alone (threshold_seed). A numeric split is not located yet.
     virtual FeatureSplit drawn(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                                const SplitLimits& limits, std::uint64_t seed) = 0;
-    /// The threshold of a split that was drawn with this seed, and the last code below it.
+    /// Whether draw_all can be called: for all criteria but absolute_error, whose sides have no sums.
+    virtual bool draws_all() const = 0;
+    /// `found[i]` is what `drawn` gives for features[i], where its values are usable; limits.monotone is not read.
+    virtual void draw_all(const NodeRows& node, const RowValues& values, std::span<const FeatureIndex> features,
+                          const SplitLimits& limits, std::span<const std::int8_t> monotone, std::uint64_t node_seed,
+                          std::span<FeatureSplit> found) = 0;
+    /// The threshold of a split that was drawn with this seed, and the last code below it that the node has.
     virtual void locate(const NodeRows& node, std::span<const Code> column, const RankedFeature& feature,
                         std::uint64_t seed, FeatureSplit& split) = 0;
 };
+
+/// The seed of a feature's threshold in the node whose thresholds have this seed.
+std::uint64_t threshold_seed(std::uint64_t node_seed, FeatureIndex feature);
 
 std::unique_ptr<FeatureSearch> make_feature_search(Criterion criterion, const Targets& targets);
 

@@ -95,6 +95,19 @@ public:
         sum_ = sum;
     }
 
+    /// The same, summed up by the caller: sums[column * stride] is that of a column.
+    void move_sums(const NodeRows& node, double weight, const double* sums, std::size_t) {
+        node_ = &node;
+        weight_ = weight;
+        sum_ = *sums;
+    }
+    std::size_t n_columns() const { return 1; }
+    /// Calls add(column, amount) for what a row adds to the sums of its side.
+    template <class Add>
+    void add_row_to(const NodeRows& node, std::size_t place, Add add) const {
+        add(std::size_t{0}, node.weight[place] * node.target[place]);
+    }
+
     double left_weight() const { return weight_; }
     double right_weight() const { return node_->total_weight - weight_; }
     double score() const { return Formula::score(weight_, sum_, right_weight(), node_->total[0] - sum_); }
@@ -159,6 +172,25 @@ public:
 
     void move(std::size_t group) { add_group(group, weight_, left_.data()); }
 
+    void move_sums(const NodeRows& node, double weight, const double* sums, std::size_t stride) {
+        node_ = &node;
+        weight_ = weight;
+        for (std::size_t k = 0; k < n_columns_; ++k) left_[k] = sums[k * stride];
+    }
+    std::size_t n_columns() const { return n_columns_; }
+    template <class Add>
+    void add_row_to(const NodeRows& node, std::size_t place, Add add) const {
+        const double weight = node.weight[place];
+        std::size_t column = 0;
+        for (std::size_t output = 0; output < n_outputs_; column += shape_[output], ++output) {
+            const double target = node.target[place * n_outputs_ + output];
+            if constexpr (Formula::kClasses)
+                add(column + static_cast<std::size_t>(target), weight);
+            else
+                add(column, weight * target);
+        }
+    }
+
     double left_weight() const { return weight_; }
     double right_weight() const { return node_->total_weight - weight_; }
     double score() const {
@@ -183,16 +215,7 @@ public:
 
 private:
     void add_row(const NodeRows& node, std::size_t place, double* sums) const {
-        const double weight = node.weight[place];
-        for (std::size_t output = 0; output < n_outputs_; ++output) {
-            const double target = node.target[place * n_outputs_ + output];
-            if constexpr (Formula::kClasses) {
-                sums[static_cast<std::size_t>(target)] += weight;
-                sums += shape_[output];
-            } else {
-                sums[output] += weight * target;
-            }
-        }
+        add_row_to(node, place, [&](std::size_t column, double amount) { sums[column] += amount; });
     }
 
     void add_group(std::size_t group, double& weight, double* sums) const {

@@ -84,20 +84,20 @@ const Test balanced("bins of a smooth column hold about as many rows each", [] {
     for (int bin = 1; bin <= 16; ++bin) check_near(count[static_cast<std::size_t>(bin)], 1250, 200);
 });
 
-/// The code of a lane: the bins of its features as digits, the first the lowest.
-int slow_code(const BinnedMatrix& matrix, const Lane& lane, std::size_t row) {
+/// The code of a bundle: the bins of its features as digits, the first the lowest.
+int slow_code(const BinnedMatrix& matrix, const FeatureBundle& bundle, std::size_t row) {
     int code = 0;
     int unit = 1;
-    for (std::size_t place = 0; place < lane.features.size(); ++place) {
-        const FeatureIndex feature = lane.features[place];
-        code += unit * (matrix.column(feature)[row] - lane.first_bin[place]);
-        unit *= matrix.feature(feature).n_bins - lane.first_bin[place];
+    for (std::size_t place = 0; place < bundle.features.size(); ++place) {
+        const FeatureIndex feature = bundle.features[place];
+        code += unit * (matrix.column(feature)[row] - bundle.first_bin[place]);
+        unit *= matrix.feature(feature).n_bins - bundle.first_bin[place];
     }
     return code;
 }
 
 const Test matrix("the matrix holds the mapper's bins by rows and by columns, for any number of threads", [] {
-    const Columns table = random_columns(3, 1700, 90);  // more lanes than one panel holds
+    const Columns table = random_columns(3, 1700, 90);  // more bundles than one panel holds
     const auto mapper = std::make_shared<const BinMapper>(fit(table, 255));
     for (const int n_threads : {1, 2, 5}) {
         const BinnedMatrix matrix(table.view(), mapper, n_threads);
@@ -111,7 +111,7 @@ const Test matrix("the matrix holds the mapper's bins by rows and by columns, fo
             for (std::uint32_t i = 0; i < panel.width; ++i)
                 for (std::size_t row = 0; row < 1700; ++row)
                     check_equal(int{matrix.rows(panel)[row * panel.row_stride + i]},
-                                slow_code(matrix, matrix.lanes()[panel.first_lane + i], row));
+                                slow_code(matrix, matrix.bundles()[panel.first_bundle + i], row));
     }
 });
 
@@ -139,7 +139,7 @@ void check_same(const BinnedMatrix& found, const BinnedMatrix& expected) {
     }
 }
 
-const Test batches("batches of any size make the matrix of the whole table, with lanes that are shared and without",
+const Test batches("batches of any size make the matrix of the whole table, with bundles that are shared and without",
                    [] {
                        Columns table = random_columns(9, 1700, 70);
                        for (std::size_t feature : {0, 4}) {  // flags, the first one complete
@@ -147,7 +147,7 @@ const Test batches("batches of any size make the matrix of the whole table, with
                                table.values[feature][row] = bits_at(feature, row) % 2 ? 1.0 : 0.0;
                        }
                        table.values[4][1699] = kMissing;
-                       Columns wide = table;  // without levels or flags: each feature has a lane of its own
+                       Columns wide = table;  // without levels or flags: each feature has a bundle of its own
                        for (std::size_t feature = 0; feature < 70; ++feature) {
                            wide.n_levels[feature] = 0;
                            for (std::size_t row = 0; row < 1700; ++row)
@@ -197,7 +197,7 @@ const Test announced("a builder takes the rows that were announced, no more and 
     check_throws<InvalidInput>([&] { other.append(narrow.view()); }, "has 2 columns");
 });
 
-const Test lanes("every feature is in one lane, and the codes of a lane fit a byte", [] {
+const Test bundles("every feature is in one bundle, and the codes of a bundle fit a byte", [] {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         std::vector<FeatureBins> features(1 + seed * 3);
         for (std::size_t i = 0; i < features.size(); ++i)
@@ -205,35 +205,35 @@ const Test lanes("every feature is in one lane, and the codes of a lane fit a by
         std::vector<std::uint8_t> complete(features.size());
         for (std::size_t i = 0; i < features.size(); ++i) complete[i] = bits_at(seed, i) % 2;
         std::vector<int> seen(features.size());
-        for (const Lane& lane : plan_lanes(features, complete)) {
+        for (const FeatureBundle& bundle : plan_bundles(features, complete)) {
             int n_codes = 1;
-            for (std::size_t place = 0; place < lane.features.size(); ++place) {
-                const FeatureIndex feature = lane.features[place];
+            for (std::size_t place = 0; place < bundle.features.size(); ++place) {
+                const FeatureIndex feature = bundle.features[place];
                 ++seen[feature];
-                n_codes *= features[feature].n_bins - lane.first_bin[place];
-                const bool counts_missing = !lane.fused() || !complete[feature] || features[feature].n_bins == 2;
-                check_equal(int{lane.first_bin[place]}, counts_missing ? 0 : 1);
+                n_codes *= features[feature].n_bins - bundle.first_bin[place];
+                const bool counts_missing = !bundle.fused() || !complete[feature] || features[feature].n_bins == 2;
+                check_equal(int{bundle.first_bin[place]}, counts_missing ? 0 : 1);
             }
-            check_equal(lane.n_codes, n_codes);
+            check_equal(bundle.n_codes, n_codes);
             check(n_codes <= kMaxBins, "codes fit a byte");
         }
         check_equal(seen, std::vector<int>(features.size(), 1));
     }
 });
 
-const Test flags("eight flags without missing values share a lane; a missing value takes room", [] {
+const Test flags("eight flags without missing values share a bundle; a missing value takes room", [] {
     Columns table{.values = {}, .n_levels = std::vector<std::int32_t>(8, 0)};
     for (std::uint64_t feature = 0; feature < 8; ++feature) {
         auto& column = table.values.emplace_back();
         for (std::uint64_t row = 0; row < 600; ++row) column.push_back(static_cast<double>(bits_at(feature, row) % 2));
     }
-    const auto lanes_of = [&] {
-        return BinnedMatrix(table.view(), std::make_shared<const BinMapper>(fit(table, 255)), 2).lanes();
+    const auto bundles_of = [&] {
+        return BinnedMatrix(table.view(), std::make_shared<const BinMapper>(fit(table, 255)), 2).bundles();
     };
-    check_equal(lanes_of().size(), std::size_t{1});
-    check_equal(lanes_of()[0].n_codes, 256);
+    check_equal(bundles_of().size(), std::size_t{1});
+    check_equal(bundles_of()[0].n_codes, 256);
     table.values[5][599] = std::numeric_limits<double>::quiet_NaN();
-    check_equal(lanes_of().size(), std::size_t{2});
+    check_equal(bundles_of().size(), std::size_t{2});
 });
 
 const Test same_cuts("threads do not move a cut", [] {

@@ -144,7 +144,7 @@ void check_same_fit(const Task& task, const Fit& fit) {
     }
 }
 
-/// Numbers, zeros in many rows, categories few and many, flags that share a lane, and values missing in some slices.
+/// Numbers, zeros in many rows, categories few and many, flags that share a bundle, and values missing in some slices.
 Task task_of(std::size_t n, bool log_loss, bool weighted) {
     Task task{.table = random_columns(11, n, 8), .log_loss = log_loss};
     task.table.n_levels.push_back(200);

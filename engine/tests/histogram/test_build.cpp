@@ -25,15 +25,15 @@ Buffer<Pair> random_pairs(std::size_t n) {
     return pairs;
 }
 
-/// The cells of one feature, from its own lane or from one that it shares.
+/// The cells of one feature, from its own bundle or from one that it shares.
 std::vector<Cell> cells_of(const BinnedMatrix& matrix, const HistogramLayout& layout, const Buffer<Cell>& cells,
                            FeatureIndex feature) {
-    const Lane& lane = matrix.lanes()[layout.lane_of(feature)];
-    const Cell* own = cells.data() + layout.lane_offset(layout.lane_of(feature));
-    LaneCells apart;
-    if (lane.fused()) {
-        split_lane(matrix, lane, own, apart);
-        const auto place = std::find(lane.features.begin(), lane.features.end(), feature) - lane.features.begin();
+    const FeatureBundle& bundle = matrix.bundles()[layout.bundle_of(feature)];
+    const Cell* own = cells.data() + layout.bundle_offset(layout.bundle_of(feature));
+    BundleCells apart;
+    if (bundle.fused()) {
+        split_bundle(matrix, bundle, own, apart);
+        const auto place = std::find(bundle.features.begin(), bundle.features.end(), feature) - bundle.features.begin();
         own = apart.of(static_cast<std::size_t>(place));
     }
     // Scans read whole vectors: what follows the last bin is zero.
@@ -105,26 +105,28 @@ const Test many_rows("rows that threads share add up to the same sums", [] {
     }
 });
 
-const Test few_bins("features with few bins that share a lane keep their own sums, with and without missing rows", [] {
-    constexpr std::size_t n = 900;
-    Columns table{.values = {}, .n_levels = std::vector<std::int32_t>(12, 0)};
-    for (std::size_t feature = 0; feature < 12; ++feature) {
-        const std::uint32_t n_values = feature % 3 == 0 ? 1 : feature % 3 == 1 ? 2 : 15;
-        auto& column = table.values.emplace_back(n);
-        for (std::size_t row = 0; row < n; ++row)
-            column[row] = feature < 6 && bits_at(feature, row) % 7 == 0
-                              ? kMissing
-                              : random_below(feature, Purpose::threshold, row, n_values);
-    }
-    const auto matrix = binned(table);
-    check(matrix->lanes().size() < 12, "some features share a lane");
-    const Buffer<Pair> pairs = random_pairs(n);
-    std::vector<RowIndex> all(n);
-    std::iota(all.begin(), all.end(), 0u);
-    for (const bool counted : {false, true})
-        check_histogram(*matrix, {.records = nullptr, .pairs = pairs.data(), .n = n, .counted = counted}, all, pairs,
-                        2);
-});
+const Test few_bins("features with few bins that share a bundle keep their own sums, with and without missing rows",
+                    [] {
+                        constexpr std::size_t n = 900;
+                        Columns table{.values = {}, .n_levels = std::vector<std::int32_t>(12, 0)};
+                        for (std::size_t feature = 0; feature < 12; ++feature) {
+                            const std::uint32_t n_values = feature % 3 == 0 ? 1 : feature % 3 == 1 ? 2 : 15;
+                            auto& column = table.values.emplace_back(n);
+                            for (std::size_t row = 0; row < n; ++row)
+                                column[row] = feature < 6 && bits_at(feature, row) % 7 == 0
+                                                  ? kMissing
+                                                  : random_below(feature, Purpose::threshold, row, n_values);
+                        }
+                        const auto matrix = binned(table);
+                        check(matrix->bundles().size() < 12, "some features share a bundle");
+                        const Buffer<Pair> pairs = random_pairs(n);
+                        std::vector<RowIndex> all(n);
+                        std::iota(all.begin(), all.end(), 0u);
+                        for (const bool counted : {false, true})
+                            check_histogram(*matrix,
+                                            {.records = nullptr, .pairs = pairs.data(), .n = n, .counted = counted},
+                                            all, pairs, 2);
+                    });
 
 const Test taking_away("rows taken away from their parent's sums leave their sibling's", [] {
     const auto matrix = binned(random_columns(5, 700, 140));

@@ -1,4 +1,4 @@
-// Class sums against a loop over rows: fused lanes, several panels, differences, many classes.
+// Class sums against a loop over rows: fused bundles, several panels, differences, many classes.
 #include "coterie/histogram/class_sums.hpp"
 
 #include "random_inputs.hpp"

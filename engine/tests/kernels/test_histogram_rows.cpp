@@ -91,9 +91,9 @@ void check_gathered(const Node& node, std::span<const std::uint32_t> widths, boo
         const Record record = node.records[i];
         check_equal(block->amounts[i], counted ? widen<true>(pair_of(record)) : widen<false>(pair_of(record)));
         for (std::size_t t = 0; t < widths.size(); ++t)
-            for (std::size_t lane = 0; lane < widths[t]; ++lane)
-                check_equal(block->bins[t][i * widths[t] + lane],
-                            node.bins[row_of(record) * kRowStride + pieces.first[t] + lane]);
+            for (std::size_t bundle = 0; bundle < widths[t]; ++bundle)
+                check_equal(block->bins[t][i * widths[t] + bundle],
+                            node.bins[row_of(record) * kRowStride + pieces.first[t] + bundle]);
     }
 }
 

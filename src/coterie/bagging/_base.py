@@ -256,7 +256,8 @@ class BaseBagging(Estimator):
                 "numbers, and its members are others.",
                 hint="diagnostics.importance and diagnostics.dependence take any model.",
             )
-        return self._trees.explain(X, background=background, interactions=interactions)
+        explanation: Explanation = self._trees.explain(X, background=background, interactions=interactions)
+        return explanation
 
     @property
     def estimators_samples_(self) -> list[RowArray]:
@@ -317,11 +318,13 @@ class BaseBagging(Estimator):
 
     def tree_sum(self) -> TreeSum:
         """Trees that grew together as parts that other formats are written from; refuses other members."""
-        return replace(self._grown_together().tree_sum(), name=type(self).__name__)
+        parts: TreeSum = self._grown_together().tree_sum()
+        return replace(parts, name=type(self).__name__)
 
     def tree_features(self, X: Any) -> FloatArray:
         """The matrix that trees that grew together see of a table."""
-        return self._grown_together().tree_features(X)
+        features: FloatArray = self._grown_together().tree_features(X)
+        return features
 
     def _grown_together(self) -> BaseForest:
         check_is_fitted(self, "estimators_")

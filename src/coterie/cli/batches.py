@@ -1,7 +1,7 @@
 """`coterie fit --memory`: a table that is larger than memory, read in batches, and one model of gradient boosting."""
 
 import time as clock
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +11,12 @@ from coterie._optional import need
 from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.cli.command import Messages
 from coterie.cli.errors import DATA, CommandError, usage_error, writing
-from coterie.cli.reading import DataTable, open_table
+from coterie.cli.options import TableSource
 from coterie.cli.report import write_report
-from coterie.cli.training import Roles, read_streamed_target
+from coterie.cli.training import Roles, read_streamed_target, reading_text
 from coterie.cli.writing import as_json, print_out
 from coterie.data.streaming.scan import Scan, bytes_of, scan
+from coterie.data.table_files.data_table import DataTable
 from coterie.errors import InvalidInput
 from coterie.files import save
 
@@ -61,11 +62,10 @@ def check_memory(memory: str | None, spill: Path | None, others: dict[str, Any])
 
 def fit_in_batches(
     messages: Messages,
-    data: Sequence[str],
+    source: TableSource,
     roles: Roles,
     settings: BatchSettings,
     *,
-    where: str | None,
     output: Path,
     report: Path | None,
     json: bool,
@@ -73,9 +73,10 @@ def fit_in_batches(
     """Read the table several times, batch by batch, and write the model."""
     need("pyarrow", purpose="coterie fit --memory", extra="scan")
     memory = settings.memory
-    with open_table(data, where) as table:
+    with source.open() as table:
         table.limit_memory(int(memory * _SHARE_OF_READING))
         target = read_streamed_target(table, roles, settings.task)
+        messages.note(reading_text(target.reading))
         messages.note(
             f"{table.name}: {target.n_rows:,} rows, {len(target.features)} columns to predict {roles.target!r} "
             f"({target.task}), in batches, within {memory / 1e9:.1f} GB."
@@ -84,10 +85,10 @@ def fit_in_batches(
             GradientBoostingClassifier if target.task == "classification" else GradientBoostingRegressor
         )
         model = kind(random_state=settings.seed, n_jobs=settings.jobs)
-        source = _scan_of(table, roles, target, settings.spill, int(memory * (1 - _SHARE_OF_READING)))
+        scanned = _scan_of(table, roles, target, settings.spill, int(memory * (1 - _SHARE_OF_READING)))
         begin = clock.monotonic()
         with messages.progress("reading", "row"), _advice_about_memory():
-            model.fit(source)
+            model.fit(scanned)
         seconds = clock.monotonic() - begin
         with writing(output):
             save(model, output, notes=target.notes(roles.target))
@@ -116,7 +117,7 @@ def fit_in_batches(
         )
         if report is not None:
             with messages.progress("writing the report"):
-                X, y = source.sample(5_000)
+                X, y = scanned.sample(5_000)
                 write_report(model, X, y, report, title=f"{roles.target} in {table.name}", seen=True)
             messages.note(f"The report, on a sample of rows, is in {report}.")
 
@@ -142,7 +143,7 @@ def _scan_of(table: DataTable, roles: Roles, target: Any, spill: Path | None, me
         *(name for name in (roles.target, roles.weight, roles.groups) if name is not None),
     ]
     return scan(
-        lambda: table.batches(names, target.kinds),
+        lambda: table.batches(names, target.reading),
         target=roles.target,
         sample_weight=roles.weight,
         groups=roles.groups,

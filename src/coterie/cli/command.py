@@ -201,6 +201,9 @@ def _warnings_shown(messages: Messages) -> Iterator[None]:
         warnings.simplefilter("default")
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         warnings.filterwarnings("ignore", category=FutureWarning)
+        warnings.filterwarnings(
+            "ignore", message="Column .* of X holds text"
+        )  # the table of columns says that
         warnings.filterwarnings("ignore", message=".*fit was interrupted")  # the command prints that itself
         warnings.showwarning = lambda message, *_, **__: messages.warn(str(message))
         yield

@@ -7,23 +7,29 @@ import typer
 from coterie.cli.command import Messages, command
 from coterie.cli.options import (
     DataArgument,
+    DateFormatOption,
+    DecimalOption,
     DropOption,
+    EncodingOption,
     FoldsOption,
     GroupsOption,
     JobsOption,
     JsonOption,
+    KindOption,
+    NaOption,
     ScoringOption,
     SeedOption,
     TargetOption,
     TaskOption,
+    ThousandsOption,
     TimeOption,
     WeightOption,
     WhereOption,
     check_settings,
     names_in,
+    table_source,
 )
-from coterie.cli.reading import open_table
-from coterie.cli.training import Roles, column_warnings, read_training, size_line
+from coterie.cli.training import Roles, column_warnings, read_training, show_reading
 from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models
 from coterie.committee.families import families
@@ -48,6 +54,12 @@ def compare(
     drop: DropOption = None,
     weight: WeightOption = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    thousands: ThousandsOption = None,
+    na: NaOption = None,
+    kind: KindOption = None,
+    date_format: DateFormatOption = None,
     cv: FoldsOption = 5,
     seed: SeedOption = None,
     jobs: JobsOption = None,
@@ -56,11 +68,21 @@ def compare(
     """Compare all families of models, and baselines, with intervals and a sentence on the outcome."""
     check_settings(scoring, jobs)
     wanted = names_in(models, "--models", [name for name, _ in families("auto", "regression", False, None)])
-    with open_table(data, where) as table:
-        name = table.name
+    source = table_source(
+        data,
+        where,
+        encoding,
+        decimal=decimal,
+        thousands=thousands,
+        na=na,
+        kind=kind,
+        date_format=date_format,
+    )
+    with source.open() as table:
+        name, notes = table.name, table.files.notes
         training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)
     if not messages.quiet:
-        messages.note(size_line(training, name))
+        show_reading(messages, training, name, notes)
         for warning in column_warnings(training):
             messages.note(str(warning))
     n_models = len(families(wanted, training.task, committee or False, jobs))

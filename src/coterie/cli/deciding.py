@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from coterie._typing import AnyArray
-from coterie.cli.errors import guessed, listed, usage_error
+from coterie.cli.errors import usage_error
+from coterie.data.table_files.suggestions import guessed, listed
 from coterie.members.decision_rule import BOUNDED_SCORES, TUNED_SCORES, parsed_threshold
 
 ThresholdOption = Annotated[

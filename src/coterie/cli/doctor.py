@@ -20,6 +20,8 @@ from coterie.files import load, save
 _NEEDED = ("coterie", "numpy", "scipy", "scikit-learn", "narwhals", "jinja2")
 _OPTIONAL = {
     "duckdb": ("cli", "reads and writes tables for the command line"),
+    "openpyxl": ("excel", "Excel workbooks as tables"),
+    "zstandard": (None, "files compressed by zstd, before Python 3.14"),
     "skops": ("cli", "stores committees with members of scikit-learn"),
     "matplotlib": ("plot", "pictures as PNG and on axes"),
     "shap": ("explain", "the plots of shap"),

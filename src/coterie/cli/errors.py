@@ -2,11 +2,11 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
+from coterie.data.table_files.data_files import folder_hint
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter, ModelFileError
 
 UNEXPECTED = 1
@@ -57,43 +57,12 @@ def exit_code_of(error: Exception) -> int:
     return next((code for kind, code in kinds if isinstance(error, kind)), UNEXPECTED)
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant, if there is one.
-
-    Examples
-    --------
-    >>> nearest("prise", ["price", "area"])
-    'price'
-    """
-    by_small = {own.lower(): own for own in names}
-    near = get_close_matches(name.lower(), by_small, n=1, cutoff=0.65)
-    return by_small[near[0]] if near else None
-
-
-def guessed(name: str, names: Iterable[str]) -> str | None:
-    """A suggestion of the name that was probably meant, if there is one.
-
-    Examples
-    --------
-    >>> guessed("prise", ["price", "area"])
-    "Did you mean 'price'?"
-    """
-    near = nearest(name, names)
-    return None if near is None else f"Did you mean {near!r}?"
-
-
-def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names in quotes, the first of them if they are many.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    all_names = [repr(name) for name in names]
-    if len(all_names) <= most:
-        return ", ".join(all_names)
-    return f"{', '.join(all_names[:most])} and {len(all_names) - most} more"
+def check_exists(name: str, code: int) -> None:
+    """Refuse a file that is not there, with a hint of what is in the folder."""
+    if not os.path.exists(name):
+        raise CommandError(
+            f"There is no file '{name}'.", code, parameter="FILE", received=name, hint=folder_hint(name)
+        )
 
 
 _REASONS = {

@@ -12,11 +12,21 @@ from sklearn import metrics
 
 from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
-from coterie.cli.errors import QUALITY_GATE, CommandError, data_error, guessed, usage_error
+from coterie.cli.errors import QUALITY_GATE, CommandError, data_error, usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WeightOption, WhereOption
-from coterie.cli.reading import open_table
+from coterie.cli.options import (
+    DataArgument,
+    EncodingOption,
+    JsonOption,
+    ModelArgument,
+    WeightOption,
+    WhereOption,
+)
+from coterie.cli.resampling import bootstrap_ends, class_metrics, number_metrics
 from coterie.cli.writing import as_json, print_out
+from coterie.data.inference.reading import ColumnReading
+from coterie.data.table_files.data_table import open_table
+from coterie.data.table_files.suggestions import guessed
 from coterie.errors import CoterieError
 from coterie.members.decision_rule import decided_codes
 
@@ -133,28 +143,17 @@ def measured(inputs: MetricInputs) -> dict[str, float]:
     return found
 
 
-_FEW_ROWS = 5_000
-_MOST_DRAWN = 50_000  # rows of a bootstrap sample
-
-
-def intervals(inputs: MetricInputs, found: dict[str, float], *, seed: int = 0) -> dict[str, list[float]]:
-    """The ends of a 95 % confidence interval of each metric, by the bootstrap of rows; NaN where it cannot be computed.
-
-    Of very many rows samples are smaller than the table, and what they vary is scaled to its size.
-    """
-    n_rows, rng = len(inputs.truth), np.random.default_rng(seed)
-    n_drawn = min(n_rows, _MOST_DRAWN)
-    n_repeats = 100 if n_rows <= _FEW_ROWS else 50
-    drawn = [measured(inputs.take(rng.integers(n_rows, size=n_drawn))) for _ in range(n_repeats)]
-    shrink = math.sqrt(n_drawn / n_rows)
-    ends = {}
-    for name, value in found.items():
-        values = np.array([each[name] for each in drawn])
-        values = values[np.isfinite(values)]
-        enough = len(values) > n_repeats / 2 and n_rows > 1
-        low, high = np.quantile(values, [0.025, 0.975]).tolist() if enough else (math.nan, math.nan)
-        ends[name] = [value + shrink * (low - value), value + shrink * (high - value)]
-    return ends
+def intervals(inputs: MetricInputs, *, seed: int = 0) -> dict[str, list[float]]:
+    """The ends of a 95 % confidence interval of each metric, by the bootstrap of rows; NaN where there is none."""
+    if inputs.classes is None:
+        table = number_metrics(inputs.truth, inputs.predicted)
+    else:
+        codes = [
+            np.searchsorted(inputs.classes, labels).astype(np.int64)
+            for labels in (inputs.truth, inputs.predicted)
+        ]
+        table = class_metrics(codes[0], codes[1], inputs.proba, len(inputs.classes))
+    return bootstrap_ends(table, inputs.weight, len(inputs.truth), seed=seed)
 
 
 def baseline_of(inputs: MetricInputs) -> dict[str, float]:
@@ -174,7 +173,7 @@ def baseline_of(inputs: MetricInputs) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class RowProvenance:
     """Whether the model was fitted to the rows that it is evaluated on, and what it scores out of fold or of bag.
 
     Attributes
@@ -189,7 +188,7 @@ class TrainingRows:
     scores: dict[str, float] | None = None
 
 
-def training_rows(model: Any, X: Any, truth: AnyArray) -> TrainingRows:
+def training_rows(model: Any, X: Any, truth: AnyArray) -> RowProvenance:
     """Compare predictions with those that the model kept from its fit."""
     from coterie.report.evaluated_model import evaluated_model, provenance_of  # not needed by other commands
 
@@ -197,15 +196,15 @@ def training_rows(model: Any, X: Any, truth: AnyArray) -> TrainingRows:
         evaluated = evaluated_model(model, X, truth, max_rows=20_000, n_jobs=None, seed=0)
         provenance = provenance_of(evaluated, None)
     except CoterieError:  # a model that no report is made of, such as one of several targets
-        return TrainingRows()
+        return RowProvenance()
     kept, classes = provenance.predictions, evaluated.classes
     if not provenance.seen or kept is None:
-        return TrainingRows(provenance.seen)
+        return RowProvenance(provenance.seen)
     if classes is None:
         inputs = MetricInputs(kept.y_true, kept.y_pred)
     else:
         inputs = MetricInputs(classes[kept.y_true], classes[kept.y_pred], None, kept.proba, classes)
-    return TrainingRows(True, provenance.source, measured(inputs))
+    return RowProvenance(True, provenance.source, measured(inputs))
 
 
 @dataclass(frozen=True)
@@ -296,6 +295,7 @@ def evaluate(
     ] = None,
     weight: WeightOption = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(help="NAME=NUMBER: exit with 4 if the score is less. May be given several times."),
@@ -313,17 +313,21 @@ def evaluate(
     """
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
-    with open_table(data, where) as table:
+    with open_table(data, where, encoding=encoding) as table:
         name = own.target_in(table, target)
         if weight is not None:
             table.check_column(weight, "--weight")
         truth = own.truth(table, name)
         X = own.features(table, {name, *([] if weight is None else [weight])})
-        weights = None if weight is None else table.columns([weight], {weight: "number"})[weight]
+        weights = (
+            None
+            if weight is None
+            else table.columns([weight], {weight: ColumnReading(weight, "number")})[weight]
+        )
         source = table.name
     inputs = _metric_inputs(own, X, truth, weights)
     found = measured(inputs)
-    ends, baseline = intervals(inputs, found), baseline_of(inputs)
+    ends, baseline = intervals(inputs), baseline_of(inputs)
     known = training_rows(own.model, X, truth)
     if json:
         result = {
@@ -350,7 +354,7 @@ def evaluate(
 
 
 def _table(
-    found: dict[str, float], ends: dict[str, list[float]], baseline: dict[str, float], known: TrainingRows
+    found: dict[str, float], ends: dict[str, list[float]], baseline: dict[str, float], known: RowProvenance
 ) -> str:
     """A line for each metric."""
     columns = {
@@ -373,7 +377,7 @@ def _table(
     )
 
 
-def _about_training_rows(known: TrainingRows) -> str:
+def _about_training_rows(known: RowProvenance) -> str:
     instead = "" if known.scores is None else f" Rely on what the model scored {known.source} instead."
     return (
         "warning: the model seems to have been fitted to these very rows: its predictions for them correlate with "

@@ -9,8 +9,8 @@ from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
 from coterie.cli.options import JsonOption, ModelArgument, WhereOption
-from coterie.cli.reading import open_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.data.table_files.data_table import open_table
 from coterie.export import to_onnx, to_treelite
 
 
@@ -46,6 +46,12 @@ def export(
     if json:
         print_out(as_json({"file": output, "format": to, "bytes": n_bytes, "model": type(trees).__name__}))
     messages.note(f"{output} holds a {type(trees).__name__} for {to}, {n_bytes / 1e6:.1f} MB.")
+    rule = getattr(own.model, "decision_", None)
+    if rule is not None:
+        messages.note(
+            "It gives probabilities, and its labels are the most probable classes. Decide as the committee does by: "
+            f"{rule.describe(own.model.classes_)}"
+        )
 
 
 def _model_of_trees(own: LoadedModel, distil: str | None, where: str | None, path: Path) -> Any:

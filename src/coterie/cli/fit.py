@@ -1,5 +1,6 @@
 """`coterie fit`: a table in, a model file and a leaderboard out."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,27 +18,42 @@ from coterie.cli.deciding import (
 from coterie.cli.errors import INTERRUPTED, writing
 from coterie.cli.options import (
     DataArgument,
+    DateFormatOption,
+    DecimalOption,
     DropOption,
+    EncodingOption,
     GroupsOption,
     JobsOption,
     JsonOption,
+    KindOption,
+    NaOption,
     ScoringOption,
     SeedOption,
     TargetOption,
     TaskOption,
+    ThousandsOption,
     TimeOption,
     WeightOption,
     WhereOption,
     check_settings,
     names_in,
+    table_source,
 )
-from coterie.cli.reading import open_table
 from coterie.cli.repeating import RepeatOption, earlier_fit, roles_note
 from coterie.cli.report import REPORT_ENDINGS, write_report
-from coterie.cli.training import Roles, TrainingTable, column_warnings, cost_line, read_training, size_line
+from coterie.cli.training import (
+    Roles,
+    TrainingTable,
+    column_warnings,
+    cost_line,
+    read_training,
+    show_reading,
+    size_line,
+)
 from coterie.cli.writing import as_json, check_place, print_out
 from coterie.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.portfolio import NAMES as MEMBERS
+from coterie.data.table_features import TableFeatures
 from coterie.files import save
 
 
@@ -60,6 +76,12 @@ def fit(
     drop: DropOption = None,
     weight: WeightOption = None,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    thousands: ThousandsOption = None,
+    na: NaOption = None,
+    kind: KindOption = None,
+    date_format: DateFormatOption = None,
     cv: Annotated[int | None, typer.Option("--cv", min=2, help="Folds; default: 5.")] = None,
     members: Annotated[
         str | None, typer.Option(help="Names of members with commas between, such as boosting,forest.")
@@ -98,6 +120,16 @@ def fit(
     portfolio = names_in(members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
+    source = table_source(
+        data,
+        where,
+        encoding,
+        decimal=decimal,
+        thousands=thousands,
+        na=na,
+        kind=kind,
+        date_format=date_format,
+    )
     roles = Roles(target, groups, time, weight, drop or ())
     of_committees = {
         "--time-limit": time_limit,
@@ -114,50 +146,70 @@ def fit(
     n_bytes = check_memory(memory, spill, of_committees)
     if n_bytes is not None:
         settings = BatchSettings(n_bytes, spill, task, 0 if seed is None else seed, jobs)
-        fit_in_batches(messages, data, roles, settings, where=where, output=output, report=report, json=json)
+        fit_in_batches(messages, source, roles, settings, output=output, report=report, json=json)
         return
     earlier = None
     if repeat is not None:
-        of_roles = {
-            "--task": None if task == "auto" else task,
-            "--groups": groups,
-            "--weight": weight,
-            "--drop": drop or None,
-            "--where": where,
-            "--seed": seed,
-        }
-        given = {name: value for name, value in of_committees.items() if name != "--repeat"}
-        earlier = earlier_fit(repeat, target, given | of_roles)
+        of_roles = {"--groups": groups, "--weight": weight, "--drop": drop or None, "--where": where}
+        others = {"--task": None if task == "auto" else task, "--seed": seed} | source.given()
+        of_fit = {name: value for name, value in of_committees.items() if name != "--repeat"}
+        earlier = earlier_fit(repeat, target, of_fit | of_roles | others)
         roles, task, where = earlier.roles, earlier.task, earlier.where
-    with open_table(data, where) as table:
-        name = table.name
-        training = read_training(table, roles, task)
-    limit = None if time_limit == 0 or repeat is not None else 60 if time_limit is None else time_limit
+        source = replace(source, where=where)
+    with source.open() as table:
+        name, about_files = table.name, table.files.notes
+        training = read_training(table, roles, task, None if earlier is None else earlier.reading)
     if earlier is not None:
         messages.note(f"{size_line(training, name)}; the fit of {repeat} once more, without a time limit")
         with messages.progress("fitting", "member"):
             model = earlier.repeated(training, jobs)
     else:
-        cv = 5 if cv is None else cv
-        if not messages.quiet:
-            _say_what_will_be_fitted(messages, training, name, cv, limit, portfolio)
-        model = _committee(training)(
-            limit,
-            scoring=scoring,
-            cv=training.folds(cv),
-            portfolio=portfolio,
-            max_members=max_members,
-            memory_limit=memory_limit,
-            checkpoint=checkpoint,
-            n_jobs=jobs,
-            random_state=0 if seed is None else seed,
+        settings_of_fit: dict[str, Any] = {
+            "time_limit": None if time_limit == 0 else 60 if time_limit is None else time_limit,
+            "scoring": scoring,
+            "portfolio": portfolio,
+            "max_members": max_members,
+            "memory_limit": memory_limit,
+            "checkpoint": checkpoint,
+            "n_jobs": jobs,
+            "random_state": 0 if seed is None else seed,
+            "features": TableFeatures(text=training.names_of("text")),
             **decisions.parameters(training.classes),
-        )
-        with messages.progress("fitting", "member", seconds=limit):
-            resume = checkpoint is not None
-            model.fit(training.X, training.y, training.weight, groups=training.groups, resume=resume)
+        }
+        if not messages.quiet:
+            show_reading(messages, training, name, about_files)
+        model = _fitted(messages, training, 5 if cv is None else cv, settings_of_fit)
     with writing(output):
         save(model, output, notes=training.notes() | roles_note(roles, where))
+    _finish(messages, model, training, output, report, f"{target} in {name}", json)
+
+
+def _fitted(messages: Messages, training: TrainingTable, n_folds: int, settings: dict[str, Any]) -> Any:
+    """A committee for the table; what will be fitted, and how long that takes, is said before."""
+    limit, checkpoint = settings["time_limit"], settings["checkpoint"]
+    if not messages.quiet:
+        messages.note(cost_line(training, n_folds, limit, settings["portfolio"]))
+        for warning in column_warnings(training):
+            messages.note(str(warning))
+    kind = CommitteeRegressor if training.classes is None else CommitteeClassifier
+    model = kind(cv=training.folds(n_folds), **settings)
+    with messages.progress("fitting", "member", seconds=limit):
+        model.fit(
+            training.X, training.y, training.weight, groups=training.groups, resume=checkpoint is not None
+        )
+    return model
+
+
+def _finish(
+    messages: Messages,
+    model: Any,
+    training: TrainingTable,
+    output: Path,
+    report: Path | None,
+    title: str,
+    json: bool,
+) -> None:
+    """Show the leaderboard, and write the report; a fit that was interrupted has another exit code."""
     _show(messages, model, training, output, json, None if model.interrupted_ else report)
     if model.interrupted_:
         messages.error(
@@ -166,21 +218,8 @@ def fit(
         raise typer.Exit(INTERRUPTED)
     if report is not None:
         with messages.progress("writing the report"):
-            write_report(model, training.X, training.y, report, title=f"{target} in {name}", seen=True)
+            write_report(model, training.X, training.y, report, title=title, seen=True)
         messages.note(f"The report is in {report}.")
-
-
-def _committee(training: TrainingTable) -> Any:
-    return CommitteeRegressor if training.classes is None else CommitteeClassifier
-
-
-def _say_what_will_be_fitted(
-    messages: Messages, training: TrainingTable, name: str, cv: int, limit: float | None, portfolio: Any
-) -> None:
-    messages.note(size_line(training, name))
-    messages.note(cost_line(training, cv, limit, portfolio))
-    for warning in column_warnings(training):
-        messages.note(str(warning))
 
 
 def _show(

@@ -3,8 +3,7 @@
 from dataclasses import asdict
 
 from coterie.cli.command import command
-from coterie.cli.data_files import check_exists
-from coterie.cli.errors import MODEL_FILE
+from coterie.cli.errors import MODEL_FILE, check_exists
 from coterie.cli.models import with_advice
 from coterie.cli.options import JsonOption, ModelArgument
 from coterie.cli.writing import as_json, print_out

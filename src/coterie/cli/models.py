@@ -3,17 +3,18 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.cli.data_files import check_exists
-from coterie.cli.errors import MODEL_FILE, CommandError, data_error, listed, nearest, usage_error
-from coterie.cli.reading import DataTable
-from coterie.cli.training import missing_in, no_rows
+from coterie.cli.errors import MODEL_FILE, CommandError, check_exists, data_error, usage_error
+from coterie.cli.training import no_rows
+from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, TableReading, missing_in
+from coterie.data.table_files.data_table import DataTable
+from coterie.data.table_files.suggestions import listed, nearest
 from coterie.errors import ModelFileError
 from coterie.files import inspect_file, load
 
@@ -25,13 +26,13 @@ class LoadedModel:
     Attributes
     ----------
     target : the name of the target, or None if the file does not say
-    kinds : of columns, by name; those of a model that was not fitted here are not known
+    reading : how columns are read, by name; empty for a model that was not fitted here
     """
 
     model: Any
     path: Path
     target: str | None
-    kinds: dict[str, str]
+    reading: TableReading
 
     @property
     def is_classifier(self) -> bool:
@@ -46,14 +47,20 @@ class LoadedModel:
         """The columns that the model needs; those that it does not know are left alone."""
         if self.names is None:
             return self._by_number(table, others)
-        missing = [name for name in self.names if name not in table.kinds]
+        missing = [name for name in self.names if name not in table.types]
         if missing:
             raise self._lacks_columns(missing, table)
-        return _with_rows(table.columns(self.names, self.kinds), table)
+        return _with_rows(table.columns(self.names, self._reading_in(table)), table)
+
+    def _reading_in(self, table: DataTable) -> TableReading:
+        """As in the fit; columns of which nothing is noted as they are understood here."""
+        assert self.names is not None
+        unknown = [name for name in self.names if name not in self.reading]
+        return TableReading({**{name: table.reading()[name] for name in unknown}, **self.reading})
 
     def _by_number(self, table: DataTable, others: set[str]) -> Any:
         """The model was fitted to a matrix: all columns but the target and the ids, in the order of the file."""
-        names = [name for name in table.kinds if name not in others]
+        names = [name for name in table.types if name not in others]
         expected = int(self.model.n_features_in_)
         if len(names) != expected:
             raise data_error(
@@ -64,12 +71,12 @@ class LoadedModel:
                 allowed=f"{expected} columns",
                 hint="Give it those columns alone, in the order of the fit.",
             )
-        held = _with_rows(table.columns(names), table)
+        held = _with_rows(table.columns(names, table.reading()), table)
         return np.column_stack([_number_or_text(values) for values in held.values()])
 
     def _lacks_columns(self, missing: list[str], table: DataTable) -> CommandError:
         known = set(self.names or ())
-        unknown = [name for name in table.kinds if name not in known and name != self.target]
+        unknown = [name for name in table.types if name not in known and name != self.target]
         guesses = []
         for name in missing[:5]:
             near = nearest(name, unknown)
@@ -101,8 +108,9 @@ class LoadedModel:
 
     def truth(self, table: DataTable, name: str) -> AnyArray:
         """The target of each row, as the model knows it."""
-        kinds = {name: self.kinds[self.target]} if self.target in self.kinds else None
-        values = _with_rows(table.columns([name], kinds), table)[name]
+        known = None if self.target is None else self.reading.get(self.target)
+        own = table.reading()[name] if known is None else replace(known, name=name)
+        values = _with_rows(table.columns([name], {name: own}), table)[name]
         holes = missing_in(values)
         if holes.any():
             raise data_error(
@@ -150,7 +158,7 @@ def open_model(path: Path) -> LoadedModel:
             parameter="MODEL",
             received=path,
         )
-    return LoadedModel(model, path, notes.get("target"), _kinds(notes))
+    return LoadedModel(model, path, notes.get("target"), _reading(notes))
 
 
 @contextmanager
@@ -163,14 +171,20 @@ def with_advice() -> Iterator[None]:
         raise CommandError(str(error), MODEL_FILE, parameter="MODEL", hint=hint) from error
 
 
-def _kinds(notes: dict[str, str]) -> dict[str, str]:
-    """Kinds that were noted; anything else that may stand there is no help."""
+def _reading(notes: dict[str, str]) -> TableReading:
+    """How columns are read, as the file notes it; files of 0.1 note kinds alone."""
+    if "reading" in notes:
+        return TableReading.of_json(notes["reading"])
     try:
         held = json.loads(notes.get("kinds", "{}"))
     except ValueError:
-        return {}
-    known = ("number", "text", "date", "time", "flag")
-    return {name: kind for name, kind in held.items() if kind in known} if isinstance(held, dict) else {}
+        return TableReading()
+    kinds: dict[str, ColumnKind] = {**{kind: kind for kind in KINDS}, "text": "category"}
+    if not isinstance(held, dict):
+        return TableReading()
+    return TableReading(
+        {name: ColumnReading(name, kinds[kind]) for name, kind in held.items() if kind in kinds}
+    )
 
 
 def _with_rows(held: dict[str, AnyArray], table: DataTable) -> dict[str, AnyArray]:

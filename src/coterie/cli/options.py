@@ -1,6 +1,9 @@
 """Arguments and options that several commands have; settings are checked before anything is read."""
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +11,10 @@ import typer
 from sklearn.metrics import get_scorer_names
 
 from coterie._params import resolve_n_jobs
-from coterie.cli.errors import guessed, usage_error
+from coterie.cli.errors import usage_error
+from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, ReadingOptions
+from coterie.data.table_files.data_table import DataTable, open_table
+from coterie.data.table_files.suggestions import guessed
 from coterie.errors import InvalidParameter
 
 
@@ -27,6 +33,84 @@ def check_settings(scoring: str | None, jobs: int | None) -> None:
     except InvalidParameter:
         allowed = "a number of threads, or a negative one to count from all of them (-1)"
         raise usage_error(f"--jobs {jobs}: expected {allowed}.", "--jobs", jobs, allowed=allowed) from None
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """Files, rows of them, and how they are read."""
+
+    data: Sequence[str]
+    where: str | None
+    encoding: str | None
+    options: ReadingOptions
+
+    def given(self) -> dict[str, object]:
+        """The options that say how columns are read; None for those that were not given."""
+        own = self.options
+        return {
+            "--decimal": own.decimal,
+            "--thousands": own.thousands,
+            "--na": own.na or None,
+            "--kind": own.kinds or None,
+            "--date-format": own.date_format,
+        }
+
+    def open(self) -> AbstractContextManager[DataTable]:
+        return open_table(self.data, self.where, self.options, encoding=self.encoding)
+
+
+def table_source(
+    data: Sequence[str],
+    where: str | None,
+    encoding: str | None,
+    *,
+    decimal: str | None,
+    thousands: str | None,
+    na: Sequence[str] | None,
+    kind: Sequence[str] | None,
+    date_format: str | None,
+) -> TableSource:
+    """What the options say about a table to learn from."""
+    kinds: dict[str, ColumnKind] = {}
+    for text in kind or ():
+        name, mark, word = text.rpartition("=")
+        known = next((own for own in KINDS if own == word), None)
+        if not mark or known is None:
+            allowed = f"a column and one of {', '.join(KINDS)}, such as price=number"
+            raise usage_error(
+                f"--kind {text}: expected {allowed}.",
+                "--kind",
+                text,
+                allowed=allowed,
+                hint=guessed(word, KINDS),
+            )
+        kinds[name] = known
+    try:
+        options = ReadingOptions(decimal, thousands, tuple(na or ()), kinds, date_format)
+    except InvalidParameter as error:
+        option = f"--{(error.parameter or '').replace('_', '-')}"
+        raise usage_error(
+            f"{option} {error.received}: expected {error.allowed}.",
+            option,
+            error.received,
+            allowed=error.allowed,
+        ) from error
+    return TableSource(data, where, encoding, options)
+
+
+def option_text(own: ColumnReading) -> str:
+    """The option that changes how a column is read.
+
+    Examples
+    --------
+    >>> option_text(ColumnReading("net price", "category", change=("kinds", "number")))
+    "--kind 'net price=number'"
+    """
+    assert own.change is not None
+    name, value = own.change
+    if name == "kinds":
+        return f"--kind {shlex.quote(f'{own.name}={value}')}"
+    return f"--{name.replace('_', '-')} {shlex.quote(value)}"
 
 
 def names_in(text: str | None, option: str, known: Iterable[str]) -> list[str] | str:
@@ -61,6 +145,28 @@ DataArgument = Annotated[
     list[str], typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, JSON, a pattern, or - .")
 ]
 WhereOption = Annotated[str | None, typer.Option("--where", help="A condition in SQL: rows to read.")]
+EncodingOption = Annotated[
+    str | None, typer.Option("--encoding", help="Of CSV and JSON, such as latin-1; default: found out.")
+]
+DecimalOption = Annotated[
+    str | None, typer.Option("--decimal", help="The decimal mark, . or , ; default: found out.")
+]
+ThousandsOption = Annotated[
+    str | None, typer.Option("--thousands", help="The mark between thousands; default: any but the decimal.")
+]
+NaOption = Annotated[
+    list[str] | None, typer.Option("--na", help="A text that is a missing value. May be given several times.")
+]
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        help="COLUMN=KIND: number, date, time, flag, category or text. May be given several times.",
+    ),
+]
+DateFormatOption = Annotated[
+    str | None, typer.Option("--date-format", help="Of dates, such as %d/%m/%Y; default: found out.")
+]
 TargetOption = Annotated[str, typer.Option("--target", "-t", help="The column to predict.")]
 TaskOption = Annotated[str, typer.Option("--task", help="auto, classification or regression.")]
 ScoringOption = Annotated[

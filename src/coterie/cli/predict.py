@@ -14,12 +14,13 @@ from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
-from coterie.cli.reading import open_table
+from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
 from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.data.table_files.data_table import open_table
 from coterie.members.decision_rule import decided_codes
 
 _JSON_LINES = (".jsonl", ".ndjson")
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", *_JSON_LINES)
 
 
@@ -48,6 +49,28 @@ def _text(columns: Mapping[str, AnyArray], ending: str) -> str:
     writer.writerow(names)
     writer.writerows(rows)
     return file.getvalue()
+
+
+def without_formulas(columns: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """The same table in which no text begins like a formula of a spreadsheet.
+
+    Examples
+    --------
+    >>> without_formulas({"a": np.array(["=1+1", "x", None], dtype=object)})
+    {'a': array(["'=1+1", 'x', None], dtype=object)}
+    """
+
+    def escaped(text: Any) -> Any:
+        return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA_MARKS) else text
+
+    found = {}
+    for name, values in columns.items():
+        plain = values
+        if values.dtype.kind in "OU":
+            plain = np.empty(len(values), dtype=object)
+            plain[:] = [escaped(text) for text in values.tolist()]
+        found[escaped(name)] = plain
+    return found
 
 
 def _cells(values: AnyArray) -> list[Any]:
@@ -116,7 +139,14 @@ def predict(
     id_: Annotated[
         list[str] | None, typer.Option("--id", help="A column to keep. May be given several times.")
     ] = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas", help="Put ' before texts in CSV that a spreadsheet would take for formulas."
+        ),
+    ] = False,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Predict the rows of a table, in its order. Columns that the model does not know are ignored."""
@@ -129,7 +159,7 @@ def predict(
             )
     own = open_model(model)
     _check_outputs(own, proba, interval)
-    with open_table(data, where) as table:
+    with open_table(data, where, encoding=encoding) as table:
         kept = list(dict.fromkeys(id_ or ()))
         for name in kept:
             table.check_column(name, "--id")
@@ -137,6 +167,8 @@ def predict(
         columns = table.columns(kept) if kept else {}
     for name, values in _predictions(own.model, X, proba, interval).items():
         columns[_free(name, columns)] = values
+    if escape_formulas:
+        columns = without_formulas(columns)
     write_table(columns, output, ".ndjson" if json else ".csv")
     if output is not None:
         messages.note(f"{len(columns['prediction']):,} predictions are in {output}.")

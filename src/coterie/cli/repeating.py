@@ -10,6 +10,7 @@ import typer
 from coterie.cli.errors import MODEL_FILE, CommandError, usage_error
 from coterie.cli.models import open_model
 from coterie.cli.training import Roles, TrainingTable
+from coterie.data.inference.reading import TableReading
 from coterie.files import inspect_file
 
 RepeatOption = Annotated[
@@ -35,12 +36,13 @@ def roles_note(roles: Roles, where: str | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class EarlierFit:
-    """A committee from its file, and the columns and rows that it was fitted to."""
+    """A committee from its file, the columns and rows that it was fitted to, and how they were read."""
 
     model: Any
     roles: Roles
     task: str
     where: str | None
+    reading: TableReading
 
     def repeated(self, training: TrainingTable, jobs: int | None) -> Any:
         """The same fit once more."""
@@ -85,4 +87,4 @@ def earlier_fit(path: Path, target: str, given: dict[str, Any]) -> EarlierFit:
             parameter="--repeat",
             received=path,
         ) from error
-    return EarlierFit(own.model, roles, str(notes.get("task", "auto")), where)
+    return EarlierFit(own.model, roles, str(notes.get("task", "auto")), where, own.reading)

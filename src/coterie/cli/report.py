@@ -7,9 +7,9 @@ import typer
 
 from coterie.cli.command import Messages, command
 from coterie.cli.models import open_model
-from coterie.cli.options import DataArgument, JsonOption, ModelArgument, WhereOption
-from coterie.cli.reading import open_table
+from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
 from coterie.cli.writing import as_json, check_place, placed, print_out
+from coterie.data.table_files.data_table import open_table
 
 REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 
@@ -28,12 +28,13 @@ def report(
     title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
     new: Annotated[bool, typer.Option("--new", help="None of these rows was seen by the fit.")] = False,
     where: WhereOption = None,
+    encoding: EncodingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write a report on a model and rows that it has not seen: one file, no network."""
     check_place(output, "--output", REPORT_ENDINGS)
     own = open_model(model)
-    with open_table(data, where) as table:
+    with open_table(data, where, encoding=encoding) as table:
         name = own.target_in(table, target)
         truth = own.truth(table, name)
         X = own.features(table, {name})

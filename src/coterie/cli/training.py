@@ -1,6 +1,5 @@
 """The table that a model is to learn from: which column is what, its size, what the fit will cost, and odd columns."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,14 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie._typing import AnyArray, Task
-from coterie.cli.errors import CommandError, data_error, listed, usage_error
-from coterie.cli.reading import DataTable
-from coterie.committee.comparison import read_any_target
+from coterie.cli.command import Messages
+from coterie.cli.errors import CommandError, data_error, usage_error
+from coterie.cli.options import option_text
+from coterie.committee.comparison import MOST_CLASSES, read_any_target
 from coterie.committee.portfolio import Shape, portfolio_of
+from coterie.data.inference.reading import PLURALS, TableReading, missing_in
+from coterie.data.table_files.data_table import DataTable
+from coterie.data.table_files.suggestions import listed
 from coterie.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -56,7 +59,7 @@ class TrainingTable:
 
     Attributes
     ----------
-    kinds : of the features and the target, by name
+    reading : how the features and the target are read, by name
     classes : labels, or None for numbers
     """
 
@@ -64,15 +67,20 @@ class TrainingTable:
     y: AnyArray
     task: Task
     target: str
-    kinds: dict[str, str]
+    reading: TableReading
     classes: AnyArray | None
     groups: AnyArray | None = None
     weight: AnyArray | None = None
     by_time: bool = False
+    task_is_guessed: bool = True
 
     @property
     def n_rows(self) -> int:
         return len(self.y)
+
+    def names_of(self, kind: str) -> list[str]:
+        """The features of a kind."""
+        return [name for name in self.X if self.reading[name].kind == kind]
 
     def folds(self, n_folds: int) -> Any:
         """What `cv` of a committee is."""
@@ -80,7 +88,7 @@ class TrainingTable:
 
     def notes(self) -> dict[str, str]:
         """What goes into the model file for later commands."""
-        return _notes(self.target, self.task, self.kinds)
+        return _notes(self.target, self.task, self.reading)
 
 
 @dataclass(frozen=True)
@@ -88,47 +96,52 @@ class StreamedTarget:
     """What is known of a table before it is read in batches: the columns to learn from, and the target's task."""
 
     features: list[str]
-    kinds: dict[str, str]
+    reading: TableReading
     task: Task
     n_rows: int
 
     def notes(self, target: str) -> dict[str, str]:
         """What goes into the model file for later commands."""
-        return _notes(target, self.task, self.kinds)
+        return _notes(target, self.task, self.reading)
 
 
-def _notes(target: str, task: str, kinds: dict[str, str]) -> dict[str, str]:
-    return {"target": target, "task": task, "kinds": json.dumps(kinds)}
+def _notes(target: str, task: str, reading: TableReading) -> dict[str, str]:
+    return {"target": target, "task": task, "reading": reading.to_json()}
 
 
 def read_streamed_target(table: DataTable, roles: Roles, task: str) -> StreamedTarget:
     """Read the target alone, and check it."""
-    features, kinds = _features(table, roles, task)
-    held = table.columns([roles.target], kinds)[roles.target]
+    features, reading = _features(table, roles, task, sampled=True)
+    held = table.columns([roles.target], reading)[roles.target]
     if len(held) == 0:
         raise no_rows(table)
-    return StreamedTarget(features, kinds, _task_of(held, roles.target, task, table)[1], len(held))
+    return StreamedTarget(features, reading, _task_of(held, roles.target, task, table)[1], len(held))
 
 
-def _features(table: DataTable, roles: Roles, task: str) -> tuple[list[str], dict[str, str]]:
-    """The names of the columns to learn from, and the kinds of these and of the target."""
+def _features(
+    table: DataTable, roles: Roles, task: str, *, sampled: bool = False
+) -> tuple[list[str], TableReading]:
+    """The names of the columns to learn from, and how these and those with a role are read."""
     if task not in ("auto", "classification", "regression"):
         allowed = "auto, classification or regression"
         raise usage_error(f"--task {task}: expected {allowed}.", "--task", task, allowed=allowed)
     taken = roles.taken()
     for name, option in taken.items():
         table.check_column(name, option)
-    features = [name for name in table.kinds if name not in taken]
+    features = [name for name in table.types if name not in taken]
     if not features:
         raise data_error(
             f"{table.name} has no column left to learn from beside {', '.join(taken)}.",
             "--drop",
             list(roles.drop),
         )
-    kinds = {name: table.kinds[name] for name in [*features, roles.target]}
-    if kinds[roles.target] == "flag":
-        kinds[roles.target] = "text"  # predictions are "yes" where the table has "yes", and not "true"
-    return features, kinds
+    known = table.reading(sampled=sampled)
+    others = [name for name in taken if taken[name] != "--drop"]
+    reading = TableReading({name: known[name] for name in [*features, *others] if name in known})
+    if roles.target in reading and reading[roles.target].kind == "flag":
+        # Predictions are "yes" where the table has "yes", and not "true".
+        reading = reading.with_kind(roles.target, "category")
+    return features, reading
 
 
 def _task_of(
@@ -148,12 +161,20 @@ def _task_of(
     return y, kind, None if target.classes is None else np.asarray(target.classes)
 
 
-def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
-    """Read the columns that are needed, check the target, and put rows in the order of time if there is one."""
-    features, kinds = _features(table, roles, task)
+def read_training(
+    table: DataTable, roles: Roles, task: str, known: TableReading | None = None
+) -> TrainingTable:
+    """Read the columns that are needed, check the target, and put rows in the order of time if there is one.
+
+    `known` are readings of an earlier fit, which hold for this one.
+    """
+    features, reading = _features(table, roles, task)
+    reading = TableReading(
+        {**reading, **{name: own for name, own in (known or {}).items() if name in reading}}
+    )
     taken = roles.taken()
     others = [name for name in taken if taken[name] != "--drop"]
-    held = table.columns([*features, *others], kinds)
+    held = table.columns([*features, *others], reading)
     n_rows = len(held[roles.target])
     if n_rows == 0:
         raise no_rows(table)
@@ -167,11 +188,12 @@ def read_training(table: DataTable, roles: Roles, task: str) -> TrainingTable:
         y=y,
         task=kind,
         target=roles.target,
-        kinds=kinds,
+        reading=reading.seen_in({name: held[name] for name in [*features, roles.target]}),
         classes=classes,
         groups=None if roles.groups is None else held[roles.groups],
         weight=None if roles.weight is None else held[roles.weight],
         by_time=roles.time is not None,
+        task_is_guessed=task == "auto",
     )
 
 
@@ -180,17 +202,6 @@ def no_rows(table: DataTable) -> CommandError:
     rows = "rows" if table.where is None else "rows for which --where holds"
     option = "DATA" if table.where is None else "--where"
     return data_error(f"{table.name} has no {rows}.", option, table.where)
-
-
-def missing_in(values: AnyArray) -> Any:
-    """Which values are missing."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype.kind == "O":
-        return np.array([value is None for value in values], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
 
 
 def _check_target(values: AnyArray, name: str, table: DataTable) -> None:
@@ -254,23 +265,86 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-_PLURALS = {"number": "numbers", "text": "texts", "date": "dates", "time": "times", "flag": "flags"}
 _MANY_MISSING = 0.9
 _FEWEST_ROWS = 50  # for a warning about a single column
+_FEW_ROWS = 30  # for a warning about the table
 _TRIED_ROWS = 2000
 _TRIED_COLUMNS = 200
 _TOO_GOOD = 0.98
+_ID_SPREAD = 3  # whole numbers that are that dense count the rows
+_LONG_ID = 1e8  # whole numbers of at least nine digits are codes
+
+
+_WAYS = "--kind COLUMN=KIND, --decimal, --thousands, --na, --date-format, --encoding"
+_MOST_LINES = 25  # of the table of columns
+
+
+def reading_text(reading: TableReading) -> str:
+    """The table of columns and how they are read; of many columns those that need a word."""
+    shown = reading
+    if len(reading) > _MOST_LINES:
+        shown = TableReading({name: own for name, own in reading.items() if own.note})
+    text = shown.to_text(option_text, _MOST_LINES) if shown else ""
+    n_others = len(reading) - len(shown)
+    others = f"{n_others} more columns as they are" if n_others else ""
+    change = "To read a column in another way: " + _WAYS if any(own.note for own in shown.values()) else ""
+    return "\n".join(filter(None, [text, others, change]))
+
+
+def show_reading(messages: Messages, training: TrainingTable, name: str, notes: Sequence[str]) -> None:
+    """What was inferred, before a fit: warnings about the files, the columns, the size and the task."""
+    for note in notes:
+        messages.warn(note)
+    messages.note(reading_text(training.reading))
+    messages.note(size_line(training, name))
+    for warning in target_warnings(training):
+        messages.warn(warning)
 
 
 def size_line(training: TrainingTable, name: str) -> str:
     """Rows, columns and what they hold, and the target."""
-    counts = Counter(training.kinds[column] for column in training.X)
-    kinds = ", ".join(f"{n} {_PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
+    counts = Counter(training.reading[column].kind for column in training.X)
+    kinds = ", ".join(f"{n} {PLURALS[kind] if n > 1 else kind}" for kind, n in counts.items())
     what = "numbers" if training.classes is None else f"{len(training.classes)} classes"
     return (
         f"{name}: {training.n_rows:,} rows, {len(training.X)} columns ({kinds}); target {training.target!r}: {what} "
-        f"({training.task})"
+        f"({training.task}){_reason(training)}"
     )
+
+
+def _reason(training: TrainingTable) -> str:
+    """Why a target of numbers is taken for classes or for amounts, and how to change that."""
+    if not training.task_is_guessed or training.y.dtype.kind not in "iuf":
+        return ""
+    if training.classes is not None:
+        return (
+            f", because it has {len(training.classes)} different whole numbers, at most {MOST_CLASSES}. If they are "
+            "amounts: --task regression"
+        )
+    if (training.y != np.round(training.y)).any():
+        return ", because it has fractions"
+    return (
+        f", because it has more than {MOST_CLASSES} different whole numbers. If they are labels: "
+        "--task classification"
+    )
+
+
+def target_warnings(training: TrainingTable) -> Iterator[str]:
+    """What keeps a target from being learned or scored well."""
+    if training.n_rows < _FEW_ROWS:
+        yield (
+            f"{training.n_rows} rows are few: scores are rough, and so is the model. Some hundred rows are a beginning."
+        )
+    if training.classes is None:
+        return
+    labels, counts = np.unique(training.y, return_counts=True)
+    single = [str(_plain(label)) for label in labels[counts == 1]]
+    if single:
+        rows = "one row" if len(single) == 1 else "one row each"
+        yield (
+            f"of the target {training.target!r}, {listed(single)} {'has' if len(single) == 1 else 'have'} {rows}: it "
+            "cannot be learned and scored both. Leave such rows out with --where, or merge classes."
+        )
 
 
 def cost_line(training: TrainingTable, n_folds: int, time_limit: float | None, members: Any) -> str:
@@ -333,7 +407,7 @@ def _plain_flaw(values: AnyArray, training: TrainingTable) -> str | None:
         return "a copy of the target. Leave it out with --drop"
     if holes.mean() >= _MANY_MISSING:
         return f"missing in {_MANY_MISSING:.0%} of the rows or more"
-    if _looks_like_id(known, len(levels)):
+    if values.dtype.kind not in "mM" and _looks_like_id(known, len(levels)):
         return "another value in each row, as ids have. Leave it out with --drop"
     return None
 
@@ -347,9 +421,21 @@ def _is_copy(values: AnyArray, training: TrainingTable) -> bool:
 
 
 def _looks_like_id(known: AnyArray, n_levels: int) -> bool:
+    """Whether there is another value in each row that has no order and no words: a count of rows, or a code."""
     if n_levels < len(known) or len(known) < _FEWEST_ROWS:
         return False
-    return known.dtype.kind in "OUiu" or (known.dtype.kind == "f" and bool((known == np.round(known)).all()))
+    if known.dtype.kind in "OU":
+        some = [str(own) for own in known[:1000]]
+        return not any(" " in text.strip() for text in some) and any(map(_has_digit, some))
+    whole = known.dtype.kind in "iu" or (known.dtype.kind == "f" and bool((known == np.round(known)).all()))
+    if not whole:
+        return False
+    spread = float(known.max()) - float(known.min()) + 1
+    return spread <= _ID_SPREAD * len(known) or float(np.abs(known).min()) >= _LONG_ID
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _leak(name: str, values: AnyArray, training: TrainingTable) -> str | None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.cli.errors import STDOUT, USAGE, CommandError, guessed, writing
+from coterie.cli.errors import STDOUT, USAGE, CommandError, writing
+from coterie.data.table_files.suggestions import guessed
 
 
 def check_place(path: Path, option: str, endings: tuple[str, ...] = ()) -> None:

@@ -12,7 +12,18 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Boolean, Function, Integer, OneOf, Params, Real, Seed, root_seed, spawn_seeds
+from coterie._params import (
+    Boolean,
+    Function,
+    Instance,
+    Integer,
+    OneOf,
+    Params,
+    Real,
+    Seed,
+    root_seed,
+    spawn_seeds,
+)
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._committee_data import (
     Clock,
@@ -26,6 +37,7 @@ from coterie.committee._committee_data import (
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.fold_features import FoldFeatures
 from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
@@ -33,6 +45,7 @@ from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose
 from coterie.data.parts import row_indexable
 from coterie.data.prepare import read_table
 from coterie.data.table import Schema, Table
+from coterie.data.table_features import TableFeatures
 from coterie.data.target import Target
 from coterie.errors import InvalidInput
 from coterie.fitting.checkpoint import CheckpointLike
@@ -55,6 +68,7 @@ COMMITTEE_PARAMS: Params = {
     "scoring": [ScorerName(), Function(), None],
     "cv": [Integer(2), Splitter(), None],
     "portfolio": [PortfolioLike()],
+    "features": [OneOf("auto"), Instance(TableFeatures), None],
     "max_members": [Integer(1), None],
     "memory_limit": [Real(0, None, closed="neither"), None],
     "max_iter": [Integer(1, 10_000)],
@@ -161,13 +175,15 @@ class BaseCommittee(Estimator):
                 with reading_checkpoint():
                     spent = max((float(part["elapsed"]) for part in checkpoint.known), default=0.0)
                 clock = Clock(self._now, clock.begun - spent, limit)
-            data = self._data(X, given, table.n_columns, run.seed)
+            features = FoldFeatures.of(self.features, row_indexable(X))
+            n_columns = table.n_columns + (0 if features is None else features.n_columns())
+            data = self._data(X, given, n_columns, run.seed)
             Schema.of(table).set_feature_names(self)
             self._set_target(given.target)
             self._class_weights, self._seed = given.class_weights, run.seed
 
             metric = self._metric()
-            portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint)
+            portfolio = PortfolioRun(data, self._limits(), clock, run.seed, metric, checkpoint, features)
             portfolio.repeated = None if repeated is None else repeated.record_
             by_time = isinstance(self.cv, TimeSeriesSplit)
             entries = portfolio_of(self.portfolio, self._task, data.shape, by_time=by_time)
@@ -383,7 +399,8 @@ class BaseCommittee(Estimator):
         seeds = spawn_seeds(root_seed(self.random_state), len(self.estimators_))
         clock = Clock(self._now, self._now(), None)
         limits = FitLimits(owner, n_jobs=self.n_jobs)
-        run = PortfolioRun(data, limits, clock, int(seeds[0]), self._metric())
+        features = FoldFeatures.of(self.features, data.X)
+        run = PortfolioRun(data, limits, clock, int(seeds[0]), self._metric(), features=features)
         models = []
         for place, member in enumerate(self.estimators_):
             learner, max_rows = self._learners[place]

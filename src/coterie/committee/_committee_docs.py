@@ -39,6 +39,10 @@ _PARAMETERS = """\
     checkpoint : str, path, Checkpoint or None
         A folder to keep members in as soon as they are complete, so that `fit(resume=True)` goes on if the fit is
         interrupted. Time that was spent before counts towards the time limit.
+    features : "auto", TableFeatures or None
+        What columns of texts and of dates become. "auto": texts become a few dozen numbers, which are learned inside
+        the folds, and dates have their parts beside them (:class:`coterie.committee.TableFeatures`). None: texts are
+        labels, and dates are days.
 
     Attributes
     ----------

@@ -28,6 +28,7 @@ from coterie.committee._committee_data import (
     MemberRecord,
     RepeatedDeadline,
 )
+from coterie.committee.fold_features import FeaturedModel, FoldFeatures
 from coterie.committee.metrics import Metric, RowTargets
 from coterie.committee.numeric_pipeline import NumericPipelineClassifier, NumericPipelineRegressor
 from coterie.committee.portfolio import Entry, Shape
@@ -42,9 +43,7 @@ from coterie.members.weight_parameter import takes_weight, weight_params
 
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
-_N_TIMINGS = (
-    3  # of a score, of which the least counts: a stall of the machine makes a timing longer, and none shorter
-)
+_N_TIMINGS = 3  # of a score, of which the least counts: a stall makes a timing longer, and none shorter
 
 
 @dataclass
@@ -57,6 +56,7 @@ class PortfolioRun:
     members : those that are complete, in the order in which they were fitted
     errors : why entries failed, by name
     checkpoint : where members are kept as they are complete, or None
+    features : what texts and dates of the table become, or None
     repeated : records of the members of a fit that is repeated, in their order; None if limits decide
     """
 
@@ -66,6 +66,7 @@ class PortfolioRun:
     seed: int | None
     metric: Metric
     checkpoint: CheckpointWriter | None = None
+    features: FoldFeatures | None = None
     members: list[FittedMember] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
@@ -305,6 +306,8 @@ class PortfolioRun:
         data, record = self.data, self._record_of(entry)
         if record is not None:
             return record.single_fit
+        if self.features is not None and self.features.learns:
+            return False  # what is learned from texts is learned without the rows held out
         if entry.single_fit is None or not data.random_folds or self._most_rows(entry) < data.shape.n_train:
             return False
         return data.groups is None or has_fit_parameter(entry.single_fit, "groups")
@@ -452,11 +455,12 @@ class PortfolioRun:
         if record is not None:
             deadline = RepeatedDeadline(int(record.stops[min(len(member.stops), len(record.stops) - 1)]))
         is_limited = self.clock.limit is not None or (record is not None and record.stops.any())
+        features, X = (None, data.X) if self.features is None else self.features.of_rows(fold.train)
         with monitored(deadline) if is_limited else nullcontext():
-            [outcome] = fit_all([task], data.X, n_jobs=self.limits.n_jobs, on_error="raise")
+            [outcome] = fit_all([task], X, n_jobs=self.limits.n_jobs, on_error="raise")
         member.stopped |= deadline.stopped
         member.stops.append(deadline.stop)
-        return outcome.model
+        return outcome.model if features is None else FeaturedModel(features, outcome.model)
 
     def model_of_all(self, entry: Entry, seed: int) -> Any:
         """A model of all rows, or of as many as the member can bear."""
@@ -486,6 +490,7 @@ class PortfolioRun:
 
 def _left_out_predictions(model: Any, classes: AnyArray | None) -> FloatArray:
     """What a model predicts for rows that it left out, shape (n_rows, n_columns); NaN where it cannot."""
+    model = model.model if isinstance(model, FeaturedModel) else model
     out_of_fold = hasattr(model, "n_folds_")  # boosters that left folds out; else trees that left bags out
     if classes is None:
         predicted = model.oof_prediction_ if out_of_fold else model.oob_prediction_

@@ -50,6 +50,7 @@ from coterie.committee.weights import OutOfFoldPredictions, apply_temperature
 from coterie.data.holdout import rows_held_out
 from coterie.data.parts import row_indexable, rows_of
 from coterie.data.prepare import read_table
+from coterie.data.table_features import TableFeatures
 from coterie.data.target import Target
 from coterie.data.weight import read_weight
 from coterie.errors import InvalidParameter
@@ -237,6 +238,7 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         random_state: SeedLike = None,
         verbose: int = 0,
         checkpoint: Any = None,
+        features: TableFeatures | Literal["auto"] | None = "auto",
     ) -> None:
         self._store(locals())
 
@@ -425,6 +427,7 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
         random_state: SeedLike = None,
         verbose: int = 0,
         checkpoint: Any = None,
+        features: TableFeatures | Literal["auto"] | None = "auto",
     ) -> None:
         self._store(locals())
 

@@ -93,7 +93,7 @@ def fold_mean(scores: FloatArray, test_per_train: float, alpha: float) -> FoldMe
     return FoldMean(middle, half_width, float(2 * stats.t.sf(abs(middle) / error, n_folds - 1)))
 
 
-_MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
+MOST_CLASSES = 20  # distinct whole numbers; more of them are numbers, and no classes
 
 
 class Comparison(Listing):
@@ -262,7 +262,7 @@ def read_any_target(y: Any, task: str, n_rows: int, owner: str) -> tuple[Task, T
         else:
             assert isinstance(target.classes, np.ndarray)
             numbers = target.classes.dtype.kind in "iuf"
-            if task == "classification" or not numbers or len(target.classes) <= _MOST_CLASSES:
+            if task == "classification" or not numbers or len(target.classes) <= MOST_CLASSES:
                 return "classification", target
     return "regression", read_target(y, task="regression", estimator_name=owner, n_rows=n_rows)
 

@@ -261,16 +261,37 @@ def prepare_training(
     )
     has_weights = sample_weight is not None or target.row_weight is not None
     weight = combined_weight(given_weight, target.row_weight) if has_weights else None
+    encoded = _fit_encoder(estimator, X, table, target.values, weight)
+    return TrainingData(encoded, estimator.encoder_, estimator.schema_, target, weight, given_weight)
+
+
+def prepare_table(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Encoded, FloatArray | None]:
+    """The same without a target, for what is learned from rows alone: their features and weights."""
+    table = read_table(X)
+    given_weight = None if sample_weight is None else read_weight(sample_weight, table.n_rows)
+    weight = None if given_weight is None else combined_weight(given_weight, None)
+    return _fit_encoder(estimator, X, table, None, weight), weight
+
+
+def _fit_encoder(
+    estimator: Any, X: Any, table: Table, target: AnyArray | None, weight: FloatArray | None
+) -> Encoded:
     encoder = Encoder(
         getattr(estimator, "categorical_features", "auto"),
         getattr(estimator, "unknown_category", "missing"),
     )
-    encoded = encoder.fit_transform(table, target.values, weight)
+    encoded = encoder.fit_transform(table, target, weight)
+    if encoder.n_levels.any():
+        from coterie.data.inference.number_texts import (
+            warn_number_texts,  # a table of numbers does not need it
+        )
+
+        warn_number_texts(table, X, stacklevel=5)
     schema = Schema.of(table, encoder.n_levels > 0)
     schema.set_feature_names(estimator)
     estimator.schema_ = schema
     estimator.encoder_ = encoder
-    return TrainingData(encoded, encoder, schema, target, weight, given_weight)
+    return encoded
 
 
 def prepare_prediction(estimator: Any, X: Any, *, column_order: ColumnOrder = "same") -> Encoded:

@@ -4,7 +4,7 @@ from coterie.ensemble import RandomForestClassifier      # was: sklearn.ensemble
 """
 
 from sklearn import tree as _theirs
-from sklearn.ensemble import BaseEnsemble, IsolationForest, RandomTreesEmbedding
+from sklearn.ensemble import BaseEnsemble
 
 from coterie.ensemble.adaboost import AdaBoostClassifier, AdaBoostRegressor
 from coterie.ensemble.bagging import BaggingClassifier, BaggingRegressor
@@ -25,6 +25,7 @@ from coterie.ensemble.hist_gradient_boosting import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from coterie.ensemble.unsupervised import IsolationForest, RandomTreesEmbedding
 from coterie.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 # Trees of forests, and those that bags are made of, are decision trees also for scikit-learn: its drawings and texts

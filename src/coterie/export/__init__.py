@@ -7,6 +7,7 @@ from coterie.export.readers.sklearn_model import from_sklearn
 from coterie.export.readers.xgboost_model import from_xgboost
 from coterie.export.tree_models import feature_matrix
 from coterie.export.writers.onnx_model import to_onnx
+from coterie.export.writers.shap_model import to_shap
 from coterie.export.writers.treelite_model import to_treelite
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "from_xgboost",
     "import_model",
     "to_onnx",
+    "to_shap",
     "to_treelite",
 ]

@@ -23,7 +23,7 @@ def tree_model(model: Any) -> HasTreeSum:
     """The model itself; refuses one that has no trees."""
     if isinstance(model, type) or not hasattr(model, "tree_sum"):
         raise InvalidType(
-            f"{in_short(model)} is no model of trees. Export takes {_EXPECTED}.",
+            f"{in_short(model)} is no sum of trees with a link that other formats know. Export takes {_EXPECTED}.",
             parameter="model",
             received=model,
             allowed=_EXPECTED,

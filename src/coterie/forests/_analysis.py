@@ -13,13 +13,17 @@ import coterie._engine as _engine
 from coterie._params import Integer, OneOf, in_short
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
+from coterie.explain.tree_models import explain as explain_trees
 from coterie.forests._proximity import outlier_measure, proximities
 from coterie.forests.base import BaseForest
 from coterie.forests.jackknife import infinitesimal_jackknife
 from coterie.forests.tree_members import Members
 from coterie.members.member_predictions import MemberPredictions, numbered
+from coterie.trees.column_readings import readings_of
+from coterie.trees.flat_tree import flat_tree
 from coterie.trees.split_counts import split_counts_of, splits_of_forest
-from coterie.trees.tree_sum import labels_by_target
+from coterie.trees.tree_sum import TreeSum, as_matrix, labels_by_target, link_of_leaves
 
 
 def some_trees(forest: _engine.PackedForest, places: set[int]) -> _engine.PackedForest:
@@ -258,6 +262,35 @@ class Forest(BaseForest):
         """How often each column is split on, over all trees."""
         check_is_fitted(self, "forest_")
         return split_counts_of(splits_of_forest(self.forest_), self.n_features_in_)
+
+    _explained_outputs: ExplainedOutputs
+    explain = explain_trees
+
+    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
+        encoded = self._encoded(X)
+        others = None if background is None else self._encoded(background)
+        start, scale = np.zeros(self.forest_.n_columns), self._unit / len(self.forest_)
+        return ShapInputs(
+            self.forest_, encoded, scale, start, self.n_features_in_, self._n_threads(), background=others
+        )
+
+    def tree_sum(self) -> TreeSum:
+        """The forest as parts that other formats are written from: readings of columns, trees and a link."""
+        check_is_fitted(self, "forest_")
+        forest = self.forest_
+        return TreeSum(
+            type(self).__name__,
+            readings_of(self.schema_, self.encoder_),
+            [flat_tree(forest.tree(place)) for place in range(len(forest))],
+            np.zeros(forest.n_columns),
+            *link_of_leaves(self),
+            divisor=float(len(forest)),
+            unit=float(self._unit),
+        )
+
+    def tree_features(self, X: Any) -> FloatArray:
+        """The matrix that the trees see of a table: categories are codes, NaN is where a value is missing."""
+        return as_matrix(self._encoded(X))
 
     def predict(self, X: Any, *, n_trees: int | None = None) -> Any:
         """The prediction of all trees, or of the first of them."""

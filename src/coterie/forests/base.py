@@ -18,8 +18,6 @@ from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.data.encoding import Encoded
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.errors import InvalidInput, InvalidParameter
-from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
-from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint_writer import CheckpointWriter
 from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
 from coterie.fitting.fingerprint import data_fingerprint
@@ -29,8 +27,6 @@ from coterie.forests._training_rows import TrainingRows
 from coterie.forests.growth import CheckpointedTrees, grow_trees
 from coterie.forests.out_of_bag import OutOfBag, oob_score, required_oob
 from coterie.forests.plan import FOREST_PARAMS, BagPlan, RowWeights, bag_of, check_together, options_of
-from coterie.trees.column_readings import readings_of
-from coterie.trees.flat_tree import flat_tree
 from coterie.trees.grown_tree import GrownTree
 from coterie.trees.growth_rules import (
     classes_per_output,
@@ -39,7 +35,6 @@ from coterie.trees.growth_rules import (
     refuse_impossible_counts,
     unit_of,
 )
-from coterie.trees.tree_sum import TreeSum, as_matrix, link_of_leaves
 
 _BLOCK_VALUES = 2_000_000  # predictions of single trees held at a time
 
@@ -325,17 +320,6 @@ class BaseForest(MultiOutputMixin, Estimator):
         self.forest_.find_leaves(encoded.values, encoded.n_levels, leaves, self._n_threads())
         return leaves.reshape(encoded.n_rows, -1)
 
-    _explained_outputs: ExplainedOutputs
-    explain = explain_trees
-
-    def _shap_inputs(self, X: Any, background: Any) -> ShapInputs:
-        encoded = self._encoded(X)
-        others = None if background is None else self._encoded(background)
-        start, scale = np.zeros(self.forest_.n_columns), self._unit / len(self.forest_)
-        return ShapInputs(
-            self.forest_, encoded, scale, start, self.n_features_in_, self._n_threads(), background=others
-        )
-
     def _encoded(self, X: Any) -> Encoded:
         if "forest_" not in self.__dict__:
             check_is_fitted(self, "forest_")
@@ -360,24 +344,6 @@ class BaseForest(MultiOutputMixin, Estimator):
         ]
         ends = np.cumsum([0, *self.forest_.n_nodes.tolist()])
         return sparse.hstack(paths, format="csr"), ends
-
-    def tree_sum(self) -> TreeSum:
-        """The forest as parts that other formats are written from: readings of columns, trees and a link."""
-        check_is_fitted(self, "forest_")
-        forest = self.forest_
-        return TreeSum(
-            type(self).__name__,
-            readings_of(self.schema_, self.encoder_),
-            [flat_tree(forest.tree(place)) for place in range(len(forest))],
-            np.zeros(forest.n_columns),
-            *link_of_leaves(self),
-            divisor=float(len(forest)),
-            unit=float(self._unit),
-        )
-
-    def tree_features(self, X: Any) -> FloatArray:
-        """The matrix that the trees see of a table: categories are codes, NaN is where a value is missing."""
-        return as_matrix(self._encoded(X))
 
     def _known_oob(self, what: str) -> OutOfBag:
         check_is_fitted(self, "forest_")

@@ -40,7 +40,13 @@ _FITTED = (
 )
 
 
-FORESTS = ("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor")
+FORESTS = (
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomTreesEmbedding",
+)
 
 
 @storable("Members", {"_forest": stored_as(*FORESTS)})

@@ -127,7 +127,7 @@ def within_range(ends: FloatArray, truth: AnyArray, weights: FloatArray) -> Floa
     """Ends of intervals cut to the range of a target that has no negative, or no positive, values.
 
     A new row is outside such a range with a chance of at most 1 in n + 1, if none of n rows is, so that next to nothing
-    is lost. Targets from 0 to 1 that have both ends are shares, and end at 1.
+    is lost. Targets from 0 to 1 that have both ends are shares, and end at 1. Infinite ends, of too few rows, stay so.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def within_range(ends: FloatArray, truth: AnyArray, weights: FloatArray) -> Floa
     )
     if low == high:  # every target is 0, and a new one may be something else
         return ends
-    return np.clip(ends, low, high)
+    return np.where(np.isinf(ends), ends, np.clip(ends, low, high))
 
 
 def _verify_rows(rows: Any) -> None:

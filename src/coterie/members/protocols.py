@@ -13,7 +13,7 @@ protocol is found by `hasattr`, because some methods exist only with some parame
 | `PredictsAfter` | forests, bagging | bias and variance by stage, learning curves |
 | `HasFewerMembers` | forests, bagging, voting, selection | `prune` |
 | `HasFewerRounds` | gradient boosting | `prune` |
-| `HasSplitCounts` | trees, forests, gradient boosting, imported models | importance by splits |
+| `HasSplitCounts` | trees, forests, isolation forests, gradient boosting, imported models | importance by splits |
 | `HasTreeSum` | trees, forests, bagged trees, gradient boosting, AdaBoost of stumps, imported models | export |
 """
 

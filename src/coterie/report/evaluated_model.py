@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import AnyArray, FloatArray, RowArray, Task
@@ -143,7 +143,7 @@ def evaluated_model(
     model: Any, X: Any, y: Any, *, max_rows: int, n_jobs: int | None, seed: int
 ) -> EvaluatedModel:
     """Read the model, the rows and the targets, and sample rows if there are more than `max_rows`."""
-    if not hasattr(model, "predict"):
+    if is_outlier_detector(model) or not hasattr(model, "predict"):
         raise InvalidType.expecting(
             f"model of type {type(model).__name__}", "a fitted classifier or regressor", "model", model
         )

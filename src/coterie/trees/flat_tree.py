@@ -41,6 +41,7 @@ class FlatTree:
     value : the predictions, shape (n_nodes, 1) or (n_nodes, n_outputs).
     output : the output that predictions of one column belong to.
     lines : if leaves are lines.
+    cover : the weight of the training rows in each node, if it is known.
     """
 
     feature: AnyArray
@@ -52,6 +53,7 @@ class FlatTree:
     output: int = 0
     sets: dict[int, AnyArray] = field(default_factory=dict)
     lines: Lines | None = None
+    cover: FloatArray | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -72,6 +74,7 @@ def flat_tree(tree: Tree, output: int = 0) -> FlatTree:
         output=output,
         sets=_sets(tree),
         lines=_lines(tree),
+        cover=np.asarray(tree.cover),
     )
 
 

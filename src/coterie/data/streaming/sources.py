@@ -41,7 +41,7 @@ def source_of(source: Any) -> BatchSource:
     if module == "polars" and name == "LazyFrame":
         return FrameSource(lambda batch_size: _lazy_batches(source, batch_size))
     if "duckdb" in module and hasattr(source, "fetchnumpy"):
-        return FrameSource(lambda batch_size: _relation_batches(source, batch_size))
+        return FrameSource(lambda batch_size: relation_batches(source, batch_size))
     if name == "RecordBatchReader":
         raise _read_once(source, "scan(lambda: open_reader(...), ...)")
     if isinstance(source, Mapping) or is_frame(source):
@@ -122,14 +122,16 @@ def _lazy_batches(frame: Any, batch_size: int) -> Iterator[Any]:
         begin += len(batch)
 
 
-def _relation_batches(relation: Any, batch_size: int) -> Iterable[Any]:
+def relation_batches(relation: Any, batch_size: int) -> Iterable[Any]:
+    """The rows of a relation of duckdb as Arrow's record batches, by whichever name its version has for them."""
     for name in ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch"):
         if hasattr(relation, name):
-            batches: Iterable[Any] = getattr(relation, name)(batch_size)
+            # Of a new relation: in older versions of duckdb one has no rows once it was read.
+            batches: Iterable[Any] = getattr(relation.select("*"), name)(batch_size)
             return batches
     raise InvalidType.expecting(
         "source is a relation of an unknown version of duckdb",
-        "duckdb 1.2 or later",
+        "duckdb 1.4 or later",
         "source",
         type(relation).__name__,
     )

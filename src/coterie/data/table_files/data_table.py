@@ -1,0 +1,417 @@
+"""A table from files, as a dict of arrays.
+
+duckdb finds lines, fields, and plain numbers; what strings mean, such as dates and decimal commas, is inferred and read
+by `coterie.data.inference`, in the same way at every later time.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from coterie._typing import AnyArray
+from coterie.data.inference.infer import doubtful_decimals, infer_table
+from coterie.data.inference.marks import MISSING
+from coterie.data.inference.numbers import EXACT_DIGITS
+from coterie.data.inference.reading import (
+    PLURALS,
+    ColumnKind,
+    ColumnReading,
+    ReadingOptions,
+    TableReading,
+)
+from coterie.data.streaming.sources import relation_batches
+from coterie.data.table_files.broken_lines import csv_error
+from coterie.data.table_files.data_files import DataFiles, find_files
+from coterie.data.table_files.excel import read_workbook
+from coterie.data.table_files.suggestions import guessed, listed
+from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+
+_KINDS: tuple[tuple[ColumnKind, tuple[str, ...]], ...] = (
+    ("category", ("VARCHAR", "UUID", "ENUM")),
+    ("date", ("DATE", "TIMESTAMP")),
+    ("time", ("TIME", "INTERVAL")),
+    ("flag", ("BOOLEAN",)),
+    ("number", ("DECIMAL", "FLOAT", "DOUBLE", "REAL")),
+)
+_WIDE = ("DECIMAL", "HUGEINT", "UHUGEINT")
+_BATCH_ROWS = 131_072
+_SAMPLED_ROWS = 200_000  # by which a table that is read in batches is understood
+_FIRST_ROWS = 1000
+_WORKBOOK = "the_workbook"
+_PARSED = "the_parsed_rows"
+
+
+@contextmanager
+def open_table(
+    data: Sequence[str],
+    where: str | None = None,
+    options: ReadingOptions | None = None,
+    *,
+    encoding: str | None = None,
+) -> Iterator["DataTable"]:
+    """The table that files hold, before any value is read."""
+    settings: Any = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "allow_community_extensions": "false",
+    }
+    with find_files(data, encoding) as files, duckdb.connect(config=settings) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET enable_progress_bar = false")
+        # A condition in SQL may name files as well: nothing but these is read, and nothing is written.
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_text, files.paths))}]")
+        connection.execute("SET enable_external_access = false")
+        if files.format == "excel":
+            connection.register(_WORKBOOK, _workbook(files))
+        yield DataTable(files, connection, where, options or ReadingOptions())
+
+
+def _workbook(files: DataFiles) -> dict[str, AnyArray]:
+    if len(files.paths) > 1:
+        raise InvalidInput(
+            f"{files.name}: one workbook is read at a time.", parameter="DATA", received=list(files.names)
+        )
+    return {
+        name: _for_duckdb(values) for name, values in read_workbook(files.paths[0], files.names[0]).items()
+    }
+
+
+@dataclass
+class DataTable:
+    """Columns by name, which are read when they are needed.
+
+    Attributes
+    ----------
+    where : a condition of SQL on rows, or None; it sees numbers and dates where the file has texts of them
+    options : what a person says about the table
+    types : of duckdb, by name, in the order of the file
+    """
+
+    files: DataFiles
+    connection: duckdb.DuckDBPyConnection
+    where: str | None = None
+    options: ReadingOptions = field(default_factory=ReadingOptions)
+    types: dict[str, str] = field(default_factory=dict)
+    _inferred: TableReading | None = None
+
+    def __post_init__(self) -> None:
+        relation = self._query(f"SELECT * FROM {self._scan(())}")
+        self.types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        for name in self.options.kinds:
+            self.check_column(name, "--kind")
+
+    @property
+    def name(self) -> str:
+        return self.files.name
+
+    def check_column(self, name: str, option: str) -> None:
+        """Refuse a column that is not there, and say which was probably meant."""
+        if name not in self.types:
+            raise InvalidInput(
+                f"{self.name} has no column {name!r} ({option}).",
+                parameter=option,
+                received=name,
+                hint=guessed(name, self.types) or f"Its columns are {listed(self.types)}.",
+            )
+
+    def reading(self, *, sampled: bool = False) -> TableReading:
+        """How the columns are best read; `sampled`: by some of the rows."""
+        if self._inferred is None:
+            self._inferred = self._infer(sampled)
+        return self._inferred
+
+    def _infer(self, sampled: bool) -> TableReading:
+        own = {name: self._native_reading(name) for name in self.types}
+        given = self.options.kinds
+        texts = [name for name, type_ in self.types.items() if type_ == "VARCHAR" or name in given]
+        texts += [*self._long_numbers(), *self._doubtful_numbers()]
+        texts = [name for name in dict.fromkeys(texts) if own[name] is not None]
+        delimiter = self.files.delimiter if self.files.format == "csv" else None
+        inferred = infer_table(self._texts(texts, sampled), self.options, delimiter)
+        readings = {name: inferred.get(name, own[name]) for name in self.types}
+        return TableReading({name: each for name, each in readings.items() if each is not None})
+
+    def _long_numbers(self) -> list[str]:
+        """Columns of numbers that may be whole ones of more digits than a float has."""
+        names = [name for name, type_ in self.types.items() if type_ in ("DOUBLE", "HUGEINT", "UHUGEINT")]
+        if not names:
+            return []
+        wanted = ", ".join(f"max(abs({_quoted(name)}))" for name in names)
+        found = self._fetched(self._query(f"SELECT {wanted} FROM {self._scan(())}"))
+        largest = [float(np.ma.filled(values.astype(float), 0.0)[0]) for values in found.values()]
+        return [
+            name
+            for name, value in zip(names, largest, strict=True)
+            if 10.0**EXACT_DIGITS <= value < float("inf")
+        ]
+
+    def _doubtful_numbers(self) -> list[str]:
+        """Columns of a CSV file whose points, as in 1.234, may stand between thousands; a few rows tell of most."""
+        names = [name for name, type_ in self.types.items() if type_ == "DOUBLE"]
+        if self.files.format != "csv" or not names or self.options.decimal == ".":
+            return []
+        wanted = ", ".join(map(_quoted, names))
+        relation = self._query(f"SELECT {wanted} FROM {self._scan(names)} LIMIT {_FIRST_ROWS}")
+        held = dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+        return doubtful_decimals(held)
+
+    def _texts(self, names: Sequence[str], sampled: bool) -> dict[str, AnyArray]:
+        """Columns as they are written; of a table to be read in batches a sample."""
+        if not names:
+            return {}
+        wanted = ", ".join(f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}" for name in names)
+        sample = f" USING SAMPLE reservoir({_SAMPLED_ROWS} ROWS) REPEATABLE (0)" if sampled else ""
+        relation = self._query(f"SELECT {wanted} FROM {self._scan(names)}{sample}")
+        return dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+
+    def _native_reading(self, name: str) -> ColumnReading | None:
+        """The reading of a column as duckdb has it; None if models cannot use it."""
+        kind = _kind_of(self.types[name])
+        return None if kind is None else ColumnReading(name, kind, native=True)
+
+    def columns(
+        self, names: Sequence[str], readings: Mapping[str, ColumnReading] | None = None
+    ) -> dict[str, AnyArray]:
+        """The values of some columns, by these readings; of others as duckdb has them."""
+        readings = readings or {}
+        if self.where is None or not self._condition_needs_values():
+            return self._columns(names, readings, self.where)
+        known = {**self.reading(), **readings}
+        held = self._columns(list(known), known, None)
+        self.connection.register(_PARSED, {name: _for_duckdb(values) for name, values in held.items()})
+        wanted = ", ".join(map(_quoted, names))
+        relation = self._query(f"SELECT {wanted} FROM {_PARSED} WHERE ({self.where}\n)")
+        return dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+
+    def _condition_needs_values(self) -> bool:
+        """Whether the condition may be about a column that duckdb has as text, and we as numbers or dates."""
+        return any(own.is_parsed and not own.native for own in self.reading().values())
+
+    def _columns(
+        self, names: Sequence[str], readings: Mapping[str, ColumnReading], where: str | None
+    ) -> dict[str, AnyArray]:
+        parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
+        held = self._fetched(self._selected(names, readings, parsed, where))
+        columns = {}
+        for name, values in zip(names, map(_without_mask, held.values()), strict=True):
+            columns[name] = self._parsed(readings[name], values) if name in parsed else values
+        return columns
+
+    def _parsed(self, reading: ColumnReading, texts: AnyArray) -> AnyArray:
+        try:
+            return reading.parse(texts, self.name)
+        except InvalidInput as error:
+            one_file = self.files.format == "csv" and len(self.files.paths) == 1 and self.where is None
+            if error.row is None or not one_file:
+                raise
+            line = error.row + 2 + self.files.skip
+            message = error.message.replace(f" in row {error.row + 1};", f" in line {line};")
+            raise InvalidInput(
+                message,
+                parameter=error.parameter,
+                received=error.received,
+                allowed=error.allowed,
+                hint=error.hint,
+                column=error.column,
+                row=error.row,
+            ) from None
+
+    def _needs_parsing(self, reading: ColumnReading) -> bool:
+        """Whether a column is read as text, and parsed here."""
+        own = _kind_of(self.types[reading.name])
+        if own is None:
+            raise self._not_for_models(reading.name)
+        if not reading.is_parsed or own == "category":
+            return True
+        if own == reading.kind or {own, reading.kind} == {"number", "flag"}:
+            plain = reading.kind != "number" or reading.number.decimal == "."
+            return not plain and self.files.format == "csv"
+        if self.files.format == "csv" or reading.lenient:
+            return True
+        raise InvalidInput(
+            f"Column {reading.name!r} of {self.name} holds {PLURALS[own]}; it held {PLURALS[reading.kind]} in the "
+            "table that the model was fitted to.",
+            parameter=reading.name,
+            received=PLURALS[own],
+            allowed=PLURALS[reading.kind],
+            hint="Write it as it was there.",
+        )
+
+    def _not_for_models(self, name: str) -> InvalidInput:
+        return InvalidInput(
+            f"Column {name!r} of {self.name} holds {self.types[name]}, and models take numbers, texts and dates.",
+            parameter=name,
+            received=self.types[name],
+            allowed="numbers, texts and dates",
+            hint=f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
+        )
+
+    def batches(self, names: Sequence[str], readings: Mapping[str, ColumnReading]) -> Iterator[Any]:
+        """The same as Arrow's record batches, in the order of the rows, each time from the first.
+
+        The condition `where` sees what duckdb has: texts where numbers have decimal commas.
+        """
+        import pyarrow as pa
+
+        parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
+        relation = self._selected(names, readings, parsed, self.where, wide=False)
+        try:
+            for batch in relation_batches(relation, _BATCH_ROWS):
+                columns = {
+                    name: pa.array(self._parsed(readings[name], texts.to_numpy(zero_copy_only=False)))
+                    if name in parsed
+                    else texts
+                    for name, texts in zip(names, batch.columns, strict=True)
+                }
+                yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise self._explained(error) from error
+
+    def limit_memory(self, n_bytes: int) -> None:
+        """Let reading use no more than so much."""
+        self.connection.execute(f"SET memory_limit = '{max(64, n_bytes // 1_000_000)}MB'")
+
+    def _selected(
+        self,
+        names: Sequence[str],
+        readings: Mapping[str, ColumnReading],
+        parsed: set[str],
+        where: str | None,
+        *,
+        wide: bool = True,
+    ) -> duckdb.DuckDBPyRelation:
+        """A query of some columns; `wide`: numbers of exact digits stay as they are."""
+        wanted = []
+        for name in names:
+            if _kind_of(self.types[name]) is None:
+                raise self._not_for_models(name)
+            cast = "VARCHAR" if name in parsed and self.types[name] != "VARCHAR" else None
+            if cast is None and not wide and self.types[name].startswith(_WIDE):
+                cast = "DOUBLE"
+            quoted = _quoted(name)
+            wanted.append(quoted if cast is None else f"CAST({quoted} AS {cast}) AS {quoted}")
+        rows = "" if where is None else f" WHERE ({where}\n)"
+        as_text = [name for name in names if name in parsed]
+        return self._query(f"SELECT {', '.join(wanted)} FROM (SELECT * FROM {self._scan(as_text)}{rows})")
+
+    def _scan(self, as_text: Sequence[str]) -> str:
+        """A function of duckdb that reads the files, some columns of a CSV file as they are written."""
+        if self.files.format == "excel":
+            return _WORKBOOK
+        paths = f"[{', '.join(map(_text, self.files.paths))}]"
+        if self.files.format == "parquet":
+            return f"read_parquet({paths}, union_by_name = true)"
+        if self.files.format == "json":
+            return f"read_json({paths}, union_by_name = true, sample_size = -1)"
+        missing = ", ".join(map(_text, dict.fromkeys([*MISSING, *self.options.na])))
+        given = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in as_text)
+        return (
+            f"read_csv({paths}, header = true, delim = {_text(self.files.delimiter)}, quote = '\"', escape = '\"', "
+            f"comment = '', skip = {self.files.skip}, sample_size = -1, union_by_name = true, nullstr = [{missing}], "
+            "auto_type_candidates = ['BOOLEAN', 'BIGINT', 'DOUBLE', 'VARCHAR']"
+            + (f", types = {{{given}}}" if given else "")
+            + ")"
+        )
+
+    def _query(self, query: str) -> duckdb.DuckDBPyRelation:
+        try:
+            return self.connection.sql(query)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise self._explained(error) from error
+
+    def _fetched(self, relation: duckdb.DuckDBPyRelation) -> dict[str, Any]:
+        try:
+            return relation.fetchnumpy()
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: duckdb.Error) -> CoterieError:
+        message = str(error)
+        if self.types and self.where is not None and isinstance(error, _OF_THE_QUERY):
+            return InvalidParameter(
+                f"--where {self.where!r} cannot be understood: {_first_line(message)}",
+                parameter="--where",
+                received=self.where,
+            )
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return InvalidInput(f"{self.name} does not fit into memory.", hint="Read fewer rows: --where.")
+        if self.files.format == "csv":
+            explained = csv_error(self.files, message)
+            if explained is not None:
+                return InvalidInput(explained, parameter="DATA", received=self.name)
+        return InvalidInput(
+            f"{self.name} cannot be read as {self.files.format.upper()}: {_first_line(message)}",
+            parameter="DATA",
+            received=self.name,
+        )
+
+
+_OF_THE_QUERY = (
+    duckdb.BinderException,
+    duckdb.ParserException,
+    duckdb.CatalogException,
+    duckdb.ConversionException,
+    duckdb.PermissionException,
+)
+
+
+def _kind_of(type_: str) -> ColumnKind | None:
+    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION")):
+        return None
+    for kind, starts in _KINDS:
+        if type_.startswith(starts):
+            return kind
+    return "number" if type_.endswith(("INT", "INTEGER")) else None
+
+
+def _without_mask(values: Any) -> AnyArray:
+    """Holes as NaN, NaT or None; whole numbers with holes become floats."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values)
+    held, holes = values.data, np.ma.getmaskarray(values)
+    if held.dtype.kind in "mM":
+        return np.where(holes, np.array("NaT", dtype=held.dtype), held)
+    if held.dtype.kind in "iuf":
+        return np.where(holes, np.nan, held.astype(np.float64))
+    plain = held.astype(object)
+    plain[holes] = None
+    return np.asarray(plain)
+
+
+def _for_duckdb(values: AnyArray) -> AnyArray:
+    """An array as duckdb takes it."""
+    return values.astype("m8[ns]") if values.dtype.kind == "m" else values
+
+
+def _first_line(message: str) -> str:
+    """The first line of a message of duckdb, without the name of the error.
+
+    Examples
+    --------
+    >>> _first_line("Binder Error: Referenced column x not found!\\nLINE 1: ...")
+    'Referenced column x not found!'
+    """
+    return re.sub(r"^[A-Z][\w ]*Error: ", "", message.strip().splitlines()[0].strip())
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _shell(name: str) -> str:
+    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"
