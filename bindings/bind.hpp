@@ -5,6 +5,7 @@
 
 namespace coterie::python {
 
+void bind_communicator(nanobind::module_& m);
 void bind_binning(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);

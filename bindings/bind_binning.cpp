@@ -2,8 +2,11 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "communicator.hpp"
 #include "coterie/binning/bin_edges.hpp"
 #include "coterie/binning/binned_matrix.hpp"
 
@@ -20,6 +23,19 @@ BinAllocator bins_in(nb::object memory) {
                 "The memory for bins must be a writable array of uint8, of the length that it was called with.");
         return {keep(std::move(array)), bins.data()};
     };
+}
+
+// Feature after feature.
+std::vector<Bin> bins_of(const BinMapper& mapper, const TableView& table) {
+    constexpr std::size_t kBlock = 256;  // the most rows that a mapper takes at once
+    require(table.columns.size() == mapper.features().size(), "The bins were made for another number of columns.");
+    const nb::gil_scoped_release unlock;
+    std::vector<Bin> bins(table.columns.size() * table.n_rows);
+    for (std::size_t feature = 0; feature < table.columns.size(); ++feature)
+        for (std::size_t begin = 0; begin < table.n_rows; begin += kBlock)
+            mapper.map(static_cast<FeatureIndex>(feature), table.columns[feature], begin,
+                       std::min(kBlock, table.n_rows - begin), bins.data() + feature * table.n_rows + begin);
+    return bins;
 }
 
 }  // namespace
@@ -59,6 +75,13 @@ void bind_binning(nb::module_& m) {
             "The rows of a slice that decide the cuts of a table of n_total rows, of which the slice begins at "
             "first_row. "
             "The samples of all slices together, in their order, give `fit` the cuts of the whole table.")
+        .def(
+            "bins",
+            [](const BinMapper& self, const nb::object& values, const Column<std::int32_t>& n_levels) {
+                const TableView table = view_table(values, n_levels);
+                return give(bins_of(self, table), {table.columns.size(), table.n_rows});
+            },
+            nb::arg("values"), nb::arg("n_levels"), "The bins of a table, a row of the array for each feature.")
         .def(
             "n_bins",
             [](const BinMapper& self) {
@@ -117,12 +140,26 @@ void bind_binning(nb::module_& m) {
             },
             nb::arg("values"), nb::arg("n_levels"), "The next rows.")
         .def(
-            "finish",
-            [](BinnedMatrixBuilder& self) {
+            "append_bins",
+            [](BinnedMatrixBuilder& self, const std::vector<Column<Bin>>& columns, std::size_t n_rows) {
+                std::vector<const Bin*> bins;
+                for (const Column<Bin>& column : columns) {
+                    require(column.shape(0) == n_rows, "There must be a bin for each row.");
+                    bins.push_back(column.data());
+                }
                 const nb::gil_scoped_release unlock;
-                return self.finish(stop_on_keyboard_interrupt());
+                self.append_bins(bins, n_rows, stop_on_keyboard_interrupt());
             },
-            "The matrix of all rows; no batch comes after that.");
+            nb::arg("columns"), nb::arg("n_rows"),
+            "The next rows, which were binned elsewhere with the same cuts: a column of uint8 for each feature.")
+        .def(
+            "finish",
+            [](BinnedMatrixBuilder& self, PythonCommunicator* communicator, std::uint64_t first_row) {
+                const nb::gil_scoped_release unlock;
+                return self.finish(stop_on_keyboard_interrupt(), slice_of(communicator, first_row));
+            },
+            nb::arg("communicator") = nb::none(), nb::arg("first_row") = 0,
+            "The matrix of all rows; no batch comes after that. Workers agree on how the matrix is laid out.");
 }
 
 }  // namespace coterie::python

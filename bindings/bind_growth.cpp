@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "communicator.hpp"
 #include "coterie/boosting/grow_joint.hpp"
 #include "coterie/boosting/grow_tree.hpp"
 
@@ -13,10 +14,10 @@ namespace {
 
 // Gradients of several outputs, flat: those of the first output, then those of the second.
 JointDerivatives joint_derivatives(std::span<const float> gradients, std::span<const float> hessian,
-                                   std::span<const RowIndex> rows, std::size_t n_outputs) {
+                                   std::span<const RowIndex> rows, bool nobody, std::size_t n_outputs) {
     require(gradients.size() % n_outputs == 0, "There must be as many gradients for each output.");
     const std::size_t n_rows = gradients.size() / n_outputs;
-    JointDerivatives derivatives{.gradients = {}, .hessian = hessian, .rows = rows};
+    JointDerivatives derivatives{.gradients = {}, .hessian = hessian, .rows = rows, .nobody = nobody};
     for (std::size_t k = 0; k < n_outputs; ++k) derivatives.gradients.push_back(gradients.subspan(k * n_rows, n_rows));
     return derivatives;
 }
@@ -26,29 +27,32 @@ void bind_joint_grower(nb::module_& m) {
         .def(
             "__init__",
             [](JointGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options,
-               const Column<double>& units, int n_threads) {
+               const Column<double>& units, int n_threads, PythonCommunicator* communicator, std::uint64_t first_row) {
                 const std::span<const double> given = look(units);
-                new (self) JointGrower(std::move(matrix), options, {given.begin(), given.end()}, n_threads);
+                new (self) JointGrower(std::move(matrix), options, {given.begin(), given.end()}, n_threads,
+                                       slice_of(communicator, first_row));
             },
             nb::arg("matrix"), nb::arg("options"), nb::arg("units"), nb::arg("n_threads"),
+            nb::arg("communicator") = nb::none(), nb::arg("first_row") = 0, nb::keep_alive<1, 6>(),
             "The values of an output's trees are its steps times its unit.")
         .def(
             "grow",
             [](JointGrower& self, const Column<float>& gradients, const Column<float>& hessian,
-               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share) {
+               const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share,
+               bool nobody) {
                 const nb::gil_scoped_release unlock;
                 std::vector<std::shared_ptr<Tree>> trees;
                 const auto derivatives =
-                    joint_derivatives(look(gradients), look(hessian), look(rows), self.n_outputs());
+                    joint_derivatives(look(gradients), look(hessian), look(rows), nobody, self.n_outputs());
                 for (Tree& tree :
                      self.grow(derivatives, seed, stop_on_keyboard_interrupt(), {.method = sampling, .share = share}))
                     trees.push_back(std::make_shared<Tree>(std::move(tree)));
                 return trees;
             },
             nb::arg("gradients"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
-            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0,
+            nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0, nb::arg("nobody") = false,
             "One tree, once for each output: the same splits, other values. Gradients are flat, output after output; "
-            "an empty hessian means 1 for every row; empty rows mean all.")
+            "an empty hessian means 1 for every row; empty rows mean all, or none with `nobody`.")
         .def(
             "add_predictions",
             [](const JointGrower& self, std::size_t output, Output<float> scores) {
@@ -106,27 +110,32 @@ void bind_growth(nb::module_& m) {
     nb::class_<TreeGrower>(m, "TreeGrower", "Grows tree after tree on one binned matrix.")
         .def(
             "__init__",
-            [](TreeGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options, int n_threads) {
-                new (self) TreeGrower(std::move(matrix), options, n_threads);
+            [](TreeGrower* self, std::shared_ptr<BinnedMatrix> matrix, const GrowOptions& options, int n_threads,
+               PythonCommunicator* communicator, std::uint64_t first_row) {
+                new (self) TreeGrower(std::move(matrix), options, n_threads, slice_of(communicator, first_row));
             },
-            nb::arg("matrix"), nb::arg("options"), nb::arg("n_threads"))
+            nb::arg("matrix"), nb::arg("options"), nb::arg("n_threads"), nb::arg("communicator") = nb::none(),
+            nb::arg("first_row") = 0, nb::keep_alive<1, 5>(),
+            "Workers with a communicator grow one tree together, if each makes the same calls on its slice of the "
+            "rows.")
         .def(
             "grow",
             [](TreeGrower& self, const Column<float>& gradient, const Column<float>& hessian,
                const Column<std::uint32_t>& rows, std::uint64_t seed, SamplingMethod sampling, double share,
-               const nb::object& values, const std::optional<Column<std::int32_t>>& n_levels) {
+               const nb::object& values, const std::optional<Column<std::int32_t>>& n_levels, bool nobody) {
                 TableView table;
                 if (!values.is_none() && n_levels) table = view_table(values, *n_levels);
                 const nb::gil_scoped_release unlock;
-                return std::make_shared<Tree>(
-                    self.grow({.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows)}, seed,
-                              stop_on_keyboard_interrupt(), {.method = sampling, .share = share},
-                              table.columns.empty() ? nullptr : &table));
+                return std::make_shared<Tree>(self.grow(
+                    {.gradient = look(gradient), .hessian = look(hessian), .rows = look(rows), .nobody = nobody}, seed,
+                    stop_on_keyboard_interrupt(), {.method = sampling, .share = share},
+                    table.columns.empty() ? nullptr : &table));
             },
             nb::arg("gradient"), nb::arg("hessian"), nb::arg("rows"), nb::arg("seed"),
             nb::arg("sampling") = SamplingMethod::none, nb::arg("share") = 1.0, nb::arg("values") = nb::none(),
-            nb::arg("n_levels") = nb::none(),
-            "One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come "
+            nb::arg("n_levels") = nb::none(), nb::arg("nobody") = false,
+            "One tree. An empty hessian means 1 for every row; empty rows mean all, or none with `nobody`. If rows are "
+            "sampled, splits come "
             "from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix "
             "was made from.")
         .def(

@@ -21,6 +21,7 @@ NB_MODULE(_engine, m) {
     m.def("usable_threads", &coterie::usable_threads, nanobind::arg("requested"),
           "Threads to use when `requested` were asked for; 0 means all available ones.");
     python::bind_errors(m);
+    python::bind_communicator(m);     // Communicator
     python::bind_binning(m);          // BinMapper, BinnedMatrix
     python::bind_forest(m);           // Tree, Forest: arrays, scores, leaves
     python::bind_growth(m);           // GrowOptions, TreeGrower

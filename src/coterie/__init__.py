@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from coterie.committee import CommitteeClassifier, CommitteeRegressor, compare
     from coterie.data.streaming.scan import scan
     from coterie.data.table_files.read_table import read_table
+    from coterie.distributed.settings import cluster_settings
     from coterie.files import inspect_file, load, save
     from coterie.fitting.checkpoint import Checkpoint
     from coterie.forests import (
@@ -71,6 +72,7 @@ __all__ = [
     "TunedThresholdClassifier",
     "VotingClassifier",
     "VotingRegressor",
+    "cluster_settings",
     "compare",
     "inspect_file",
     "load",
@@ -90,6 +92,7 @@ _PACKAGES = {
     "committee": ("Committee", "compare"),
     "data.streaming.scan": ("scan",),
     "data.table_files.read_table": ("read_table",),
+    "distributed.settings": ("cluster_settings",),
     "files": ("inspect_file", "load", "save"),
     "fitting.checkpoint": ("Checkpoint",),
     "forests": ("ExtraTrees", "IsolationForest", "RandomForest", "RandomTrees"),

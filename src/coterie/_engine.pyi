@@ -30,6 +30,14 @@ def usable_threads(requested: int) -> int:
     Threads to use when `requested` were asked for; 0 means all available ones.
     """
 
+class Communicator:
+    """How workers that each have a slice of the rows exchange whole numbers."""
+
+    def __init__(self, target: object) -> None:
+        """
+        `target` has the methods sum, max and gather, each from an array of uint64 to one: the sums (modulo 2^64) or the largest over all workers, place by place, or the words of all workers in the order of their rows. All workers make the same calls in the same order.
+        """
+
 class BinMapper:
     """How each feature's values become bins."""
 
@@ -48,6 +56,9 @@ class BinMapper:
         """
         The rows of a slice that decide the cuts of a table of n_total rows, of which the slice begins at first_row. The samples of all slices together, in their order, give `fit` the cuts of the whole table.
         """
+
+    def bins(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.uint8]:
+        """The bins of a table, a row of the array for each feature."""
 
     def n_bins(self) -> NDArray[numpy.int32]:
         """Bins of each feature, the missing bin included."""
@@ -85,8 +96,15 @@ class BinnedMatrixBuilder:
     def append(self, values: object, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """The next rows."""
 
-    def finish(self) -> BinnedMatrix:
-        """The matrix of all rows; no batch comes after that."""
+    def append_bins(self, columns: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]], n_rows: int) -> None:
+        """
+        The next rows, which were binned elsewhere with the same cuts: a column of uint8 for each feature.
+        """
+
+    def finish(self, communicator: Communicator | None = None, first_row: int = 0) -> BinnedMatrix:
+        """
+        The matrix of all rows; no batch comes after that. Workers agree on how the matrix is laid out.
+        """
 
 class Tree:
     """
@@ -408,11 +426,14 @@ class SamplingMethod(enum.Enum):
 class TreeGrower:
     """Grows tree after tree on one binned matrix."""
 
-    def __init__(self, matrix: BinnedMatrix, options: GrowOptions, n_threads: int) -> None: ...
-
-    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, values: object | None = None, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Tree:
+    def __init__(self, matrix: BinnedMatrix, options: GrowOptions, n_threads: int, communicator: Communicator | None = None, first_row: int = 0) -> None:
         """
-        One tree. An empty hessian means 1 for every row; empty rows mean all. If rows are sampled, splits come from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix was made from.
+        Workers with a communicator grow one tree together, if each makes the same calls on its slice of the rows.
+        """
+
+    def grow(self, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, values: object | None = None, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, nobody: bool = False) -> Tree:
+        """
+        One tree. An empty hessian means 1 for every row; empty rows mean all, or none with `nobody`. If rows are sampled, splits come from the sample and the values of leaves from all rows. Linear leaves need the values that the matrix was made from.
         """
 
     def set_quantile_values(self, tree: Tree, residual: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], quantile: float) -> None:
@@ -433,12 +454,12 @@ class TreeGrower:
 class JointGrower:
     """Grows trees whose splits serve several outputs."""
 
-    def __init__(self, matrix: BinnedMatrix, options: GrowOptions, units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
+    def __init__(self, matrix: BinnedMatrix, options: GrowOptions, units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int, communicator: Communicator | None = None, first_row: int = 0) -> None:
         """The values of an output's trees are its steps times its unit."""
 
-    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0) -> list[Tree]:
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, sampling: SamplingMethod = SamplingMethod.none, share: float = 1.0, nobody: bool = False) -> list[Tree]:
         """
-        One tree, once for each output: the same splits, other values. Gradients are flat, output after output; an empty hessian means 1 for every row; empty rows mean all.
+        One tree, once for each output: the same splits, other values. Gradients are flat, output after output; an empty hessian means 1 for every row; empty rows mean all, or none with `nobody`.
         """
 
     def add_predictions(self, output: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "MissingPackage",
     "ModelFileError",
     "SchemaMismatch",
+    "WorkerLostError",
 ]
 
 
@@ -133,3 +134,18 @@ class ModelFileError(CoterieError, ValueError):
 
 class MissingPackage(CoterieError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class WorkerLostError(CoterieError, RuntimeError):
+    """Workers of a cluster were lost more often than a fit may begin anew.
+
+    Attributes
+    ----------
+    worker : str or None
+        The address of the worker that was lost last.
+    rows : tuple of int, or None
+        The rows that it had: the first one, and the one after the last.
+    """
+
+    worker: str | None = None
+    rows: tuple[int, int] | None = None

@@ -84,13 +84,13 @@ def test_the_scores_of_the_training_rows_are_those_of_the_model(monkeypatch: pyt
     """What is taken out and put back 150 times comes back as it was."""
     X, y = make_regression(400, 6, random_state=0)
     scores: list[AnyArray] = []
-    conclude = _training._conclude
+    conclude = _training.conclude
 
     def listening(trainer: Any, *args: Any, **kwargs: Any) -> Any:
         scores.append(trainer.boosters[0].loss.raw_predictions(np.arange(400)))
         return conclude(trainer, *args, **kwargs)
 
-    monkeypatch.setattr(_training, "_conclude", listening)
+    monkeypatch.setattr(_training, "conclude", listening)
     model = GradientBoostingRegressor(**{**SETTINGS, "n_estimators": 150}).fit(X, y)
     np.testing.assert_allclose(scores[0][:, 0], model.predict(X), rtol=1e-5, atol=1e-5 * np.ptp(y))
 

@@ -97,8 +97,8 @@ def test_the_doctor_looks_at_everything(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(doctor_module, "_version", lambda name: None if name in ("shap", "polars") else "1.0")
     text = done("doctor")
     assert "engine: " in text
-    assert "shap        not installed: pip install 'coterie[explain]'" in text
-    assert "polars      not installed: pip install 'polars'" in text
+    assert "shap         not installed: pip install 'coterie[explain]'" in text
+    assert "polars       not installed: pip install 'polars'" in text
     assert text.endswith("A small fit, saved and loaded: works.\n")
     shown = json_of("doctor")
     assert (shown["works"], shown["error"]) == (True, None)

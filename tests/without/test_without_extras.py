@@ -22,8 +22,14 @@ OPTIONAL = sorted({(name, extra) for extra in EXTRAS_OF_USERS for name in packag
 
 TREE = "tree = coterie.DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0])\n"
 COMMAND = "from coterie.cli.main import run\nsys.argv, sys.stderr = ['coterie', 'doctor'], sys.stdout\nrun()"
+COLLECTION = (
+    "class Frame:\n    __module__ = 'dask.dataframe'\n"
+    "coterie.GradientBoostingRegressor().fit(Frame(), Frame())"
+)
 # A use of each package, in the words of a user.
 USES = {
+    "dask": COLLECTION,
+    "distributed": COLLECTION,
     "duckdb": COMMAND,
     "rich": COMMAND,
     "typer": COMMAND,

@@ -110,6 +110,21 @@ void BinnedMatrix::append(const TableView& table, std::size_t first_row, int n_t
     });
 }
 
+void BinnedMatrix::append_bins(std::span<const Bin* const> columns, std::size_t n, std::size_t first_row, int n_threads,
+                               StopRequest& stop) {
+    require(columns.size() == n_features(), "There must be a column of bins for each feature.");
+    for (FeatureIndex feature = 0; feature < n_features(); ++feature) {
+        const Bin* const bins = columns[feature];
+        require(n == 0 || *std::max_element(bins, bins + n) < this->feature(feature).n_bins,
+                "There is a bin that the feature does not have.");
+        std::copy_n(bins, n, columns_.data + feature * column_stride_ + first_row);
+        if (n > 0 && std::memchr(bins, kMissingBin, n) != nullptr) complete_[feature] = 0;
+    }
+    if (some_share()) return;
+    over_rows(n, n_features(), n_threads, stop,
+              [&](std::size_t begin, std::size_t end) { fill_panels(first_row + begin, first_row + end, nullptr, 0); });
+}
+
 void BinnedMatrix::finish(int n_threads, StopRequest& stop, const Slice& slice, const BinAllocator& allocate) {
     if (!some_share()) return;
     if (slice.shared()) {
@@ -182,10 +197,20 @@ BinnedMatrixBuilder::BinnedMatrixBuilder(std::shared_ptr<const BinMapper> mapper
                                          BinAllocator allocate)
     : matrix_(std::move(mapper), n_rows, allocate), n_threads_(n_threads), allocate_(std::move(allocate)) {}
 
-void BinnedMatrixBuilder::append(const TableView& batch, StopRequest stop) {
+void BinnedMatrixBuilder::require_room(std::size_t n) const {
     require(!finished_, "The matrix is finished: it takes no more rows.");
-    require(batch.n_rows <= matrix_.n_rows() - n_appended_,
+    require(n <= matrix_.n_rows() - n_appended_,
             "There are more rows than the " + std::to_string(matrix_.n_rows()) + " that were announced.");
+}
+
+void BinnedMatrixBuilder::append_bins(std::span<const Bin* const> columns, std::size_t n, StopRequest stop) {
+    require_room(n);
+    matrix_.append_bins(columns, n, n_appended_, n_threads_, stop);
+    n_appended_ += n;
+}
+
+void BinnedMatrixBuilder::append(const TableView& batch, StopRequest stop) {
+    require_room(batch.n_rows);
     matrix_.append(batch, n_appended_, n_threads_, stop);
     n_appended_ += batch.n_rows;
 }

@@ -72,6 +72,8 @@ private:
     BinnedMatrix(std::shared_ptr<const BinMapper> mapper, std::size_t n_rows, const BinAllocator& allocate);
     bool some_share() const;
     void append(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop);
+    void append_bins(std::span<const Bin* const> columns, std::size_t n, std::size_t first_row, int n_threads,
+                     StopRequest& stop);
     void finish(int n_threads, StopRequest& stop, const Slice& slice, const BinAllocator& allocate);
     void map_columns(const TableView& table, std::size_t first_row, int n_threads, StopRequest& stop);
     void lay_out_panels(const BinAllocator& allocate);
@@ -100,10 +102,15 @@ public:
     /// The next rows.
     void append(const TableView& batch, StopRequest stop = {});
 
+    /// The next n rows, which were binned elsewhere with the same cuts: a column of bins for each feature.
+    void append_bins(std::span<const Bin* const> columns, std::size_t n, StopRequest stop = {});
+
     /// The matrix, when all rows are there; no batch comes after that.
     BinnedMatrix finish(StopRequest stop = {}, const Slice& slice = {});
 
 private:
+    void require_room(std::size_t n) const;
+
     BinnedMatrix matrix_;
     std::size_t n_appended_ = 0;
     int n_threads_;

@@ -104,7 +104,7 @@ Tree JointGrower::grow_splits(StopRequest& stop) {
 
 // Rounded derivatives of the rows that the tree sees.
 void JointGrower::choose_rows(const JointDerivatives& derivatives, std::uint64_t seed, const RowSampling& sampling) {
-    const bool all = sampling.method == SamplingMethod::none && derivatives.rows.empty();
+    const bool all = sampling.method == SamplingMethod::none && derivatives.rows.empty() && !derivatives.nobody;
     sample_.rows.clear();
     if (!all) draw(derivatives, seed, sampling);
     std::vector<std::span<const float>> gradients = derivatives.gradients;
@@ -141,8 +141,9 @@ void JointGrower::draw(const JointDerivatives& derivatives, std::uint64_t seed, 
         });
     }
     const std::span<const float> size = lengths.empty() ? derivatives.gradients[0] : std::span<const float>(lengths);
-    draw_rows({.gradient = size, .hessian = derivatives.hessian, .rows = derivatives.rows}, sampling, seed, slice_,
-              n_threads_, sample_);
+    draw_rows(
+        {.gradient = size, .hessian = derivatives.hessian, .rows = derivatives.rows, .nobody = derivatives.nobody},
+        sampling, seed, slice_, n_threads_, sample_);
     // What a drawn row counts is seen in its hessian.
     const auto times = [&](std::size_t i) {
         if (sample_.hessian.empty()) return 1.0f;
@@ -320,6 +321,7 @@ void JointGrower::sum_leaves(const JointDerivatives& derivatives, Tree& tree) {
     const RoutedSums sums = sum_by_leaf({.gradients = derivatives.gradients,
                                          .hessian = derivatives.hessian,
                                          .rows = derivatives.rows,
+                                         .nobody = derivatives.nobody,
                                          .leaf_of_row = leaf_of_row_},
                                         units, slice_, n_threads_);
     nodes_.assign(n_outputs(), std::vector<NodeSums>(tree.n_nodes(), {.bounds = bounds_of(options_)}));

@@ -31,6 +31,7 @@ struct JointDerivatives {
     std::vector<std::span<const float>> gradients;  // one per output
     std::span<const float> hessian;                 // of every output; empty: 1 for every row
     std::span<const RowIndex> rows;                 // rows that take part, ascending; empty: all
+    bool nobody = false;                            // none of this worker's rows takes part, though those of others do
 };
 
 /// Grows tree after tree on one matrix, leaf by leaf or level by level, without monotone constraints.

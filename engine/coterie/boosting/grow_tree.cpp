@@ -70,7 +70,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
 // Rounded derivatives of the rows that the tree sees.
 TreeFacts TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& sampling) {
     sampled_ = sampling.method != SamplingMethod::none;
-    routed_ = sampled_ || !derivatives_.rows.empty();
+    routed_ = sampled_ || !derivatives_.everybody();
     if (routed_)
         draw_rows(derivatives_, sampling, seed, slice_, n_threads_, sample_);
     else
@@ -117,9 +117,9 @@ void TreeGrower::set_leaf_values(Tree& tree, std::span<const double> steps) {
 void TreeGrower::sum_all_rows(Tree& tree) {
     const std::span<const float> only[] = {derivatives_.gradient};
     const SumUnits units(sizes_of(all_sizes_, slice_));
-    const RoutedSums sums =
-        sum_by_leaf({.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .leaf_of_row = leaf_of_row_},
-                    units, slice_, n_threads_);
+    const RoutedSums sums = sum_by_leaf(
+        {.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .nobody = false, .leaf_of_row = leaf_of_row_},
+        units, slice_, n_threads_);
     const std::span<const NodeIndex> leaves = growing_.router().leaves();
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         growing_.sums()[leaves[leaf]].gradient = sums.gradient(leaf, 0);
@@ -149,7 +149,7 @@ void TreeGrower::fit_linear_leaves(Tree& tree, const TableView& values) {
     std::iota(every_row.begin(), every_row.end(), RowIndex{0});
     const LeafRows all = rows_by_leaf(tree.n_nodes(), leaves, every_row);
     // Lines come from the rows that the constants come from: of a sampled tree all, else those that took part.
-    const bool from_all = sampled_ || derivatives_.rows.empty();
+    const bool from_all = sampled_ || derivatives_.everybody();
     const LeafRows taking_part = from_all ? LeafRows{} : rows_by_leaf(tree.n_nodes(), leaves, derivatives_.rows);
     tree.linear = linear_leaves({.tree = tree,
                                  .values = values,

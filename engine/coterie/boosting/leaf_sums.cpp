@@ -33,13 +33,14 @@ FixedSums exact_sums(const RowRange& rows, const RowPartition& partition, const 
 }
 
 RoutedSums sum_by_leaf(const RoutedRows& routed, const SumUnits& units, const Slice& slice, int n_threads) {
-    const std::size_t n_rows = routed.rows.empty() ? routed.leaf_of_row.size() : routed.rows.size();
+    const bool all = routed.rows.empty() && !routed.nobody;
+    const std::size_t n_rows = all ? routed.leaf_of_row.size() : routed.rows.size();
     const std::size_t n_chunks = std::max<std::size_t>(1, (n_rows + kChunk - 1) / kChunk);
     std::vector<RoutedSums> sums(n_chunks, RoutedSums(routed.leaf_of_row.n_leaves(), routed.gradients.size(), units));
     parallel_ranges(n_rows, kChunk, n_threads, [&](std::size_t begin, std::size_t end) {
         RoutedSums& own = sums[begin / kChunk];
         for (std::size_t i = begin; i < end; ++i) {
-            const std::size_t row = routed.rows.empty() ? i : routed.rows[i];
+            const std::size_t row = all ? i : routed.rows[i];
             own.add(routed.leaf_of_row[row], routed.gradients, routed.hessian.empty() ? 1.0f : routed.hessian[row],
                     row);
         }

@@ -79,6 +79,7 @@ struct RoutedRows {
     std::span<const std::span<const float>> gradients;
     std::span<const float> hessian;  // empty: 1 for every row
     std::span<const RowIndex> rows;  // empty: all
+    bool nobody = false;             // no row at all
     const LeafOfRow& leaf_of_row;
 };
 

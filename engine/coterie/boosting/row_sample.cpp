@@ -42,11 +42,11 @@ struct ChunkRoom {
     float hessian[kChunk];
 };
 
-std::size_t n_rows_of(const Derivatives& all) { return all.rows.empty() ? all.gradient.size() : all.rows.size(); }
+std::size_t n_rows_of(const Derivatives& all) { return all.everybody() ? all.gradient.size() : all.rows.size(); }
 
 Chunk chunk_of(const Derivatives& all, std::size_t begin, std::size_t end, ChunkRoom& room) {
     const bool flat = all.hessian.empty();
-    if (all.rows.empty())
+    if (all.everybody())
         return {.n = end - begin,
                 .rows = nullptr,
                 .first_row = static_cast<RowIndex>(begin),
@@ -68,7 +68,7 @@ Chunk chunk_of(const Derivatives& all, std::size_t begin, std::size_t end, Chunk
 template <class Body>
 void over_some_rows(const Derivatives& all, const Slice& slice, std::uint64_t step, std::size_t begin, std::size_t end,
                     Body body) {
-    if (!all.rows.empty())
+    if (!all.everybody())
         for (std::size_t i = begin; i < end; ++i) body(all.rows[i]);
     else
         for (std::uint64_t i = begin + (step - (slice.first_row + begin) % step) % step; i < end; i += step)
@@ -214,7 +214,7 @@ void draw_one(const Derivatives& all, std::uint64_t seed, const Slice& slice, Ro
     std::uint64_t highest = 0;
     RowIndex chosen = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const RowIndex row = all.rows.empty() ? static_cast<RowIndex>(i) : all.rows[i];
+        const RowIndex row = all.everybody() ? static_cast<RowIndex>(i) : all.rows[i];
         const std::uint64_t bits = random_bits(seed, Purpose::row_draw, slice.first_row + row);
         if (i > 0 && bits <= highest) continue;
         highest = bits;

@@ -34,6 +34,9 @@ struct Derivatives {
     std::span<const float> gradient;
     std::span<const float> hessian;  // empty: 1 for every row
     std::span<const RowIndex> rows;  // rows that take part, ascending; empty: all
+    bool nobody = false;             // none of this worker's rows takes part, though those of others do
+
+    bool everybody() const { return rows.empty() && !nobody; }
 };
 
 /// Rows in ascending order with the derivatives they count with.

@@ -72,6 +72,7 @@ Result boosted(const Task& task, const Fit& fit, const Slice& slice, int n_threa
     std::vector<RowIndex> rows;
     for (RowIndex row = 0; row < task.takes_part.size(); ++row)
         if (task.takes_part[row]) rows.push_back(row);
+    const bool nobody = !task.takes_part.empty() && rows.empty();
     Result result;
     result.scores.assign(n, 0.0f);
     std::vector<float> gradient(n), other(n), hessian, residual(n);
@@ -93,8 +94,9 @@ Result boosted(const Task& task, const Fit& fit, const Slice& slice, int n_threa
         JointGrower grower(matrix, fit.options, {1.0, 2.0}, n_threads, slice);
         for (std::uint64_t tree = 0; tree < kTrees; ++tree) {
             derive();
-            for (Tree& each : grower.grow({.gradients = {gradient, other}, .hessian = hessian, .rows = rows}, 7 + tree,
-                                          {}, fit.sampling))
+            for (Tree& each :
+                 grower.grow({.gradients = {gradient, other}, .hessian = hessian, .rows = rows, .nobody = nobody},
+                             7 + tree, {}, fit.sampling))
                 result.trees.push_back(std::move(each));
             grower.add_predictions(0, result.scores);
         }
@@ -103,8 +105,8 @@ Result boosted(const Task& task, const Fit& fit, const Slice& slice, int n_threa
     TreeGrower grower(matrix, fit.options, n_threads, slice);
     for (std::uint64_t tree = 0; tree < kTrees; ++tree) {
         derive();
-        Tree grown =
-            grower.grow({.gradient = gradient, .hessian = hessian, .rows = rows}, 7 + tree, {}, fit.sampling, &view);
+        Tree grown = grower.grow({.gradient = gradient, .hessian = hessian, .rows = rows, .nobody = nobody}, 7 + tree,
+                                 {}, fit.sampling, &view);
         const std::span<const float> weights =
             fit.leaves == Leaves::weighted_quantile ? std::span<const float>(task.weight) : std::span<const float>();
         if (fit.leaves != Leaves::newton) grower.set_quantile_values(grown, residual, weights, kQuantile);
@@ -276,6 +278,19 @@ const Test some_rows("rows that take no part", [] {
         check_same_fit(task, {.options = options_for(Growth::leaf), .sampling = sampling});
         check_same_fit(task, {.options = options_for(Growth::level), .sampling = sampling, .joint = true});
     }
+});
+
+const Test last_rows_only("workers none of whose rows takes part", [] {
+    Task task = task_of(kRows, true, true);
+    for (std::size_t row = 0; row < kRows; ++row) task.takes_part.push_back(row > kRows / 2 + 100);
+    GrowOptions lines = options_for(Growth::leaf);
+    lines.linear_leaves = true;
+    for (const RowSampling& sampling : kSamplings) {
+        check_same_fit(task, {.options = options_for(Growth::leaf), .sampling = sampling});
+        check_same_fit(task, {.options = options_for(Growth::leaf), .sampling = sampling, .joint = true});
+        check_same_fit(task, {.options = lines, .sampling = sampling});
+    }
+    check_same_fit(task, {.options = options_for(Growth::leaf), .leaves = Leaves::weighted_quantile});
 });
 
 const Test tiny_share("a share that draws no row of any worker draws one of all", [] {

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._optional import need
 from coterie._params import (
     ArrayLike,
     Boolean,
@@ -136,7 +138,8 @@ class BaseGradientBoosting(Estimator):
         A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
         weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
         is left out then. Rows of one of `groups` are left out together or not at all. A table that is larger than
-        memory is given alone, as `coterie.scan(...)`, which names the columns of all these.
+        memory is given alone, as `coterie.scan(...)`, which names the columns of all these. Collections of Dask are
+        trained on where they are, by the workers of its cluster.
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:
@@ -144,20 +147,32 @@ class BaseGradientBoosting(Estimator):
                 data = prepare_streamed(
                     self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
                 )
+            elif type(X).__module__.startswith("dask."):
+                for package in ("dask", "distributed"):
+                    need(package, purpose="Training on collections of Dask", extra="dask")
+                # Above this package: it trains with what is here.
+                cluster = import_module("coterie.distributed.on_dask.fit")
+                given = {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
+                data, eval_set = cluster.prepare_collections(self, run, X, given, eval_set)
             else:
                 data = self._prepare(X, y, sample_weight, offset, groups)
             plan = self._plan(data, has_eval_set=eval_set is not None)
             data = self._add_evaluation(data, plan, eval_set)
             signature = self._begin(run, data, plan)
-            trained = train(
-                self._boosting_fit(run, data, plan),
-                [] if run.previous is None else run.previous.state.trees(max(1, self._n_outputs())),
-                on_round=self._on_round(run),
-                keep_unweighted=bool(self.warm_start),
-            )
+            trained = self._train(run, self._boosting_fit(run, data, plan))
             self._conclude(trained, replace(signature, seed=run.seed))
             self._set_calibration(data.train)
         return self
+
+    def _train(self, run: FitRun, fit: BoostingFit) -> TrainedBoosting:
+        if fit.data.cluster is not None:
+            return fit.data.cluster.train(fit, self._on_round(run))
+        return train(
+            fit,
+            [] if run.previous is None else run.previous.state.trees(max(1, self._n_outputs())),
+            on_round=self._on_round(run),
+            keep_unweighted=bool(self.warm_start),
+        )
 
     def _check_parameters(self) -> None:
         if self.warm_start:
@@ -200,6 +215,8 @@ class BaseGradientBoosting(Estimator):
     def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
         """The same data with target statistics, and the eval set as the model sees it."""
         self.statistics_, own = None, None
+        if data.cluster is not None:
+            data.cluster.check_plan(plan)
         if data.streamed is not None:
             data = with_features(self, data, plan)
         if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
@@ -223,7 +240,10 @@ class BaseGradientBoosting(Estimator):
                 classes=getattr(self, "classes_", None),
                 hint=_CONTINUE_OTHERWISE,
             )
-        run.open_checkpoint(lambda: data_fingerprint(data.train, **others, eval_set=data.eval_set))
+        features = {} if data.cluster is None else {"rows of X": data.cluster.fingerprint()}
+        run.open_checkpoint(
+            lambda: data_fingerprint(data.train, **others, **features, eval_set=data.eval_set)
+        )
         run.begin_steps(plan.max_rounds)
         return signature
 

@@ -1,6 +1,7 @@
 """Evaluators: they measure a group of boosters after each round, on rows held out or on an eval set."""
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,32 @@ from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 
 
+def _as_they_are(scores: FloatArray) -> FloatArray:
+    return scores
+
+
 class HeldOutEvaluator:
-    """Each booster is measured on the rows that it left out; a score is taken of all these rows together."""
+    """Each booster is measured on the rows that it left out; a score is taken of all these rows together.
+
+    Parameters
+    ----------
+    targets, weights : of the rows that each booster left out; no weights means that all count alike.
+    gather : from raw predictions of the rows left out that are here to those of all workers.
+    """
 
     def __init__(
         self,
         boosters: list[Booster],
-        y: AnyArray,
-        weight: FloatArray | None,
+        targets: list[AnyArray],
+        weights: list[FloatArray | None],
         scorer: RoundScorer | None,
+        gather: Callable[[FloatArray], FloatArray] = _as_they_are,
     ) -> None:
         self._boosters = boosters
-        self._y = [y[booster.left_out] for booster in boosters]
-        self._weight = [None if weight is None else weight[booster.left_out] for booster in boosters]
+        self._y = targets
+        self._weight = weights
         self._scorer = scorer
+        self._gather = gather
         self._masses = [
             len(own_y) if own is None else float(own.sum())
             for own_y, own in zip(self._y, self._weight, strict=True)
@@ -37,10 +50,10 @@ class HeldOutEvaluator:
 
     def measure(self, place: int) -> None:
         booster = self._boosters[place]
-        if len(booster.left_out) == 0:
+        if len(self._y[place]) == 0:
             self._losses[place].append(0.0)
             return
-        scores = booster.loss.raw_predictions(booster.left_out)
+        scores = self._gather(booster.loss.raw_predictions(booster.left_out))
         loss = booster.loss.mean_value(self._y[place], scores, self._weight[place])
         self._losses[place].append(loss * self._masses[place])
         if self._scorer is not None:
@@ -60,6 +73,7 @@ class EvalSetEvaluator:
     Parameters
     ----------
     start : the raw predictions of `init` and the offset for these rows, shape (n_rows, n_outputs).
+    gather : from raw predictions of the rows that are here to those of all workers, whose targets the eval set has.
     """
 
     def __init__(
@@ -69,8 +83,10 @@ class EvalSetEvaluator:
         start: FloatArray,
         scorer: RoundScorer | None,
         n_threads: int,
+        gather: Callable[[FloatArray], FloatArray] = _as_they_are,
     ) -> None:
         self.mass = float(len(boosters))
+        self._gather = gather
         self._eval_set = eval_set
         self._boosters = boosters
         self._scorer = scorer
@@ -84,7 +100,7 @@ class EvalSetEvaluator:
     def result(self, number: int) -> EvalResult:
         if number > 0:
             self._add_round(number - 1)
-        scores = self._start + self._added / len(self._boosters)
+        scores = self._gather(self._start + self._added / len(self._boosters))
         own = self._eval_set
         loss = self._boosters[0].loss.mean_value(own.target, scores, own.weight)
         return EvalResult(loss, None if self._scorer is None else self._scorer.score(scores))

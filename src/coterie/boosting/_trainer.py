@@ -53,6 +53,7 @@ class Booster:
     seed : the first of the numbers that the trees take as seeds; the engine hashes them.
     linear_leaves : whether the grower makes lines, for which it needs the features themselves beside the matrix.
     known : rounds of an earlier fit, which need not be grown again.
+    nobody : whether no row takes part here, though rows of other workers do.
     varied : whether rounds draw what they look at, so that one without a split says nothing of the next.
     """
 
@@ -68,6 +69,7 @@ class Booster:
         linear_leaves: bool = False,
         known: ReplayedRounds | None = None,
         varied: bool = False,
+        nobody: bool = False,
     ) -> None:
         self.loss = loss
         self.encoded = encoded
@@ -79,6 +81,7 @@ class Booster:
         self._rows = part.rows
         self._seed = seed
         self._sampling = sampling
+        self._nobody = {"nobody": True} if nobody else {}
         self._values = (encoded.values, encoded.n_levels) if linear_leaves else ()
         self._known = known
 
@@ -103,7 +106,9 @@ class Booster:
         for output in range(loss.n_outputs):
             gradient, hessian = loss.derivatives(output)
             seed = (self._seed + number * loss.n_outputs + output) % 2**64
-            tree = self._grower.grow(gradient, hessian, self._rows, seed, *self._sampling, *self._values)
+            tree = self._grower.grow(
+                gradient, hessian, self._rows, seed, *self._sampling, *self._values, **self._nobody
+            )
             if refined := loss.leaf_quantile(output):
                 self._grower.set_quantile_values(tree, refined.residual, refined.weight, refined.level)
             self._grower.add_predictions(loss.scores[output])
@@ -114,7 +119,9 @@ class Booster:
         """One tree with leaf values for each output."""
         gradients, hessian = self.loss.joint_derivatives()
         seed = (self._seed + len(self.rounds)) % 2**64
-        trees = self._grower.grow(gradients.reshape(-1), hessian, self._rows, seed, *self._sampling)
+        trees = self._grower.grow(
+            gradients.reshape(-1), hessian, self._rows, seed, *self._sampling, **self._nobody
+        )
         for output in range(self.loss.n_outputs):
             self._grower.add_predictions(output, self.loss.scores[output])
         return list(trees)

@@ -18,7 +18,7 @@ Rows of zero weight are on neither side.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -59,6 +59,19 @@ from coterie.losses import BoundLoss, InitScore
 _FEW_CELLS = 50_000
 
 
+class ClusterRows(Protocol):
+    """A table on the workers of a cluster: `coterie.distributed`, which this package must not import."""
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse what needs all rows in one place."""
+
+    def fingerprint(self) -> str:
+        """A digest of the features, for checkpoints."""
+
+    def train(self, fit: "BoostingFit", on_round: OnRound | None) -> "TrainedBoosting":
+        """Grow the boosters of a plan."""
+
+
 @dataclass(frozen=True)
 class BoostingData:
     """The table as the user gave it, as the engine takes it, and all that came with it.
@@ -72,6 +85,7 @@ class BoostingData:
     eval_set : rows to evaluate on, or None
     statistics : target statistics of categories, which are more features, or None
     streamed : the batches of a table that is larger than memory, or None
+    cluster : the workers that have the table, and train on it, or None
     """
 
     X: Any
@@ -81,10 +95,15 @@ class BoostingData:
     eval_set: EvalSet | None = None
     statistics: TargetStatistics | None = None
     streamed: StreamedTable | None = None
+    cluster: ClusterRows | None = None
 
     @property
     def n_rows(self) -> int:
         return self.train.n_rows
+
+    def weights_of(self, rows: AnyArray) -> FloatArray | None:
+        """What some rows count; None if all count alike."""
+        return None if self.train.weight is None else self.train.weight[rows]
 
     def weight_of(self, rows: AnyArray) -> FloatArray | None:
         """Weights of all rows, zero for those that a booster does not learn from; no rows means all."""
@@ -178,12 +197,12 @@ def train(
         so_far = ModelSoFar(trainer, init, has_dropout=plan.params["dropout_rate"] > 0)
         after_round = partial(so_far.after_round, on_round)
     _grow(trainer, fit, known, plan.max_rounds if fit.n_outputs else 0, after_round=after_round)
-    trained = _conclude(trainer, init, trainer.weights(), keep_unweighted=keep_unweighted)
+    trained = conclude(trainer, init, trainer.weights(), keep_unweighted=keep_unweighted)
     if trainer.is_evaluated:
         trained.losses, trained.scores = trainer.mean_losses(), trainer.mean_scores()
     if any(len(part.left_out) for part in parts):
         if len(trainer.boosters) > 1:
-            trained.held_out = _held_out_predictions(trainer.boosters, data.n_rows, fit.n_threads)
+            trained.held_out = held_out_predictions(trainer.boosters, data.n_rows, fit.n_threads)
         if plan.params["refit"]:
             return _refitted(fit, trainer, trained)
     return trained
@@ -378,7 +397,12 @@ def _attach_evaluators(trainer: Trainer, fit: BoostingFit, init: list[Any]) -> N
                     target[rows],
                     None if given is None else given[rows],
                 )
-            evaluator = HeldOutEvaluator(group.boosters, target, data.train.weight, scorer)
+            evaluator = HeldOutEvaluator(
+                group.boosters,
+                [target[booster.left_out] for booster in group.boosters],
+                [data.weights_of(booster.left_out) for booster in group.boosters],
+                scorer,
+            )
         group.evaluate_with(evaluator)
         if plan.stops_early and fit.stopping_rule is not None:
             group.stop_by(fit.stopping_rule)
@@ -404,9 +428,10 @@ def _grow(
         trainer.grow(n_rounds, after_round, kept.look)
 
 
-def _conclude(
+def conclude(
     trainer: Trainer, init: list[Any], weights: FloatArray, *, keep_unweighted: bool
 ) -> TrainedBoosting:
+    """The mean of all boosters as one forest."""
     for booster in trainer.boosters:
         booster.settle()
     n_boosters = len(trainer.boosters)
@@ -436,12 +461,12 @@ def _refitted(fit: BoostingFit, found: Trainer, trained: TrainedBoosting) -> Tra
     for group, before in zip(trainer.groups, found.groups, strict=True):
         group.grow_to(len(before.boosters[0].rounds))
     _grow(trainer, fit, known, int(trained.rounds.max()), stage=1)
-    refitted = _conclude(trainer, init, trained.weights, keep_unweighted=False)
+    refitted = conclude(trainer, init, trained.weights, keep_unweighted=False)
     refitted.losses, refitted.scores, refitted.held_out = trained.losses, trained.scores, trained.held_out
     return refitted
 
 
-def _held_out_predictions(boosters: list[Booster], n_rows: int, n_threads: int) -> FloatArray:
+def held_out_predictions(boosters: list[Booster], n_rows: int, n_threads: int) -> FloatArray:
     """The mean raw prediction of each row by the boosters that did not learn from it; NaN without any."""
     n_outputs = len(boosters[0].loss.baseline)
     total, counts = np.zeros((n_rows, n_outputs)), np.zeros(n_rows)

@@ -31,6 +31,8 @@ _OPTIONAL = {
     "typer": ("cli", "the command line"),
     "pandas": (None, "data frames"),
     "polars": (None, "data frames"),
+    "dask": ("dask", "predictions of collections"),
+    "distributed": ("dask", "training on a cluster"),
     "pyarrow": ("scan", "Arrow tables, and files that are read in batches"),
 }
 

@@ -19,7 +19,7 @@ from coterie.data.categorical import nominal_columns
 from coterie.data.encoding import Encoded, LevelCoding, Lookup, as_numbers, raw_codes
 from coterie.data.few_rows import encode_few
 from coterie.data.readers import read_other_table
-from coterie.data.table import NUMBER_KINDS, ColumnOrder, Schema, Table, table_of_numbers
+from coterie.data.table import NUMBER_KINDS, Column, ColumnOrder, Schema, Table, table_of_numbers
 from coterie.data.target import Target, read_target
 from coterie.data.weight import combined_weight, read_weight
 from coterie.errors import SchemaMismatch
@@ -120,6 +120,10 @@ class Encoder:
         """The levels that fit saw in a nominal or ordered feature; None for a numeric one."""
         coding = self._codings.get(feature)
         return None if coding is None else coding.levels
+
+    def places(self, feature: int, column: Column, codes: CodeArray, levels: AnyArray) -> CodeArray:
+        """The place among `levels(feature)` of each row's level, given as codes of levels of the column's own."""
+        return self._codings[feature].apply(column, codes, levels, self.unknown_category)
 
     def codes(self, feature: int) -> CodeArray | None:
         """The code of each of `levels(feature)`; levels that share a group share a code."""

@@ -27,6 +27,8 @@ def read_other_table(X: Any) -> Table:
     """A table that is no plain array of numbers."""
     if isinstance(X, np.ndarray):
         return _from_array(X)
+    if type(X).__module__.startswith("dask."):
+        raise _on_a_cluster(X)
     if sparse.issparse(X):  # before mappings: scipy's dictionary of keys is one
         return _from_sparse(X)
     if isinstance(X, Mapping):
@@ -38,6 +40,18 @@ def read_other_table(X: Any) -> Table:
     if isinstance(X, Sequence):
         return _from_rows(X)
     return _from_array(_as_array(X))
+
+
+def _on_a_cluster(X: Any) -> InvalidType:
+    return InvalidType(
+        f"X is a {type(X).__name__} of Dask, and this needs all rows in one place; only gradient boosting is trained "
+        "on the workers of a cluster.",
+        parameter="X",
+        received=type(X).__name__,
+        allowed=TABLES,
+        hint="If the rows fit into memory, compute them first: X.compute(). If not, train on some of them: "
+        "X.sample(frac=0.01).compute().",
+    )
 
 
 def _from_frame(frame: Frame) -> Table:

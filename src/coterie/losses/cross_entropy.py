@@ -1,6 +1,7 @@
 """The loss for targets that are shares: log loss with y anywhere between 0 and 1."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, logit
@@ -14,6 +15,8 @@ from coterie.losses.tasks import RegressionLoss
 
 class BoundCrossEntropy(UnscaledBoundLoss):
     """Its best constant is the log odds of the mean."""
+
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y")
 
     def __init__(
         self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore

@@ -1,6 +1,7 @@
 """The exponential loss of AdaBoost."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -15,6 +16,8 @@ _MOST = 40.0  # a margin of -40 pulls no harder than it must: its exponential ti
 
 class BoundExponential(UnscaledBoundLoss):
     """Its best constant is half the log odds of the second class."""
+
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_sign")
 
     def __init__(
         self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore

@@ -5,6 +5,7 @@ Steps: the best constant is looked for, and in each round the formulas are evalu
 
 import warnings
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -25,6 +26,8 @@ from coterie.losses.loss import (
 
 class BoundFormulas(BoundLoss):
     """Scores are kept relative to where each row begins."""
+
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y", "_begin")
 
     def __init__(
         self, loss: Formulas, y: AnyArray, weight: FloatArray | None, n_threads: int, init: InitScore
@@ -87,10 +90,10 @@ class BoundFormulas(BoundLoss):
         """Hessians as given; where Newton's step would go up or nowhere, the mean size of all of them."""
         hessian = self._finite("hessian", raw)
         wrong = (hessian <= 0) & (gradient != 0)
-        if not wrong.any():
+        if not self.of_all_workers(np.array([wrong.any()], dtype=np.float64)).any():
             return np.maximum(hessian, 0.0)
-        typical = float(np.abs(hessian).mean()) or 1.0
-        if not self._warned:
+        typical = float(self.of_all_workers(np.abs(hessian)).mean()) or 1.0
+        if not self._warned and wrong.any():
             self._warned = True
             row = int(np.argmax(wrong))
             warnings.warn(

@@ -52,6 +52,7 @@ class BoundHuber(BoundResiduals):
         size = np.abs(self.residual(0))
         if len(self._weight):
             size = size[self._weight > 0]
+        size = self.of_all_workers(size)
         least = np.finfo(np.float32).tiny
         self._delta = (
             np.float32(max(np.quantile(size, self._alpha), least)) if len(size) else np.float32(least)

@@ -38,6 +38,8 @@ class LogOddsFormulas(Loss):
 class BoundLogLoss(UnscaledBoundLoss):
     """Two classes: one score, the log odds of the second."""
 
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y", "_gradient", "_hessian")
+
     def __init__(
         self, loss: RowLoss, y: CodeArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
@@ -59,6 +61,8 @@ class BoundLogLoss(UnscaledBoundLoss):
 
 class BoundMultinomialLogLoss(UnscaledBoundLoss):
     """K classes: a score for each."""
+
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_codes", "_log_sum", "_gradient", "_hessian")
 
     def __init__(
         self,

@@ -14,11 +14,12 @@ Words
              target's, so that the loop never meets a number out of range
 """
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,13 @@ class RowLoss(Protocol):
         """The second derivative of each row's loss along its direction; None if the loss does not know it."""
 
 
+class Workers(Protocol):
+    """Those who train one model together, each on a slice of the rows."""
+
+    def gather(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The words of all workers, in the order of their rows."""
+
+
 class BoundLoss(ABC):
     """One loss on one training set.
 
@@ -85,8 +93,12 @@ class BoundLoss(ABC):
     scale : a score of 1 is a raw prediction of so much.
     scores : of the training rows, one row per output, relative to where they begin and in units of `scale`.
     joint_units : for outputs that share their trees, the scale of each.
+    workers : those who have the other rows; None if all rows are here.
+    by_row : names of the arrays whose last axis are the rows.
     """
 
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight")
+    workers: Workers | None = None
     n_outputs: int = 1
     baseline: FloatArray
     scale: float
@@ -101,6 +113,23 @@ class BoundLoss(ABC):
         self._n_threads = n_threads
         self.offset = init.offset
         self._weight = no_hessian() if weight is None else weight.astype(np.float32)
+
+    def of_rows(self, rows: slice) -> Self:
+        """The same loss, with the same constants, for copies of some of its rows: what a worker has of it."""
+        own = copy.copy(self)
+        for name in self.by_row:
+            held = getattr(self, name)
+            parts = [part[..., rows].copy() for part in (held if isinstance(held, list) else [held])]
+            setattr(own, name, parts if isinstance(held, list) else parts[0])
+        own.offset = None if self.offset is None else self.offset[rows].copy()
+        return own
+
+    def of_all_workers(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of rows, followed by those of the rows of all other workers, in the order of the whole table."""
+        if self.workers is None:
+            return values
+        gathered = self.workers.gather(values.astype(np.float64).view(np.uint64))
+        return gathered.view(np.float64).astype(values.dtype)
 
     def begin_round(self) -> None:  # noqa: B027  most losses need no look at the scores of all outputs
         """Look at the scores of all outputs, before their trees are grown."""
@@ -167,6 +196,8 @@ class BoundResiduals(BoundLoss):
     It works on (y - baseline) / scale with a power of two as the scale, so that nothing is rounded by it and every
     target fits float32. It only depends on y minus the raw prediction, so an offset is taken off the target.
     """
+
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y")
 
     def __init__(
         self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore

@@ -24,6 +24,8 @@ from coterie.losses.tasks import RegressionLoss
 class BoundSquared(BoundResiduals):
     """Its best constant is the mean."""
 
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y", "_gradient")
+
     def __init__(
         self, loss: RowLoss, y: FloatArray, weight: FloatArray | None, n_threads: int, init: InitScore
     ) -> None:
@@ -46,6 +48,7 @@ class BoundSquaredOfSeveral(BoundLoss):
     Each target counts in units of its own spread, so that none dominates the splits because its numbers are large.
     """
 
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_y", "_gradients")
     scale = 1.0
     joint_units: FloatArray
 

@@ -9,6 +9,7 @@ weighted by exposure.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -24,6 +25,7 @@ _MOST = 40.0  # a raw prediction beyond e^40 above the mean is a step too far, n
 class BoundDeviance(BoundLoss):
     """Its best constant is the log of the mean."""
 
+    by_row: ClassVar[tuple[str, ...]] = ("scores", "_weight", "_rise", "_fall")
     scale = 1.0
 
     def __init__(
