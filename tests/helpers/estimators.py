@@ -1,11 +1,11 @@
 """Every public estimator, found by itself, and small tables to fit it to.
 
 A class takes part when `coterie` or one of its packages lists it in `__all__` and it is a scikit-learn
-estimator with a `fit` of its own and rules for its parameters, which a step that only changes tables has not. Models of `coterie.export` were fitted elsewhere, so their `fit` is an error and
-`tests/export` says what they promise; those of `coterie.ensemble` promise what scikit-learn's do, and `tests/ensemble`
-says how far. Settings that keep a fit small are given to whichever class has them; an ensemble
-of learners that the user names, or that brings its own, is given two of ours, one of copies of a learner one of ours,
-with these settings.
+estimator with a `fit` of its own and rules for its parameters, which a step that only changes tables has not. Models
+of `coterie.export` were fitted elsewhere, so their `fit` is an error and `tests/export` says what they promise; those
+of `coterie.ensemble` promise what scikit-learn's do, and `tests/ensemble` says how far. Settings that keep a fit small
+are given to whichever class has them; an ensemble of learners that the user names, or that brings its own, is given
+two of ours, one of copies of a learner one of ours, with these settings.
 """
 
 import hashlib
