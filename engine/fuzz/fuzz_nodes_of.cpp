@@ -8,23 +8,23 @@ using namespace coterie;
 
 constexpr std::uint32_t kMaxLevels = 64;  // as files limit them, and so that ranks stay short
 
-// A forest with these nodes, one answer for each node of a tree, and as many thresholds as codes can name.
+// A forest with these nodes, one value for each node of a tree, and as many thresholds as codes can name.
 PackedForest forest_of(std::span<const PackedNode> nodes, const fuzz::NodesArguments& arguments) {
     PackedForest forest(arguments.n_levels, 1);
-    Grove& grove = forest.groves.emplace_back();
+    TreeGroup& group = forest.groups.emplace_back();
     for (const std::int32_t n_levels : arguments.n_levels) {
         std::vector<double> thresholds(n_levels > 0 ? 0 : 8);
         for (std::size_t i = 0; i < thresholds.size(); ++i) thresholds[i] = static_cast<double>(i);
-        grove.thresholds.emplace_back(std::move(thresholds));
+        group.thresholds.emplace_back(std::move(thresholds));
     }
     for (const std::uint32_t n : arguments.n_nodes) {
         PackedTree tree{.nodes = std::vector<PackedNode>(nodes.begin(), nodes.begin() + n),
-                        .answers = std::vector<double>(n),
+                        .leaf_values = std::vector<double>(n),
                         .ranks = std::vector<std::uint16_t>(forest.n_ranks()),
                         .weight = 1.0,
                         .n_rows = 1,
                         .sound = SoundMark(false)};
-        grove.trees.push_back(std::make_shared<PackedTree>(std::move(tree)));
+        group.trees.push_back(std::make_shared<PackedTree>(std::move(tree)));
         nodes = nodes.subspan(n);
     }
     return forest;

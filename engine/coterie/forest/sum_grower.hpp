@@ -56,9 +56,9 @@ struct Job {
 template <class Kind>
 class Grower final : public SumTreeGrower {
 public:
-    using Statistic = Kind::Statistic;
-    using Total = Kind::Total;
-    using Tally = Kind::Tally;
+    using Statistic = typename Kind::Statistic;
+    using Total = typename Kind::Total;
+    using Tally = typename Kind::Tally;
     using Job = sums::Job<Total>;
 
     Grower(const ForestRows& rows, const WholeTargets& targets, const ForestTreeOptions& options,
@@ -361,7 +361,7 @@ private:
     NodeWriter writer_;
     GrownTree& tree_ = writer_.tree();
     AllowedFeatures allowed_;
-    Kind::Finder finder_;
+    typename Kind::Finder finder_;
     FewSearch few_search_;
     FewGrower few_;
     TransposedRows transposed_;
