@@ -23,8 +23,9 @@ WHICH = ("oldest", "newest")
 # What users install beside coterie; other requirements of the tests are tools, and always the newest.
 EXTRAS = ("cli", "plot", "scan", "export")
 FRAMES = ("numpy", "pandas", "polars", "pyarrow", "safetensors")
-# What the oldest need themselves, of their own age: later ones deprecate what scikit-learn 1.6 and typer 0.16 call.
-OLDEST_BELOW = ["scipy==1.11.*", "click==8.2.*"]
+# What the oldest need themselves, of their own age: later ones deprecate what scikit-learn 1.6, typer 0.16 and
+# matplotlib 3.8 call.
+OLDEST_BELOW = ["scipy==1.11.*", "click==8.2.*", "pyparsing==3.1.*"]
 # Everything but what reads the repository itself.
 TESTS = ["tests", "--ignore=tests/architecture"]
 SHOWN = (

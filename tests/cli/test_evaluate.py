@@ -8,7 +8,6 @@ from sklearn import metrics
 
 from coterie.cli.evaluate import MetricInputs, measured
 from tests.helpers.command import coterie, done, error_of, failed, flats, json_of, read_csv, write_csv
-from tests.helpers.oracles import duckdb_says_lines
 
 NEW = flats(60, seed=1)
 
@@ -122,7 +121,7 @@ def test_texts_are_no_truth_of_numbers(regressor: Path, new: Path) -> None:
     error = error_of(3, "evaluate", regressor, new, "--target", "town")
 
     assert (error.parameter, error.received, error.allowed) == ("town", "Rome", "numbers")
-    assert ("in line 2" in error.message) == duckdb_says_lines()
+    assert "in line 2" in error.message
 
 
 def test_classes_that_the_model_never_saw_are_named(classifier: Path, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 import coterie as library
 from tests.helpers.command import coterie, done, error_of, failed, flats, read_csv, write_csv
-from tests.helpers.oracles import duckdb_says_lines
 
 NEW = flats(30, seed=1)
 
@@ -160,7 +159,7 @@ def test_values_of_another_kind_are_named(case: str, classifier: Path, tmp_path:
     error = error_of(3, "predict", classifier, changed(tmp_path / "t.csv", **values))
 
     assert (error.parameter, error.received, error.allowed) == fields
-    assert words in error.message or ("in line" in words and not duckdb_says_lines())
+    assert words in error.message
 
 
 def test_outputs_that_a_model_does_not_have_are_refused(

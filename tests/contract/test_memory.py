@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,4 +41,16 @@ def test_memory_does_not_grow_with_fits(estimator: type[Any]) -> None:
     fits(100)
 
     assert python < 100_000, "objects of Python are kept"
-    assert resident_kib() - resident < 2048, "memory of the engine is kept"
+    assert any(_kept_less(resident, fits)), "memory of the engine is kept"
+
+
+def _kept_less(resident: int, fits: Callable[[int], None]) -> Iterator[bool]:
+    """Whether 200 fits keep less than two mebibytes, up to three times.
+
+    What threads of the allocator keep on a busy machine is kept once; a leak grows each time.
+    """
+    yield resident_kib() - resident < 2048
+    for _ in range(2):
+        resident = resident_kib()
+        fits(200)
+        yield resident_kib() - resident < 2048

@@ -8,6 +8,7 @@ import sklearn.ensemble
 from sklearn.base import clone, is_outlier_detector
 
 from coterie import ensemble, patch_sklearn
+from tests.helpers.oracles import needs_scikit_learn
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))
@@ -82,6 +83,11 @@ def test_rows_without_weight_are_not_missed() -> None:
     with pytest.warns(UserWarning, match="max_samples will be set"):
         model = ensemble.IsolationForest(max_samples=50, random_state=0).fit(X, sample_weight=weight)
     assert model.max_samples_ == 10
+
+
+@needs_scikit_learn("1.8", "weights do not draw rows")
+def test_scikit_learn_refuses_rows_without_weight() -> None:
+    weight = np.r_[np.ones(10), np.zeros(110)]
     with pytest.raises(ValueError, match="non-zero"):
         sklearn.ensemble.IsolationForest(max_samples=50).fit(X, sample_weight=weight)
 

@@ -1,6 +1,5 @@
 """Tests for some versions of another library alone: where it is the oracle, or has what is tested."""
 
-from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -34,11 +33,6 @@ def trees_have_to_be_trusted() -> bool:
 
     fitted = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
     return bool(io.get_untrusted_types(data=io.dumps(fitted)))
-
-
-def duckdb_says_lines() -> bool:
-    """Whether duckdb says in which line of a CSV file a value is that cannot be cast; 1.4 does not."""
-    return Version(version("duckdb")) >= Version("2.0")
 
 
 needs_callbacks = needs_scikit_learn("1.9", "no callbacks")

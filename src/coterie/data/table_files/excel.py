@@ -38,7 +38,11 @@ def read_workbook(path: str, name: str) -> dict[str, AnyArray]:
         own: object_array([row[place] if place < len(row) else None for row in rows[1:]])
         for place, own in enumerate(names)
     }
-    return {own: _typed(cells) for own, cells in columns.items()}
+    return {
+        own: _typed(cells)
+        for own, cells, title in zip(columns, columns.values(), rows[0], strict=True)
+        if title is not None or any(cell is not None for cell in cells)
+    }
 
 
 def _typed(cells: AnyArray) -> AnyArray:
