@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import joblib
 import numpy as np
@@ -34,6 +34,19 @@ class Rule(Protocol):
     def accepts(self, value: object) -> bool: ...
 
     def describe(self) -> str: ...
+
+
+@runtime_checkable
+class EstimatorRule(Protocol):
+    """A rule that depends on whose parameter it is, and gives advice."""
+
+    def for_estimator(self, estimator: Any) -> "EstimatorRule": ...
+
+    def accepts(self, value: object) -> bool: ...
+
+    def describe(self) -> str: ...
+
+    def hint(self, value: object) -> str | None: ...
 
 
 _INTEGER = (int, np.integer, Integral)  # types first that are known without a search
@@ -239,9 +252,11 @@ def check_params(estimator: Any) -> None:
         value = getattr(estimator, param)
         if param in defaults and value is defaults[param]:
             continue
-        if not any(_accepts(rule, value) for rule in rules):
-            allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
-            raise unexpected(param, value, allowed, owner=type(estimator).__name__)
+        own = [rule.for_estimator(estimator) if isinstance(rule, EstimatorRule) else rule for rule in rules]
+        if not any(_accepts(rule, value) for rule in own):
+            allowed = " or ".join("None" if rule is None else rule.describe() for rule in own)
+            hint = next((rule.hint(value) for rule in own if isinstance(rule, EstimatorRule)), None)
+            raise unexpected(param, value, allowed, owner=type(estimator).__name__, hint=hint)
 
 
 def unexpected(

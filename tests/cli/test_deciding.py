@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import coterie as library
-from coterie.cli.evaluate import MetricInputs, baseline_of, intervals, measured
-from coterie.cli.resampling import class_metrics, number_metrics
+from coterie.cli.evaluate import MetricInputs, baseline_of, intervals
 from tests.helpers.command import QUICK, coterie, done, error_of, failed, flats, json_of, read_csv, write_csv
 
 FEATURES = ("--drop", "flat", "--drop", "rent")
@@ -209,32 +206,3 @@ def test_an_export_says_how_the_committee_decides(data: Path, tmp_path: Path) ->
         "Decide as the committee does by: threshold: 'yes' from a probability of 0.3, as given"
         in shown.stderr
     )
-
-
-@given(st.integers(0, 10_000), st.integers(2, 4), st.booleans())
-@settings(deadline=None, max_examples=25)
-def test_metrics_by_weight_are_those_that_are_printed(seed: int, n_classes: int, weighted: bool) -> None:
-    rng = np.random.default_rng(seed)
-    classes = np.array(["a", "b", "c", "d"])[:n_classes]
-    codes = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=30)])
-    proba = rng.dirichlet(np.ones(n_classes), len(codes)).round(2) + 1e-3
-    proba /= proba.sum(axis=1, keepdims=True)
-    weight = rng.integers(1, 4, len(codes)).astype(float) if weighted else None
-    predicted = proba.argmax(axis=1)
-    ones = np.ones(len(codes)) if weight is None else weight
-    printed = measured(MetricInputs(classes[codes], classes[predicted], weight, proba, classes))
-
-    found = {name: own(ones) for name, own in class_metrics(codes, predicted, proba, n_classes).items()}
-
-    if n_classes > 2 and weighted:  # one class against the rest, each by itself, as without weights
-        assert found.pop("auc") == pytest.approx(printed.pop("auc"), abs=0.05)
-    assert found == pytest.approx(printed)
-
-
-@given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=25)
-def test_metrics_of_numbers_by_weight_are_those_that_are_printed(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    truth, predicted, weight = rng.normal(size=31), rng.normal(size=31), np.ones(31)
-    found = {name: own(weight) for name, own in number_metrics(truth, predicted).items()}
-    assert found == pytest.approx(measured(MetricInputs(truth, predicted)))

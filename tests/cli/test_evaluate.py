@@ -32,6 +32,7 @@ def test_scores_of_classes_are_those_of_scikit_learn(classifier: Path, new: Path
             "balanced_accuracy": metrics.balanced_accuracy_score(truth, predicted),
             "f1": metrics.f1_score(truth, predicted, pos_label="yes"),
             "auc": metrics.roc_auc_score(truth == "yes", chance),
+            "average_precision": metrics.average_precision_score(truth == "yes", chance),
             "log_loss": metrics.log_loss(truth == "yes", chance),
             "brier": metrics.brier_score_loss(truth == "yes", chance),
         }
@@ -66,7 +67,7 @@ def test_many_classes_have_scores_too() -> None:
 
 def test_scores_are_lines_for_people(regressor: Path, new: Path) -> None:
     result = coterie("evaluate", regressor, new)
-    assert result.stdout.splitlines()[1].startswith("r2     ")
+    assert result.stdout.splitlines()[1].startswith("r2 ↑  ")
     assert result.stderr.startswith(
         f"60 rows of {new}, target 'rent'; low and high: a 95 % confidence interval"
     )

@@ -250,7 +250,7 @@ CASES: dict[str, tuple[int, list[str], str, object, str]] = {
         ["-t", "dear", "--scoring", "rocauc"],
         "--scoring",
         "rocauc",
-        "Did you mean 'roc_auc'?",
+        "Did you mean 'auc'?",
     ),
     "a wrong member": (
         2,

@@ -163,7 +163,7 @@ def test_the_same_seed_gives_the_same_scores() -> None:
         ({"models": []}, "'auto' or a non-empty list"),
         ({"models": ["tree", "tree"]}, "a name of its own"),
         ({"task": "ranking"}, "'auto' or 'classification'"),
-        ({"scoring": "nonsense"}, "the name of a scikit-learn scorer"),
+        ({"scoring": "nonsense"}, "the name of a metric"),
         ({"cv": 1}, "a whole number >= 2"),
         ({"committee": -1}, "True or False or a finite number > 0"),
     ],

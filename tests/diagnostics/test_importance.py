@@ -41,7 +41,7 @@ def test_a_permutation_by_hand() -> None:
     np.testing.assert_allclose(found.values, [18, 2, 0], rtol=0.05, atol=1e-9)
     assert found.samples.shape == (3, 3)
     np.testing.assert_allclose(found.spread, found.samples.std(axis=1))
-    assert found.meaning == "fall of the neg_mean_squared_error"
+    assert found.meaning == "rise of mean squared error"
 
 
 def test_permutations_agree_with_scikit_learn() -> None:

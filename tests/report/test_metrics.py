@@ -24,7 +24,7 @@ def test_scores_of_two_classes_are_those_of_scikit_learn() -> None:
 
     found = {own.key: own.value for own in score_estimates(predictions, 2, n_repeats=2)}
 
-    assert found["roc_auc"] == pytest.approx(metrics.roc_auc_score(predictions.y_true, score), abs=1e-12)
+    assert found["auc"] == pytest.approx(metrics.roc_auc_score(predictions.y_true, score), abs=1e-12)
     assert found["average_precision"] == pytest.approx(
         metrics.average_precision_score(predictions.y_true, score), abs=1e-12
     )
@@ -33,7 +33,7 @@ def test_scores_of_two_classes_are_those_of_scikit_learn() -> None:
         metrics.balanced_accuracy_score(predictions.y_true, predictions.y_pred)
     )
     assert found["log_loss"] == pytest.approx(metrics.log_loss(predictions.y_true, predictions.proba))
-    assert found["brier_score"] == pytest.approx(metrics.brier_score_loss(predictions.y_true, score))
+    assert found["brier"] == pytest.approx(metrics.brier_score_loss(predictions.y_true, score))
 
 
 def test_scores_of_numbers_are_those_of_scikit_learn() -> None:
@@ -42,10 +42,14 @@ def test_scores_of_numbers_are_those_of_scikit_learn() -> None:
 
     found = {own.key: own.value for own in score_estimates(Predictions(y_true, y_pred), None, n_repeats=2)}
 
-    for key in found:
-        assert found[key] == pytest.approx(
-            getattr(metrics, "r2_score" if key == "r2" else key)(y_true, y_pred)
-        )
+    assert found == pytest.approx(
+        {
+            "r2": metrics.r2_score(y_true, y_pred),
+            "rmse": metrics.root_mean_squared_error(y_true, y_pred),
+            "mae": metrics.mean_absolute_error(y_true, y_pred),
+            "median_error": metrics.median_absolute_error(y_true, y_pred),
+        }
+    )
 
 
 def test_intervals_hold_the_value_and_shrink_with_rows() -> None:
@@ -65,6 +69,6 @@ def test_what_cannot_be_measured_is_no_number() -> None:
 
     found = {own.key: own for own in score_estimates(one_class, 2, n_repeats=5)}
 
-    assert np.isnan(found["roc_auc"].value)
-    assert np.isnan(found["roc_auc"].low)
+    assert np.isnan(found["auc"].value)
+    assert np.isnan(found["auc"].low)
     assert found["accuracy"].value == 1.0

@@ -296,8 +296,8 @@ def test_thresholds_are_of_the_second_class() -> None:
 def test_the_summary_of_three_classes_has_three_scores() -> None:
     X, y = np.arange(60.0)[:, None], np.repeat([0, 1, 2], 20)
     text = coterie.DecisionTreeClassifier().fit(X, y).report(X, y).text()
-    scores = re.findall(r"^  (accuracy|balanced accuracy|log loss) +[01]  \(", text, re.MULTILINE)
-    assert scores == ["accuracy", "balanced accuracy", "log loss"]
+    scores = re.findall(r"^  (accuracy|ROC AUC|log loss) +[01]  \(", text, re.MULTILINE)
+    assert scores == ["accuracy", "ROC AUC", "log loss"]
 
 
 def test_hard_votes_have_a_report() -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer
 
 from coterie._params import in_short, is_auto
 from coterie.boosting._training import BoostingData
@@ -16,6 +15,7 @@ from coterie.data.streaming.training import prepare_scan
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.estimator import FitRun
 from coterie.fitting.monitor import FitEvent, active_monitors, emit
+from coterie.metrics import scorer_of
 
 _EVENTS_OF_A_PASS = 20
 _ROWS_OF_AN_EVENT = 1_000_000  # as long as nobody knows how many there are
@@ -53,7 +53,7 @@ def _check_parameters(estimator: Any) -> None:
             allowed="None or 'zero'",
             hint="Name a column of its predictions: scan(source, offset='...').",
         )
-    if estimator.scoring is not None and not hasattr(get_scorer(estimator.scoring), "_score_func"):
+    if estimator.scoring is not None and not hasattr(scorer_of(estimator.scoring), "_score_func"):
         raise InvalidParameter(
             f"scoring={in_short(estimator.scoring)} is a function of rows, and a scan has none to show.",
             parameter="scoring",

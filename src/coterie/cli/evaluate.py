@@ -1,14 +1,12 @@
 """`coterie evaluate`: scores and losses of a model on the rows of a table, and whether that is good enough."""
 
 import math
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn import metrics
 
 from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
@@ -22,13 +20,14 @@ from coterie.cli.options import (
     WeightOption,
     WhereOption,
 )
-from coterie.cli.resampling import bootstrap_ends, class_metrics, number_metrics
+from coterie.cli.resampling import bootstrap_ends
 from coterie.cli.writing import as_json, print_out
 from coterie.data.inference.reading import ColumnReading
 from coterie.data.table_files.data_table import open_table
 from coterie.data.table_files.suggestions import guessed
 from coterie.errors import CoterieError
 from coterie.members.decision_rule import decided_codes
+from coterie.metrics import METRICS, PredictedRows, WeightedMetric, metric_names, metrics_of, shown_metric
 
 
 @dataclass(frozen=True)
@@ -57,103 +56,32 @@ class MetricInputs:
             self.classes,
         )
 
-    @property
-    def second(self) -> AnyArray:
-        """Which rows are of the second class of two."""
-        assert self.classes is not None
-        return np.asarray(self.truth == self.classes[1])
-
-
-@dataclass(frozen=True)
-class NamedMetric:
-    """A measure of how good predictions are; of losses smaller is better."""
-
-    value: Callable[[MetricInputs], float]
-    is_loss: bool = False
-
-
-def _auc(own: MetricInputs) -> float:
-    assert own.proba is not None
-    assert own.classes is not None
-    if len(own.classes) == 2:
-        return float(metrics.roc_auc_score(own.second, own.proba[:, 1], sample_weight=own.weight))
-    return float(
-        metrics.roc_auc_score(
-            own.truth, own.proba, labels=own.classes, multi_class="ovr", sample_weight=own.weight
+    def coded(self) -> PredictedRows:
+        """The same with codes of classes."""
+        if self.classes is None:
+            return PredictedRows(self.truth, self.predicted)
+        truth, predicted = (
+            np.searchsorted(self.classes, labels).astype(np.int64) for labels in (self.truth, self.predicted)
         )
-    )
+        return PredictedRows(truth, predicted, self.proba, len(self.classes))
 
 
-def _f1(own: MetricInputs) -> float:
-    assert own.classes is not None
-    if len(own.classes) == 2:
-        given: dict[str, Any] = {"pos_label": own.classes[1]}
-    else:
-        given = {"average": "macro", "labels": own.classes}
-    return float(
-        metrics.f1_score(own.truth, own.predicted, sample_weight=own.weight, zero_division=0, **given)
-    )
-
-
-def _log_loss(own: MetricInputs) -> float:
-    return float(metrics.log_loss(own.truth, own.proba, labels=own.classes, sample_weight=own.weight))
-
-
-def _brier(own: MetricInputs) -> float:
-    assert own.proba is not None
-    assert own.classes is not None
-    truth = own.truth[:, None] == own.classes[None, :]
-    squares = ((own.proba - truth) ** 2).sum(axis=1) / (2 if len(own.classes) == 2 else 1)
-    return float(np.average(squares, weights=own.weight))
-
-
-def _plain(score: Callable[..., Any]) -> Callable[[MetricInputs], float]:
-    return lambda own: float(score(own.truth, own.predicted, sample_weight=own.weight))
-
-
-OF_CLASSES = {
-    "accuracy": NamedMetric(_plain(metrics.accuracy_score)),
-    "balanced_accuracy": NamedMetric(_plain(metrics.balanced_accuracy_score)),
-    "f1": NamedMetric(_f1),
-    "auc": NamedMetric(_auc),
-    "log_loss": NamedMetric(_log_loss, is_loss=True),
-    "brier": NamedMetric(_brier, is_loss=True),
-}
-OF_NUMBERS = {
-    "r2": NamedMetric(_plain(metrics.r2_score)),
-    "rmse": NamedMetric(_plain(metrics.root_mean_squared_error), is_loss=True),
-    "mae": NamedMetric(_plain(metrics.mean_absolute_error), is_loss=True),
-    "median_error": NamedMetric(_plain(metrics.median_absolute_error), is_loss=True),
-}
-_OF_PROBABILITIES = ("auc", "log_loss", "brier")
+def weighted_metrics(inputs: MetricInputs) -> dict[str, WeightedMetric]:
+    """All metrics of these rows, as functions of their weights."""
+    rows = inputs.coded()
+    known = metrics_of(rows.n_classes, with_proba=rows.proba is not None)
+    return {metric.name: metric.of_weights(rows) for metric in known}
 
 
 def measured(inputs: MetricInputs) -> dict[str, float]:
-    """All scores and losses; NaN if one cannot be computed from these rows."""
-    table = OF_NUMBERS if inputs.classes is None else OF_CLASSES
-    found = {}
-    for name, metric in table.items():
-        if inputs.proba is None and name in _OF_PROBABILITIES:
-            continue
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                found[name] = metric.value(inputs)
-        except ValueError:  # such as the area under the curve of rows of one class
-            found[name] = float("nan")
-    return found
+    """All metrics; NaN if one cannot be computed from these rows."""
+    weight = np.ones(len(inputs.truth)) if inputs.weight is None else inputs.weight.astype(np.float64)
+    return {name: metric(weight) for name, metric in weighted_metrics(inputs).items()}
 
 
 def intervals(inputs: MetricInputs, *, seed: int = 0) -> dict[str, list[float]]:
     """The ends of a 95 % confidence interval of each metric, by the bootstrap of rows; NaN where there is none."""
-    if inputs.classes is None:
-        table = number_metrics(inputs.truth, inputs.predicted)
-    else:
-        codes = [
-            np.searchsorted(inputs.classes, labels).astype(np.int64)
-            for labels in (inputs.truth, inputs.predicted)
-        ]
-        table = class_metrics(codes[0], codes[1], inputs.proba, len(inputs.classes))
-    return bootstrap_ends(table, inputs.weight, len(inputs.truth), seed=seed)
+    return bootstrap_ends(weighted_metrics(inputs), inputs.weight, len(inputs.truth), seed=seed)
 
 
 def baseline_of(inputs: MetricInputs) -> dict[str, float]:
@@ -224,8 +152,7 @@ def read_gates(under: Sequence[str], over: Sequence[str], *, of_classes: bool) -
 
 
 def _gate(text: str, option: str, of_classes: bool) -> QualityGate:
-    name, mark, number = text.partition("=")
-    table, others = (OF_CLASSES, OF_NUMBERS) if of_classes else (OF_NUMBERS, OF_CLASSES)
+    given, mark, number = text.partition("=")
     try:
         bound = float(number)
     except ValueError:
@@ -234,18 +161,22 @@ def _gate(text: str, option: str, of_classes: bool) -> QualityGate:
         example = "auc=0.8" if option == "--fail-under" else "rmse=10"
         allowed = f"a name and a number, such as {example}"
         raise usage_error(f"{option} {text}: expected {allowed}.", option, text, allowed=allowed)
-    if name not in table:
+    name, task = shown_metric(given).name, "classification" if of_classes else "regression"
+    metric = METRICS.get(name)
+    if metric is None or metric.task != task:
         kind, other = ("classes", "numbers") if of_classes else ("numbers", "classes")
-        wrong_kind = f"It is for {other}, and the model predicts {kind}." if name in others else None
-        known = f"Known are {', '.join(table)}."
+        wrong_kind = None if metric is None else f"It is for {other}, and the model predicts {kind}."
+        known = metric_names("classification" if of_classes else "regression")
         raise usage_error(
-            f"{option} {text}: there is no {name!r} here.",
+            f"{option} {text}: there is no {given!r} here.",
             option,
-            name,
-            allowed=f"one of {', '.join(table)}",
-            hint=" ".join(filter(None, [wrong_kind or guessed(name, table), known])),
+            given,
+            allowed=f"one of {', '.join(known)}",
+            hint=" ".join(
+                filter(None, [wrong_kind or guessed(given, known), f"Known are {', '.join(known)}."])
+            ),
         )
-    is_loss = table[name].is_loss
+    is_loss = not metric.greater_is_better
     if is_loss != (option == "--fail-over"):
         better, right = ("less", "--fail-over") if is_loss else ("more", "--fail-under")
         raise usage_error(
@@ -308,8 +239,8 @@ def evaluate(
 ) -> None:
     """Score a model on rows that it has not seen, with confidence intervals, beside a baseline.
 
-    Scores of classes are accuracy, balanced_accuracy, f1 and auc, losses log_loss and brier. The score of numbers is
-    r2, losses are rmse, mae and median_error.
+    An arrow shows which way is better. Classes: accuracy, balanced_accuracy, f1, auc and average_precision (more is
+    better), log_loss and brier (less is better). Numbers: r2 (more), rmse, mae and median_error (less).
     """
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
@@ -358,7 +289,7 @@ def _table(
 ) -> str:
     """A line for each metric."""
     columns = {
-        "metric": list(found),
+        "metric": [shown_metric(name).heading for name in found],
         "value": [f"{value:.6g}" for value in found.values()],
         "low": [f"{ends[name][0]:.4g}" for name in found],
         "high": [f"{ends[name][1]:.4g}" for name in found],

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from sklearn.metrics import get_scorer_names
 
 from coterie._params import resolve_n_jobs
 from coterie.cli.errors import usage_error
@@ -16,23 +15,32 @@ from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, Rea
 from coterie.data.table_files.data_table import DataTable, open_table
 from coterie.data.table_files.suggestions import guessed
 from coterie.errors import InvalidParameter
+from coterie.metrics import METRICS, is_metric_name, nearest_metric
 
 
 def check_settings(scoring: str | None, jobs: int | None) -> None:
     """Refuse what no fit accepts."""
-    if scoring is not None and scoring not in get_scorer_names():
+    if scoring is not None and not is_metric_name(scoring):
         raise usage_error(
-            f"--scoring {scoring}: there is no such scorer in scikit-learn.",
+            f"--scoring {scoring}: there is no such metric.",
             "--scoring",
             scoring,
-            hint=guessed(scoring, get_scorer_names())
-            or "Some are roc_auc, f1_macro, r2 and neg_mean_absolute_error.",
+            hint=" ".join(
+                filter(
+                    None, [_nearest(scoring), f"Known are {', '.join(METRICS)}, and scikit-learn's names."]
+                )
+            ),
         )
     try:
         resolve_n_jobs(jobs)
     except InvalidParameter:
         allowed = "a number of threads, or a negative one to count from all of them (-1)"
         raise usage_error(f"--jobs {jobs}: expected {allowed}.", "--jobs", jobs, allowed=allowed) from None
+
+
+def _nearest(scoring: str) -> str | None:
+    near = nearest_metric(scoring, METRICS)
+    return None if near is None else f"Did you mean {near!r}?"
 
 
 @dataclass(frozen=True)
@@ -171,7 +179,7 @@ TargetOption = Annotated[str, typer.Option("--target", "-t", help="The column to
 TaskOption = Annotated[str, typer.Option("--task", help="auto, classification or regression.")]
 ScoringOption = Annotated[
     str | None,
-    typer.Option("--scoring", help="A scorer of scikit-learn; default: log loss or squared error."),
+    typer.Option("--scoring", help="A metric: auc, f1, rmse, mae ...; default: log_loss or rmse."),
 ]
 GroupsOption = Annotated[
     str | None, typer.Option("--groups", help="A column: rows of a group are in one fold.")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.metrics import get_scorer
 
 from coterie._params import (
     Boolean,
@@ -45,6 +44,7 @@ from coterie.members.out_of_fold import Fold, Splitter
 from coterie.members.prediction_sets import check_alpha
 from coterie.members.response import ResponseMethod
 from coterie.members.weight_parameter import weight_params
+from coterie.metrics import scorer_of
 
 
 @dataclass(frozen=True)
@@ -327,7 +327,8 @@ class _Evaluation:
         if self.scoring is None:
             rows = RowTargets(self.target.values[fold.test], weight)
             return self._metric().value(self._response(model).predict_with(name, model, part), rows)
-        scorer = get_scorer(self.scoring)
+        classes = self.target.classes
+        scorer = scorer_of(self.scoring, None if classes is None else np.asarray(classes))
         given = {"sample_weight": weight} if self.weight is not None and takes_weight(scorer) else {}
         return float(scorer(model, part, self._labels[fold.test], **given))
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._params import Integer, OneOf, in_short, resolve_n_jobs, spawn_seeds
+from coterie._params import Integer, OneOf, in_short, resolve_n_jobs, spawn_seeds, unexpected
 from coterie._typing import AnyArray, FloatArray, SeedLike
 from coterie.data.column_from_rows import with_column_from_rows
 from coterie.data.parts import chosen_columns, row_indexable, table_shape
@@ -15,7 +15,9 @@ from coterie.data.weight import read_weight
 from coterie.diagnostics.checks import check_choice
 from coterie.diagnostics.sklearn_adapters import with_protocols
 from coterie.errors import InvalidInput, InvalidParameter
+from coterie.fitting.scoring import ScorerName, named_scorer
 from coterie.members.fit_members import in_parallel
+from coterie.metrics import is_metric_name, shown_metric
 
 
 def split_counts(model: Any) -> FloatArray:
@@ -107,7 +109,7 @@ def importance(
         =================  =================================================================  ======================
 
     features : columns by name or place, which alone are measured; None for all. For "permutation".
-    scoring : name of a scorer of scikit-learn, function of (model, X, y), or None for the model's own score
+    scoring : name of a metric, ours or scikit-learn's, function of (model, X, y), or None for the model's own score
     n_repeats : int, how often values change places
     sample_weight : array of shape (n_rows,), how often each row counts in the score
     n_jobs : int or None, how many columns are measured side by side; the result is the same
@@ -206,7 +208,7 @@ def _permuted(
             "X has no columns whose values could change places.", parameter="X", allowed="a table"
         )
     X = row_indexable(X)
-    scorer = check_scoring(model, scoring)
+    scorer = check_scoring(model, _known_scorer(model, scoring))
     weight = read_weight(sample_weight, shape.n_rows)
     options = {} if weight is None else {"sample_weight": weight}
     base = float(scorer(model, X, y, **options))
@@ -224,10 +226,24 @@ def _permuted(
     places = every if features is None else chosen_columns(features, X, shape, "features").places
     samples = np.array(in_parallel(fall, [(place,) for place in places], n_jobs=n_jobs))
     names = tuple(f"x{place}" if shape.names is None else shape.names[place] for place in places)
-    what = "score" if scoring is None else in_short(scoring) if callable(scoring) else str(scoring)
     return Importance(
-        "permutation", f"fall of the {what}", names, samples.mean(axis=1), samples.std(axis=1), samples
+        "permutation", _about_score(scoring), names, samples.mean(axis=1), samples.std(axis=1), samples
     )
+
+
+def _known_scorer(model: Any, scoring: Any) -> Any:
+    if scoring is not None and not callable(scoring) and not is_metric_name(scoring):
+        rule = ScorerName().for_estimator(model)
+        raise unexpected("scoring", scoring, f"{rule.describe()} or a function", hint=rule.hint(scoring))
+    return named_scorer(scoring, model) if isinstance(scoring, str) else scoring
+
+
+def _about_score(scoring: Any) -> str:
+    if not isinstance(scoring, str):
+        return f"fall of the {'score' if scoring is None else in_short(scoring)}"
+    metric = shown_metric(scoring)
+    name = "mean squared error" if metric.is_root else metric.name
+    return f"fall of {name}" if metric.greater_is_better else f"rise of {name}"
 
 
 def _by_shap(model: Any, X: Any) -> Importance:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from sklearn.base import is_classifier
-from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_score
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, get_scorer_names, r2_score
 
 from coterie._params import in_short
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, FloatArray, Task
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
+from coterie.metrics import METRICS, is_metric_name, metric_names, nearest_metric, scorer_of, task_of
 
 # By the name of a response method, such as "predict_proba": what it makes of raw predictions.
 ResponseFunctions: TypeAlias = Mapping[str, Callable[[FloatArray], Any]]
@@ -32,13 +34,40 @@ class ScoredEstimator(Protocol):
 
 @dataclass(frozen=True)
 class ScorerName:
-    """The name of one of scikit-learn's scorers."""
+    """The name of a metric: one of ours that is for the task, or of scikit-learn's scorers."""
+
+    task: Task | None = None
+
+    def for_estimator(self, estimator: Any) -> "ScorerName":
+        return ScorerName(
+            "classification"
+            if is_classifier(estimator)
+            else "regression"
+            if is_regressor(estimator)
+            else None
+        )
 
     def accepts(self, value: object) -> bool:
-        return isinstance(value, str) and value in get_scorer_names()
+        if self.task is None or task_of(value) in (None, self.task) or value in get_scorer_names():
+            return is_metric_name(value)
+        return False
 
     def describe(self) -> str:
-        return "the name of a scikit-learn scorer (sklearn.metrics.get_scorer_names() lists them)"
+        names = ", ".join(METRICS if self.task is None else metric_names(self.task))
+        return f"the name of a metric ({names}, or of a scikit-learn scorer)"
+
+    def hint(self, value: object) -> str | None:
+        if not isinstance(value, str):
+            return None
+        near = nearest_metric(value, METRICS if self.task is None else metric_names(self.task))
+        return None if near in (None, value) else f"Did you mean {near!r}?"
+
+
+def named_scorer(scoring: Any, estimator: Any) -> Any:
+    """scikit-learn's scorer that a name stands for, of an estimator that knows its classes."""
+    classes = getattr(estimator, "classes_", None)
+    single = isinstance(classes, np.ndarray) and classes.ndim == 1
+    return scorer_of(scoring, classes if single else None)
 
 
 class PredictionView:
@@ -114,7 +143,7 @@ class PredictionScorer:
 
     def __init__(self, estimator: Any) -> None:
         self._estimator, self._scoring = estimator, estimator.scoring
-        self._scorer = get_scorer(estimator.scoring)
+        self._scorer = named_scorer(estimator.scoring, estimator)
         self._takes_weight = takes_weight(self._scorer)
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer, r2_score
+from sklearn.metrics import r2_score
 
 import coterie._engine as _engine
 from coterie._params import in_short, is_auto
@@ -20,7 +20,7 @@ from coterie._typing import AnyArray, BoolArray, FloatArray
 from coterie._value_types import FLOAT_VECTOR, INTEGERS, array
 from coterie.data.parts import rows_of
 from coterie.errors import CoterieError, InvalidParameter
-from coterie.fitting.scoring import PredictionView, takes_weight
+from coterie.fitting.scoring import PredictionView, named_scorer, takes_weight
 
 
 def _verify_out_of_bag(known: Any) -> None:
@@ -115,7 +115,7 @@ def _chosen_score(
 ) -> float:
     """By the name of a scorer, by a scorer, or by a function of true and predicted targets."""
     wanted = estimator.oob_score
-    scorer = get_scorer(wanted) if isinstance(wanted, str) else wanted
+    scorer = named_scorer(wanted, estimator) if isinstance(wanted, str) else wanted
     weights = {"sample_weight": weight[covered]} if weight is not None and takes_weight(scorer) else {}
     rows = rows_of(X, np.flatnonzero(covered))
     view = PredictionView(estimator, known.means[covered], rows, parameter="oob_score")

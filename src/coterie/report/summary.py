@@ -64,8 +64,8 @@ def _capitalised(text: str) -> str:
 
 
 def _scores(metrics: dict[str, ScoreEstimate], where: str) -> tuple[Fact, ...]:
-    wanted = ("accuracy", "roc_auc", "log_loss", "r2", "root_mean_squared_error", "mean_absolute_error")
-    if "roc_auc" not in metrics:
+    wanted = ("accuracy", "auc", "log_loss", "r2", "rmse", "mae")
+    if "auc" not in metrics:
         wanted = ("accuracy", "balanced_accuracy", *wanted[2:])
     found = [metrics[key] for key in wanted if key in metrics]
     return tuple(
@@ -82,7 +82,7 @@ def _sentence(
     evaluated: EvaluatedModel, predictions: Predictions, metrics: dict[str, ScoreEstimate], where: str
 ) -> str:
     if evaluated.classes is None:
-        own = metrics["mean_absolute_error"]
+        own = metrics["mae"]
         median = float(np.median(predictions.y_true))
         baseline = float(np.abs(predictions.y_true - median).mean())
         return (
