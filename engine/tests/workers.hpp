@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
+#include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -16,19 +16,19 @@
 
 namespace coterie::tests {
 
-/// The place where workers meet. Each call is checked: all must make the same one with as many values.
+/// The place where workers meet. Each call is checked: all must make the same one with as many values. A mutex and a
+/// condition variable, not std::barrier: that of GCC 12 loses wake-ups on Windows, where there are no futexes.
 class Meeting {
 public:
-    explicit Meeting(std::size_t n_workers)
-        : barrier_(static_cast<std::ptrdiff_t>(n_workers), CountAbsent{this}), calls_(n_workers), values_(n_workers) {}
+    explicit Meeting(std::size_t n_workers) : n_expected_(n_workers), calls_(n_workers), values_(n_workers) {}
 
     /// What all workers brought to the call, once all are there.
     const std::vector<std::vector<std::uint64_t>>& exchange(std::size_t worker, char call,
                                                             std::span<const std::uint64_t> values) {
-        barrier_.arrive_and_wait();  // nobody reads what was brought to the call before
+        arrive_and_wait();  // nobody reads what was brought to the call before
         calls_[worker] = std::string(1, call) + (call == 'g' ? "" : std::to_string(values.size()));
         values_[worker].assign(values.begin(), values.end());
-        barrier_.arrive_and_wait();
+        arrive_and_wait();
         if (n_absent_ > 0) throw std::logic_error("A worker waits for one that is not there: " + calls_[worker] + ".");
         if (!std::ranges::all_of(calls_, [&](const std::string& each) { return each == calls_[0]; }))
             throw std::logic_error("Workers make different calls: " + calls_[0] + " and others.");
@@ -38,21 +38,38 @@ public:
 
     /// The worker makes no more calls; those that wait for it go on, and find that it is not there.
     void leave() {
+        const std::scoped_lock hold(lock_);
         ++n_left_;
-        barrier_.arrive_and_drop();
+        --n_expected_;
+        if (n_arrived_ == n_expected_) go_on();
     }
 
     std::size_t n_calls() const { return n_calls_; }
 
 private:
-    struct CountAbsent {  // when all have come that will come
-        Meeting* meeting;
-        void operator()() const noexcept { meeting->n_absent_ = meeting->n_left_; }
-    };
+    void arrive_and_wait() {
+        std::unique_lock hold(lock_);
+        const std::uint64_t phase = phase_;
+        if (++n_arrived_ == n_expected_)
+            go_on();
+        else
+            all_here_.wait(hold, [&] { return phase_ != phase; });
+    }
 
-    std::atomic<std::size_t> n_left_ = 0;
+    void go_on() {  // all have come that will come
+        n_absent_ = n_left_;
+        n_arrived_ = 0;
+        ++phase_;
+        all_here_.notify_all();
+    }
+
+    std::mutex lock_;
+    std::condition_variable all_here_;
+    std::size_t n_expected_;
+    std::size_t n_arrived_ = 0;
+    std::size_t n_left_ = 0;
     std::size_t n_absent_ = 0;
-    std::barrier<CountAbsent> barrier_;
+    std::uint64_t phase_ = 0;
     std::vector<std::string> calls_;
     std::vector<std::vector<std::uint64_t>> values_;
     std::size_t n_calls_ = 0;
