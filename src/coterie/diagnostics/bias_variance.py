@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._params import Function, Integer, OneOf, Real, resolve_n_jobs, spawn_seeds, unexpected
-from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike
+from coterie._typing import AnyArray, FloatArray, RowArray, SeedLike, Task
 from coterie.data.parts import row_indexable, rows_of
 from coterie.diagnostics.bootstrap import bootstrap_rows, fitted_copy, labels_of, task_of
 from coterie.diagnostics.checks import check_choice
