@@ -168,3 +168,12 @@ def test_what_others_noted_is_no_reason_to_fail() -> None:
     for text in ("", "[1]", '{"a": 3}', '{"a": {"kind": "what"}}'):
         TableReading.of_json(text)
     assert TableReading.of_json('{"a": {"kind": "what"}}')["a"].kind == "category"
+
+
+def test_years_of_two_digits_turn_the_century_after_68_as_in_strptime() -> None:
+    texts = [f"31.12.{year:02d}" for year in (0, 67, 68, 69, 70, 99)]
+    values, known = DateFormat(day_first=True).parse(texts)
+    assert known.all()
+    days = values.astype("M8[D]").astype(object).tolist()
+    assert days == [datetime.strptime(text, "%d.%m.%y").date() for text in texts]
+    assert [day.year for day in days] == [2000, 2067, 2068, 1969, 1970, 1999]
