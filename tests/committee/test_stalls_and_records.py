@@ -150,7 +150,7 @@ def _run_of(entries: list[Entry], limit: float) -> PortfolioRun:
     folds = [Fold(every[every % 5 != k], every[every % 5 == k]) for k in range(5)]
     data = CommitteeData.of(X, given, folds, 3)
     clock = Clock(lambda: Clockwork.now, 0.0, limit)
-    run = PortfolioRun(data, FitLimits("test"), clock, 0, SquaredErrorMetric())
+    run = PortfolioRun(data, FitLimits("test", max_iter=1), clock, 0, SquaredErrorMetric())
     run.train(entries)
     return run
 

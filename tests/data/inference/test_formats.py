@@ -1,6 +1,6 @@
 """Numbers and dates in any format are those that were written."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -177,3 +177,14 @@ def test_years_of_two_digits_turn_the_century_after_68_as_in_strptime() -> None:
     days = values.astype("M8[D]").astype(object).tolist()
     assert days == [datetime.strptime(text, "%d.%m.%y").date() for text in texts]
     assert [day.year for day in days] == [2000, 2067, 2068, 1969, 1970, 1999]
+
+
+@pytest.mark.parametrize("zone", ["Z", "+00:00", "+05:30", "-03:45", "+1400", "-11", "+02:00"])
+def test_moments_of_a_zone_are_those_of_universal_time(zone: str) -> None:
+    texts = [
+        f"{day}T{time}{zone}" for day in ("1969-12-31", "2024-02-29") for time in ("00:10", "23:50:01.25")
+    ]
+    values, known = DateFormat().parse(texts)
+    assert known.all()
+    moments = [datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None) for text in texts]
+    assert values.astype("M8[us]").astype(object).tolist() == moments
