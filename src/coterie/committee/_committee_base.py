@@ -398,7 +398,7 @@ class BaseCommittee(Estimator):
         data = CommitteeData.of(row_indexable(X), given, [every], int(self.n_features_in_))
         seeds = spawn_seeds(root_seed(self.random_state), len(self.estimators_))
         clock = Clock(self._now, self._now(), None)
-        limits = FitLimits(owner, n_jobs=self.n_jobs)
+        limits = FitLimits(owner, self.max_iter, n_jobs=self.n_jobs)
         features = FoldFeatures.of(self.features, data.X)
         run = PortfolioRun(data, limits, clock, int(seeds[0]), self._metric(), features=features)
         models = []
