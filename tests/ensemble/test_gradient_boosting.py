@@ -105,3 +105,14 @@ def test_leaves_of_rows_without_weight_are_as_if_they_were_not_there() -> None:
     model = ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y, weight)
     part = ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X[:200], Y[:200])
     np.testing.assert_allclose(model.predict(X[:200]), part.predict(X[:200]), rtol=0.1)
+
+
+@pytest.mark.parametrize("package", ["GradientBoosting", "HistGradientBoosting"])
+@pytest.mark.parametrize("task", ["Regressor", "Classifier"])
+def test_weights_of_one_give_the_bits_of_no_weights(package: str, task: str) -> None:
+    make = getattr(ensemble, package + task)
+    y = Y if task == "Regressor" else CLASSES
+    weighted = make(random_state=0).fit(X, y, np.ones(len(y)))
+    respond = "predict" if task == "Regressor" else "predict_proba"
+    plain = make(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(getattr(weighted, respond)(X), getattr(plain, respond)(X))
