@@ -21,7 +21,7 @@ from coterie.boosting.friedman import BoostingFit, BoostingHistory, HistoryBoost
 from coterie.boosting.plan import Plan
 from coterie.data.parts import rows_of
 from coterie.data.prepare import TrainingData
-from coterie.ensemble._mirror import Mirror, as_array, mirrors, unequal_weights
+from coterie.ensemble._mirror import Mirror, as_array, mirrors
 from coterie.ensemble.boosting_parameters import fix_seed, histogram_settings
 from coterie.errors import InvalidInput, InvalidParameter
 from coterie.fitting.scoring import RoundScorer
@@ -65,7 +65,7 @@ class HistGradientBoostingMirror(Mirror):
         if own.verbose:
             _write("Fitting gradient boosted rounds:")
         try:
-            eval_set, sample_weight = self._validation, unequal_weights(sample_weight)
+            eval_set = self._validation
             if eval_set is None and own.validation_fraction is None and self._may_stop(X):
                 eval_set = (X, y, sample_weight)  # no row is left out, and all are measured
             parent: Any = super()
