@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn import ensemble as theirs
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 
 from coterie import ensemble
 
@@ -116,3 +118,9 @@ def test_weights_of_one_give_the_bits_of_no_weights(seed: int) -> None:
         for weight in (np.ones(150), None)
     )
     np.testing.assert_array_equal(weighted.predict_proba(flowers), plain.predict_proba(flowers))
+
+
+def test_an_estimator_that_begins_is_given_weights_of_one() -> None:
+    begins = make_pipeline(LinearRegression())
+    with pytest.raises(ValueError, match="Pipeline does not support sample weights"):
+        ensemble.GradientBoostingRegressor(init=begins).fit(X, Y, np.ones(len(Y)))

@@ -88,7 +88,9 @@ class GradientBoostingMirror(Mirror, MemberSequence):
         try:
             parent: Any = super()
             with errors_as_they_are():
-                parent.fit(X, as_array(y), unequal_weights(sample_weight))
+                # An estimator that begins is given the weights, if it takes weights.
+                weight = sample_weight if hasattr(own.init, "fit") else unequal_weights(sample_weight)
+                parent.fit(X, as_array(y), weight)
         finally:
             for name in ("_monitor", "_history", "_known_history", "_begun"):
                 self.__dict__.pop(name, None)
