@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from coterie._params import in_short
-from coterie._typing import AnyArray
+from coterie._typing import AnyArray, FloatArray
 from coterie.data.inference.levels import object_array
 from coterie.data.inference.strings import named_columns
 from coterie.data.table import Column, Table
@@ -91,6 +91,29 @@ def cell_text(value: Any) -> str:
 def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN or of another kind that is not equal to itself."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def ordered_values(values: AnyArray) -> FloatArray:
+    """The values of a column as numbers that have their order: dates, spans of time, flags; NaN for anything else.
+
+    Examples
+    --------
+    >>> ordered_values(np.array([True, 2.5, None, "Rome", timedelta(days=3)], dtype=object)).tolist()
+    [1.0, 2.5, nan, nan, 3.0]
+    """
+    return np.array([_number(value) for value in values.tolist()], dtype=np.float64)
+
+
+def _number(value: Any) -> float:
+    if is_missing(value):
+        return float("nan")
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None) - datetime(1970, 1, 1)
+    elif isinstance(value, date):
+        value = value - date(1970, 1, 1)
+    if isinstance(value, timedelta):
+        return value / _DAY
+    return float(value) if isinstance(value, int | float | np.number | np.bool_) else float("nan")
 
 
 def _precision(value: datetime) -> str:

@@ -91,7 +91,7 @@ class RowExplanation:
             for text, (name, part) in zip(signed, self.contributions, strict=True)
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<p>{escape(self.sentence)}</p>{notes}<table>{lines}</table>"
+        return f"<p>{escape(self.sentence)}</p>{notes}<table style='font-size: inherit'>{lines}</table>"
 
 
 def _html_line(name: str, part: float, text: str, widest: float) -> str:
