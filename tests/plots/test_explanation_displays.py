@@ -68,7 +68,7 @@ def test_points_at_the_same_place_lie_beside_each_other() -> None:
     shaded = BeeswarmDisplay(EXPLAINED).chart().shaded
     assert shaded is not None
     of_first = np.abs(shaded.y - 4) < 0.5
-    assert np.abs(shaded.y[of_first] - 4).max() <= 0.4
+    assert np.abs(shaded.y[of_first] - 4).max() <= 0.4 + 1e-9
     assert len(np.unique(shaded.y[of_first])) > 3
 
 
@@ -163,14 +163,14 @@ def test_the_foot_of_the_plot_says_where_rows_are() -> None:
 
 
 def test_a_line_is_interrupted_where_no_rows_are() -> None:
-    X = np.concatenate([np.linspace(0, 1, 60), np.linspace(5, 6, 60), [20.0]])[:, None]
+    X = np.concatenate([np.linspace(0, 1, 60), np.linspace(8, 9, 60), [20.0]])[:, None]
     display = DependenceDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]), X, 0, grid_resolution=200)
     line = display.chart().lines[0]
     parts = [line.x[part] for part in line.parts()]
     assert [(round(part[0], 1), round(part[-1], 1)) for part in parts] == [
         (0.0, 1.0),
-        (5.0, 6.0),
-        (19.8, 20.0),
+        (8.0, 9.0),
+        (19.6, 20.4),
     ]
     path = next(one for one in ET.fromstring(display.to_svg()).iter() if one.tag.endswith("path"))
     assert path.attrib["d"].count("M") == 3
@@ -180,10 +180,14 @@ def test_a_line_is_interrupted_where_no_rows_are() -> None:
     assert {row["part"] for row in rows} == {0, 1, 2}
 
 
-def test_values_that_are_spread_evenly_are_joined() -> None:
-    X = np.tile(np.arange(5.0), 20)[:, None]
-    line = DependenceDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]), X, 0).chart().lines[0]
-    assert len(line.parts()) in (1, 5)  # five values are neither crowded nor far from each other
+@pytest.mark.parametrize(("n_values", "n_parts"), [(5, 5), (10, 1)])
+def test_a_few_values_are_a_short_line_each(n_values: int, n_parts: int) -> None:
+    X = np.tile(np.arange(float(n_values)), 20)[:, None]
+    chart = DependenceDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]), X, 0).chart()
+    line = chart.lines[0]
+    assert len(line.parts()) == n_parts
+    assert chart.x.low <= line.x.min()
+    assert line.x.max() <= chart.x.high
     steps = Line("", np.arange(3.0), np.arange(3.0), breaks=(0,))
     assert [(part.start, part.stop) for part in steps.parts()] == [(0, 1), (1, 3)]
 
@@ -212,17 +216,16 @@ def test_dates_have_their_own_axis() -> None:
         (
             "2020-01-30",
             "2020-02-09",
-            ["2020-01-30", "2020-02-01", "2020-02-03", "2020-02-05", "2020-02-07", "2020-02-09"],
+            ["2020-01-31", "2020-02-02", "2020-02-04", "2020-02-06", "2020-02-08"],
         ),
         ("2019-11-15", "2020-04-15", ["2019-12", "2020-01", "2020-02", "2020-03", "2020-04"]),
-        ("2000-05-01", "2020-05-01", ["2000", "2005", "2010", "2015", "2020"]),
+        ("2000-05-01", "2020-05-01", ["2005", "2010", "2015", "2020"]),
     ],
 )
 def test_ticks_of_dates_are_round(first: str, last: str, texts: list[str]) -> None:
     low, high = (float(np.datetime64(day, "D").astype(int)) for day in (first, last))
     found = [text for _, text in date_ticks(low, high)]
-    assert 3 <= len(found) <= 8
-    assert [text for text in found if text in texts] == found
+    assert found == texts
     assert all(low <= day <= high for day, _ in date_ticks(low, high))
 
 

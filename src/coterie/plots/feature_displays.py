@@ -14,6 +14,7 @@ from coterie.plots.display import Display
 
 _MOST_ROWS = 60  # ICE curves that are drawn; more cannot be told apart
 _EMPTY = 0.2  # of the width of a plot
+_SHORT = 0.02  # the same: half of the line of a value that is alone
 
 
 class DependenceDisplay(Display):
@@ -94,7 +95,7 @@ class DependenceDisplay(Display):
         grid = curve.grid.astype(np.float64)
         low, high = float(grid[0]), float(grid[-1]) if len(grid) > 1 else float(grid[0]) + 1.0
         places, breaks = _joined_places(_gaps(grid, curve.histogram))
-        shown = _widened(grid, places, breaks, 0.008 * (high - low))
+        shown = _widened(grid, places, breaks, _SHORT * (high - low))
         lines = [Line(self._name, shown, curve.average[places], breaks=breaks)]
         if curve.missing_average is not None:
             rows = f"{curve.missing_count:,} row{'' if curve.missing_count == 1 else 's'}"
@@ -103,7 +104,8 @@ class DependenceDisplay(Display):
         faint = (Line("one row", shown, row[places], faint=True, breaks=breaks) for row in _drawn_rows(curve))
         edges = np.linspace(low, high, len(curve.histogram) + 1)
         density = Density(edges[:-1], edges[1:], _heights(curve.histogram)) if len(curve.histogram) else None
-        x = Axis(curve.name, low, high, dates=curve.holds_dates)
+        ends = min(low, float(shown[0])), max(high, float(shown[-1]))
+        x = Axis(curve.name, *ends, dates=curve.holds_dates)
         return Chart(title, x, y, (*lines, *faint), density=density)
 
     def __repr__(self) -> str:
@@ -167,7 +169,7 @@ def _widened(grid: FloatArray, places: AnyArray, breaks: tuple[int, ...], reach:
     for first in np.flatnonzero(np.diff(places) == 0).tolist():
         if first not in breaks:
             shown[first], shown[first + 1] = shown[first] - reach, shown[first + 1] + reach
-    return np.asarray(np.clip(shown, grid[0], grid[-1]) if len(grid) > 2 else shown)
+    return np.asarray(shown)
 
 
 class ImportanceDisplay(Display):
