@@ -130,6 +130,12 @@ def test_estimated_contributions_say_how_sure_they_are() -> None:
     ]
 
 
+@pytest.mark.parametrize("error", [None, 0.0, 1e-15])
+def test_exact_contributions_are_not_called_estimates(error: float | None) -> None:
+    row = RowExplanation(0.8, 0.5, "probability", "yes", [("age = 3", 0.3)], standard_error=error)
+    assert row.notes == []
+
+
 def test_the_signs_have_colours_in_notebooks() -> None:
     html = RowExplanation(0.8, 0.5, "probability", "<i>", [("a", 0.4), ("b", -0.1)]).to_html()
     rows = html.split("<tr>")[1:]

@@ -6,6 +6,7 @@ from math import floor, log10
 from typing import Any
 
 _POSITIVE, _NEGATIVE = "#0072b2", "#d55e00"  # told apart by colour-blind eyes
+_NEGLIGIBLE = 1e-9  # an error of rounding
 _NEGATIVE_INK = "#a84700"  # the same where it is the colour of small text
 
 
@@ -68,7 +69,8 @@ class RowExplanation:
     def notes(self) -> list[str]:
         """Sentences about the contributions: their unit if it is not that of the sentence, and how sure they are."""
         found = [] if self.probability is None else [f"Contributions to the {self.unit}:"]
-        if self.standard_error:
+        largest = max((abs(value) for _, value in self.contributions), default=0.0)
+        if self.standard_error is not None and self.standard_error > _NEGLIGIBLE * largest:
             found.insert(
                 0, f"Contributions are estimates, with standard errors up to {self.standard_error:.1g}."
             )

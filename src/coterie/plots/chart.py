@@ -179,7 +179,9 @@ def date_ticks(low: float, high: float) -> list[tuple[float, str]]:
         return [(value, str(np.datetime64(int(value), "D"))) for value in whole]
     step = next((own for own in _MONTH_STEPS if (high - low) / (30.4 * own) <= 6), _MONTH_STEPS[-1])
     first = np.datetime64(math.ceil(low), "D").astype("M8[M]").astype(np.int64)
-    months = np.arange(first - (first + 12 * 1970) % step, first + (high - low) / 28 + step, step).astype("M8[M]")
+    months = np.arange(first - (first + 12 * 1970) % step, first + (high - low) / 28 + step, step).astype(
+        "M8[M]"
+    )
     days = months.astype("M8[D]").astype(np.float64)
     unit = "Y" if step % 12 == 0 else "M"
     inside = [(day, month) for day, month in zip(days.tolist(), months, strict=True) if low <= day <= high]
