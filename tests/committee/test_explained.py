@@ -174,6 +174,20 @@ def test_any_table_with_dates_is_explained_in_its_own_columns(kind: Any, tmp_pat
     assert_array_equal(again.values, explained.values)
 
 
+def test_a_committee_that_was_refitted_is_explained() -> None:
+    model = classifier(BAYES, FOREST)
+    single = model.refit(X, LABELS)
+    explained = single.explain(X[:3], background=X, n_permutations=8)
+    assert_allclose(explained.predictions, single.predict_proba(X[:3]), rtol=0, atol=1e-9)
+    assert np.abs(explained.values - model.explain(X[:3], background=X, n_permutations=8).values).max() > 1e-3
+
+
+def test_methods_have_the_names_and_the_documentation_of_methods() -> None:
+    assert CommitteeClassifier.explain.__name__ == "explain"
+    assert "background" in (CommitteeClassifier.explain.__doc__ or "")
+    assert "gained" in (CommitteeClassifier.feature_importances_.__doc__ or "")
+
+
 def test_the_seed_decides_and_rows_do_not_depend_on_each_other() -> None:
     model = classifier(BAYES, BOOSTING)
     one = model.explain(X[:5], background=X, n_permutations=12)

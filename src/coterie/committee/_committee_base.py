@@ -37,7 +37,8 @@ from coterie.committee._committee_data import (
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
-from coterie.committee.explained import explain_committee, gain_importances
+from coterie.committee.explained import explain as explain_committee
+from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
 from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric

@@ -49,7 +49,7 @@ class ExplainableCommittee(Protocol):
     _shares: FloatArray
 
 
-def explain_committee(
+def explain(
     self: ExplainableCommittee,
     X: Any,
     *,
