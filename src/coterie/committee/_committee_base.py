@@ -37,6 +37,8 @@ from coterie.committee._committee_data import (
     thinned,
 )
 from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
+from coterie.committee.explained import explain as explain_committee
+from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
 from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
@@ -103,6 +105,9 @@ class BaseCommittee(Estimator):
     _decoded: Callable[[AnyArray], AnyArray]
     _output: Callable[[FloatArray], FloatArray]
     _response_functions: Callable[[], ResponseFunctions]
+
+    explain = explain_committee
+    feature_importances_ = property(gain_importances)
 
     @staticmethod
     def _now() -> float:
