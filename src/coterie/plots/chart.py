@@ -13,13 +13,14 @@ MAX_LABEL_LENGTH = 22
 
 @dataclass(frozen=True)
 class Axis:
-    """The label and the limits of an axis; the names of categories are at 0, 1, 2, ..."""
+    """The label and the limits of an axis; names of categories are at 0, 1, 2, ..., dates are days since 1970."""
 
     label: str
     low: float
     high: float
     log: bool = False
     names: tuple[str, ...] = ()
+    is_date: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,11 @@ def tick_labels(axis: Axis) -> list[tuple[float, str]]:
     [(0.0, 'Oslo'), (1.0, 'Rome')]
     >>> tick_labels(Axis("share", 0, 1))[1]
     (0.2, '0.2')
+    >>> tick_labels(Axis("sold", 0, 100, is_date=True))
+    [(0.0, '1970-01-01'), (40.0, '1970-02-10'), (80.0, '1970-03-22')]
     """
+    if axis.is_date:
+        return [(value, str(np.datetime64(round(value), "D"))) for value in ticks(axis)[::2]]
     if not axis.names:
         return [(value, f"{value:g}") for value in ticks(axis)]
     step = math.ceil(len(axis.names) / _MOST_NAMES)

@@ -173,7 +173,7 @@ def _position(field: str, axis: Axis) -> dict[str, Any]:
         "title": axis.label,
         "scale": {"type": "log" if axis.log else "linear", "domain": [axis.low, axis.high], "nice": False},
     }
-    if axis.names:
+    if axis.names or axis.is_date:
         written = tick_labels(axis)
         texts = ", ".join(f"{place:g}: {_quoted(text)}" for place, text in written)
         found["axis"] = {
@@ -182,7 +182,7 @@ def _position(field: str, axis: Axis) -> dict[str, Any]:
             "labelOverlap": False,
             "grid": False,
         }
-        if field == "x" and sum(len(text) for _, text in written) > 50:
+        if axis.names and field == "x" and sum(len(text) for _, text in written) > 50:
             found["axis"]["labelAngle"] = -35
     return found
 
