@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from coterie.report.content import ConfusionMatrix
-from coterie.report.errors.error_analysis import _distribution
+from coterie.report.errors.residuals import _distribution
 from coterie.report.forms.number_format import percent
 from coterie.report.forms.plain_text import _block
 from coterie.report.model.training_curves import _numbers

@@ -6,7 +6,15 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.table import Column
 from coterie.diagnostics.importance import Importance
 from coterie.plots.chart import MAX_LABEL_LENGTH, Axis, Bars, Chart, Line, ticks
-from coterie.report.columns.values import MISSING, coarse, day_text, missing_rows, number_text, short_text
+from coterie.report.columns.values import (
+    FEW_ROWS,
+    MISSING,
+    coarse,
+    day_text,
+    missing_rows,
+    number_text,
+    short_text,
+)
 from coterie.report.content import Block, Cell, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.forms.number_format import percent, plural
@@ -15,7 +23,7 @@ _MOST_CHARTS = 8
 _MOST_BARS = 10
 _MOST_LISTED = 50
 _N_BINS = 24
-_FEW_ROWS = 5  # a label of fewer rows might tell who somebody is
+_FEW_VALUES = 6  # numbers that each have a bar
 
 
 def distributions_section(evaluated: EvaluatedModel, importance: Importance) -> Section:
@@ -32,7 +40,7 @@ def distributions_section(evaluated: EvaluatedModel, importance: Importance) -> 
     )
     text = f"Distributions of the target and {which}, over {plural(evaluated.n_rows, 'row')}."
     if not evaluated.shows_rows:
-        text += f" Labels with fewer than {_FEW_ROWS} rows are put together, and no smallest or largest value is shown."
+        text += f" Labels with fewer than {FEW_ROWS} rows are put together, and no smallest or largest value is shown."
     blocks: list[Block] = [Paragraph(text), *(Figure(chart, caption) for chart, caption in charts)]
     blocks += _tables(evaluated, order)
     return Section("distributions", "Distributions", tuple(blocks))
@@ -41,24 +49,32 @@ def distributions_section(evaluated: EvaluatedModel, importance: Importance) -> 
 def _of_target(evaluated: EvaluatedModel) -> tuple[Chart, str]:
     if evaluated.classes is None:
         values = np.asarray(evaluated.all_y_true, dtype=np.float64)
-        return _histogram("Target", "target", values, is_date=False, exact=evaluated.shows_rows), ""
+        return _histogram(
+            "Distribution of the target", "target", values, is_date=False, exact=evaluated.shows_rows
+        ), ""
     counts = np.bincount(evaluated.all_y_true, minlength=len(evaluated.classes))
-    return _bars("Target", list(evaluated.labels), counts, evaluated.n_rows)
+    return _bars("Distribution of the target", list(evaluated.labels), counts, evaluated.n_rows)
 
 
 def _chart_of(evaluated: EvaluatedModel, place: int) -> tuple[Chart, str]:
     column, name = evaluated.table.column(place), evaluated.column_names[place]
+    title = f"Distribution of {name}"
     missing = missing_rows(column)
     if column.levels is not None:
         counts = np.bincount(column.values[~missing], minlength=len(column.levels))
         labels = [short_text(str(level)) for level in column.levels.tolist()]
-        return _bars(name, *_safe_labels(labels, counts, evaluated), evaluated.n_rows, int(missing.sum()))
+        return _bars(title, *_safe_labels(labels, counts, evaluated), evaluated.n_rows, int(missing.sum()))
     values = np.asarray(column.values, dtype=np.float64)
+    distinct = np.unique(values[~missing])
+    if 0 < len(distinct) <= _FEW_VALUES and place not in evaluated.dates:
+        counts = np.array([int((values == value).sum()) for value in distinct.tolist()])
+        labels = [number_text(value, is_date=False) for value in distinct.tolist()]
+        return _bars(title, *_safe_labels(labels, counts, evaluated), evaluated.n_rows, int(missing.sum()))
     share = float(missing.mean())
     caption = f"Missing: {percent(share)}." if share else ""
     exact = evaluated.shows_rows
     return (
-        _histogram(name, name, values[np.isfinite(values)], is_date=place in evaluated.dates, exact=exact),
+        _histogram(title, name, values[np.isfinite(values)], is_date=place in evaluated.dates, exact=exact),
         caption,
     )
 
@@ -67,7 +83,7 @@ def _safe_labels(
     labels: list[str], counts: AnyArray, evaluated: EvaluatedModel
 ) -> tuple[list[str], AnyArray]:
     """Without rows, labels of few rows are put together."""
-    few = counts < _FEW_ROWS
+    few = counts < FEW_ROWS
     if evaluated.shows_rows or not few.any():
         return labels, counts
     kept = [label for label, rare in zip(labels, few.tolist(), strict=True) if not rare]
@@ -173,7 +189,7 @@ def _row_of_labels(evaluated: EvaluatedModel, column: Column, name: str) -> tupl
     assert column.levels is not None
     missing = missing_rows(column)
     counts = np.bincount(column.values[~missing], minlength=len(column.levels))
-    least = 1 if evaluated.shows_rows else _FEW_ROWS
+    least = 1 if evaluated.shows_rows else FEW_ROWS
     order = [place for place in np.argsort(-counts, kind="stable")[:4].tolist() if counts[place] >= least]
     n_rows = max(1, len(column.values))
     listed = ", ".join(

@@ -15,7 +15,7 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.table import Table
 from coterie.plots.chart import Axis, Bars, Chart
 from coterie.report.columns.profile import ColumnProfile, TableProfile
-from coterie.report.columns.values import column_part, day_text
+from coterie.report.columns.values import FEW_ROWS, column_part, day_text
 from coterie.report.content import Block, Cell, Fact, Facts, Figure, Paragraph, Section, TableBlock
 from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.forms.number_format import percent, plural
@@ -54,16 +54,18 @@ class ColumnDrift:
 
 def drift_section(evaluated: EvaluatedModel, reference: TableProfile | None, seen: bool | None) -> Section:
     key, title = "drift", "Drift since the fit"
+    if seen:
+        return Section(key, title, reason="these are the rows of the fit.")
     if reference is None:
         reason = "nothing is known about the rows of the fit; pass reference=X_train. Files of `coterie fit` know it."
         return Section(key, title, reason=reason)
-    if seen:
-        return Section(key, title, reason="these are the rows of the fit.")
     if min(reference.n_rows, evaluated.n_rows) < _LEAST_ROWS:
         return Section(
             key, title, reason=f"it takes at least {_LEAST_ROWS} rows in both tables to compare them."
         )
-    found = drift_of(reference, evaluated.table, evaluated.dates)
+    found = drift_of(
+        reference, evaluated.table, evaluated.dates, least_named=1 if evaluated.shows_rows else FEW_ROWS
+    )
     if not found:
         return Section(
             key, title, reason="no column of the fit is in this table with the same kind of values."
@@ -124,8 +126,13 @@ def _p_text(p_value: float) -> str:
     return "below 0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
 
 
-def drift_of(reference: TableProfile, table: Table, dates: frozenset[int] = frozenset()) -> list[ColumnDrift]:
-    """The columns of the profile that the table has too, the largest distance first."""
+def drift_of(
+    reference: TableProfile, table: Table, dates: frozenset[int] = frozenset(), least_named: int = 1
+) -> list[ColumnDrift]:
+    """The columns of the profile that the table has too, the largest distance first.
+
+    A label that fewer rows of the fit have than `least_named` is not named.
+    """
     places = {table.label(place): place for place in range(table.n_columns)}
     raw = []
     for own in reference.columns:
@@ -139,6 +146,9 @@ def drift_of(reference: TableProfile, table: Table, dates: frozenset[int] = froz
         shares, now = before / before.sum(), counts / counts.sum()
         distance = float(np.abs(shares - now).sum() / 2)
         names = _dated(own) if place in dates else own.cell_names()
+        if own.levels is not None:
+            rare = before[: len(own.levels)] < least_named
+            names = ["a rare label" if at < len(rare) and rare[at] else name for at, name in enumerate(names)]
         raw.append((own.name, distance, chi_squared_p(before, counts), _words(names, shares, now)))
     corrected = holm(np.array([own[2] for own in raw]))
     found = [
@@ -149,7 +159,7 @@ def drift_of(reference: TableProfile, table: Table, dates: frozenset[int] = froz
 
 
 def _dated(own: ColumnProfile) -> list[str]:
-    ends = [day_text(cut) for cut in own.cuts]
+    ends = [day_text(float(np.floor(cut))) for cut in own.cuts]
     if not ends:
         return own.cell_names()
     between = [f"{low} to {high}" for low, high in pairwise(ends)]

@@ -11,7 +11,15 @@ from coterie.data.parts import rows_of
 from coterie.diagnostics.dependence import DependenceCurve, dependence
 from coterie.diagnostics.importance import Importance
 from coterie.plots.chart import Axis, Chart, Line, Points
-from coterie.report.columns.values import MISSING, coarse, column_part, missing_rows, short_text
+from coterie.report.columns.values import (
+    FEW_ROWS,
+    MISSING,
+    coarse,
+    column_part,
+    missing_rows,
+    number_text,
+    short_text,
+)
 from coterie.report.content import Figure, Paragraph, Section
 from coterie.report.evaluated_model import EvaluatedModel, predicted_probabilities
 from coterie.report.forms.number_format import percent, plural
@@ -20,6 +28,7 @@ _MOST_CURVES = 6
 _CURVE_ROWS = 200
 _CURVE_POINTS = 15
 _MOST_LEVELS = 12
+_FEW_VALUES = 6
 _FAR = 0.02  # share of rows at either end that curves do not reach
 
 
@@ -49,9 +58,12 @@ def partial_dependence_section(evaluated: EvaluatedModel, found: Importance) -> 
         f"for the {plural(len(names), 'most important column')}. All are drawn on one scale.{about}"
     )
     drawn = [
-        _Drawn(_readable(own), some, place, _without_value(evaluated, some, place, target))
+        _Drawn(readable, some, place, _without_value(evaluated, some, place, target))
         for own, place in zip(curves.curves, places, strict=True)
+        if len((readable := _readable(own, evaluated.shows_rows)).grid)
     ]
+    if not drawn:
+        return Section(key, title, reason="the labels of the important columns have few rows each.")
     limits = _limits(np.concatenate([own.heights() for own in drawn]))
     figures = [
         Figure(own.chart(curves.meaning, limits), own.caption(evaluated), legend=False) for own in drawn
@@ -59,8 +71,13 @@ def partial_dependence_section(evaluated: EvaluatedModel, found: Importance) -> 
     return Section(key, title, (Paragraph(text), *figures))
 
 
-def _readable(curve: DependenceCurve) -> DependenceCurve:
-    """Of very many levels, the most frequent."""
+def _readable(curve: DependenceCurve, shows_rows: bool) -> DependenceCurve:
+    """Of very many levels, the most frequent; without rows none of those that few rows have."""
+    if curve.categorical and not shows_rows:
+        common = np.flatnonzero(curve.count >= FEW_ROWS)
+        curve = replace(
+            curve, grid=curve.grid[common], average=curve.average[common], count=curve.count[common]
+        )
     if not curve.categorical or len(curve.grid) <= _MOST_LEVELS:
         return curve
     some = np.sort(np.argsort(-curve.count, kind="stable")[:_MOST_LEVELS])
@@ -123,20 +140,30 @@ class _Drawn:
         values = np.asarray(self.some.table.column(self.place).values, dtype=np.float64)[self.some.rows]
         return np.sort(values[np.isfinite(values)])
 
+    def _is_of_few(self) -> bool:
+        """Whether the column holds so few numbers that a line between them would mean nothing."""
+        return len(np.unique(self._values())) <= _FEW_VALUES and self.place not in self.some.dates
+
+    def _name(self, value: Any) -> str:
+        return short_text(str(value)) if self.curve.categorical else number_text(value, is_date=False)
+
     def heights(self) -> FloatArray:
-        average = self.curve.average if self.curve.categorical else self.curve.average[self._inner()]
+        average = self.curve.average
+        if not (self.curve.categorical or self._is_of_few()):
+            average = average[self._inner()]
         return average if self.missing is None else np.append(average, self.missing)
 
     def chart(self, meaning: str, limits: tuple[float, float]) -> Chart:
         curve, y = self.curve, Axis(meaning, *limits)
-        if curve.categorical:
-            names = [short_text(str(value)) for value in curve.grid]
+        title = f"Partial dependence on {curve.name}"
+        if curve.categorical or self._is_of_few():
+            names = [self._name(value) for value in curve.grid.tolist()]
             heights = curve.average
             if self.missing is not None:
                 names, heights = [*names, MISSING], np.append(heights, self.missing)
             places = np.arange(float(len(names)))
             x = Axis(curve.name, -0.5, len(names) - 0.5, names=tuple(names))
-            return Chart(curve.name, x, y, points=(Points("mean prediction", places, heights),))
+            return Chart(title, x, y, points=(Points("mean prediction", places, heights),))
         inner = self._inner()
         grid = curve.grid[inner].astype(np.float64)
         average = curve.average[inner]
@@ -156,7 +183,7 @@ class _Drawn:
             values = values[(values >= low) & (values <= high)]
             height = limits[0] + 0.015 * (limits[1] - limits[0])
             points.append(Points("rows", values, np.full(len(values), height)))
-        return Chart(curve.name, x, y, tuple(lines), points=tuple(points))
+        return Chart(title, x, y, tuple(lines), points=tuple(points))
 
     def caption(self, evaluated: EvaluatedModel) -> str:
         if self.curve.categorical:
@@ -164,6 +191,8 @@ class _Drawn:
             held = column.values[self.some.rows]
             n_levels, shown = len(np.unique(held[held >= 0])), len(self.curve.grid)
             return f"The {shown} most frequent of {n_levels} labels." if shown < n_levels else ""
+        if self._is_of_few():
+            return ""
         parts = []
         if self.some.shows_rows:
             parts.append("Dots at the bottom: values of rows.")

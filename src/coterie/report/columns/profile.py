@@ -16,6 +16,7 @@ from coterie._typing import AnyArray, FloatArray
 from coterie.data.table import Column, Table
 from coterie.errors import InvalidInput
 from coterie.report.columns.values import missing_rows
+from coterie.report.forms.number_format import format_number
 
 _MOST_ROWS = 20_000
 _N_CELLS = 10
@@ -63,7 +64,7 @@ class ColumnProfile:
             return [*(f"“{level}”" for level in self.levels), "another label", "missing"]
         if not self.cuts:
             return ["known", "missing"]
-        ends = [f"{cut:.4g}" for cut in self.cuts]
+        ends = [format_number(cut) for cut in self.cuts]
         between = [f"{low} to {high}" for low, high in pairwise(ends)]
         return [f"below {ends[0]}", *between, f"{ends[-1]} and above", "missing"]
 

@@ -14,6 +14,7 @@ from coterie.report.forms.number_format import format_number
 
 MISSING = "missing"
 _MOST_LETTERS = 60
+FEW_ROWS = 5  # a label of fewer rows might tell who somebody is
 
 
 def date_columns(X: Any) -> frozenset[int]:

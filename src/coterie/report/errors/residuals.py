@@ -24,11 +24,13 @@ def residuals_section(evaluated: EvaluatedModel, predictions: Predictions, where
     some = np.arange(len(error))
     if len(error) > _MOST_POINTS:
         some = np.linspace(0, len(error) - 1, _MOST_POINTS).round().astype(np.intp)
-    blocks: list[Block] = [
-        Paragraph(words),
-        Figure(_true_by_predicted(predictions.take(some)), "Rows on the line are predicted exactly."),
+    blocks: list[Block] = [Paragraph(words)]
+    if evaluated.shows_rows:
+        chart = _true_by_predicted(predictions.take(some))
+        blocks.append(Figure(chart, "Rows on the line are predicted exactly."))
+    blocks += [
         Figure(
-            _residuals_by_prediction(predictions, some),
+            _residuals_by_prediction(predictions, some, shows_rows=evaluated.shows_rows),
             "The band holds 80 % of nearby rows. A bend shows a systematic error; a widening band, a variance that "
             "is not constant.",
         ),
@@ -55,7 +57,7 @@ def _true_by_predicted(predictions: Predictions) -> Chart:
     )
 
 
-def _residuals_by_prediction(predictions: Predictions, some: np.ndarray) -> Chart:
+def _residuals_by_prediction(predictions: Predictions, some: np.ndarray, *, shows_rows: bool) -> Chart:
     error = predictions.y_true - predictions.y_pred
     order = np.argsort(predictions.y_pred, kind="stable")
     parts = [part for part in np.array_split(order, min(12, max(1, len(order) // 10))) if len(part)]
@@ -69,7 +71,7 @@ def _residuals_by_prediction(predictions: Predictions, some: np.ndarray) -> Char
         Axis("predicted value", *ends),
         Axis("residual", *_ends(error[some])),
         (*lines, zero) if len(parts) > 1 else (zero,),
-        points=(Points("rows", predictions.y_pred[some], error[some]),),
+        points=(Points("rows", predictions.y_pred[some], error[some]),) if shows_rows else (),
     )
 
 

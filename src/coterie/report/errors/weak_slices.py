@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from coterie._typing import AnyArray, FloatArray
 from coterie.data.table import Column, Table
-from coterie.report.columns.values import column_part, missing_rows, number_text, short_text
+from coterie.report.columns.values import FEW_ROWS, column_part, missing_rows, number_text, short_text
 from coterie.report.content import Block, Cell, Paragraph, Section, TableBlock
 from coterie.report.errors.row_errors import RowErrors, row_errors
 from coterie.report.evaluated_model import EvaluatedModel, JudgedRows
@@ -148,10 +148,10 @@ def _simplified(column: Column) -> AnyArray:
         return np.asarray(column.values, dtype=np.float64)
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
     frequent = set(np.argsort(-counts, kind="stable")[:_MOST_LEVELS].tolist())
-    few = len(column.values) // 100
+    few = max(FEW_ROWS, len(column.values) // 100)
     texts = np.array(
         [
-            short_text(str(level)) if place in frequent and counts[place] > few else _OTHER
+            short_text(str(level)) if place in frequent and counts[place] >= few else _OTHER
             for place, level in enumerate(column.levels.tolist())
         ]
         + [None],

@@ -39,7 +39,7 @@ _BAR_HEIGHT = 22
 _CELL_HEIGHT = 30
 _N_COLOURS = 7
 _MANY_POINTS = 150
-_FEW_CELLS = 12  # along a side; numbers are written into so many
+_FEW_CELLS = 10  # along a side; numbers are written into so many
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 _NAMES = {
@@ -185,7 +185,12 @@ def _heatmap(layer: dict[str, Any], heatmap: Heatmap) -> list[dict[str, Any]]:
     if max(np.shape(heatmap.values)) > _FEW_CELLS:
         return [rect]
     middle = [
-        {"x": row["x"] + 0.5, "y": row["y"] + 0.5, "text": f"{row['value']:.2f}", "dark": row["size"] > 0.55}
+        {
+            "x": row["x"] + 0.5,
+            "y": row["y"] + 0.5,
+            "text": f"{row['value'] + 0.0:.2f}".replace("-0.00", "0.00"),
+            "dark": row["size"] > 0.55,
+        }
         for row in rows
     ]
     text = {
@@ -359,8 +364,9 @@ def _sort_key(cell: Cell) -> float | str:
 
 
 def _breakable(name: str) -> Markup:
-    """A name that may be broken after an underscore, and nowhere inside a word."""
-    return Markup("_<wbr>").join(name.split("_"))
+    """A name that may be broken after an underscore and between its words, and nowhere inside of a word."""
+    parts = re.split(r"(?<=_)(?=.)|(?<=[a-z])(?=[A-Z])", name)
+    return Markup("<wbr>").join(parts)
 
 
 def _without_size(svg: str) -> str:

@@ -1,5 +1,6 @@
 """Margins of the vote, and diversity of the members."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -217,5 +218,6 @@ def _increase(found: Diversity | Ambiguity, place: int) -> float:
 
 
 def _reason(error: CoterieError) -> str:
-    """Its first sentence."""
-    return str(error).split("\n")[0].split(". ")[0].rstrip(".") + "."
+    """Its first sentence, about the class of the model rather than all of its parameters."""
+    text = re.sub(r"^(\w+)\(.*\)(?= has| is| predicts)", r"\1", str(error).split("\n")[0])
+    return re.split(r"(?<!\.)\. (?=[A-Z])", text)[0].rstrip(".") + "."

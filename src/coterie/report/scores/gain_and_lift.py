@@ -33,7 +33,7 @@ def gain_and_lift_section(evaluated: EvaluatedModel, predictions: Predictions, w
     )
     ideal = np.minimum(1.0, _SHARES / base)
     gain = Chart(
-        "Cumulative gain",
+        "Cumulative gain curve",
         Axis("share of rows, the highest probabilities first", 0.0, 1.0),
         Axis(f"share of all “{label}” found", 0.0, 1.0),
         (
@@ -44,7 +44,7 @@ def gain_and_lift_section(evaluated: EvaluatedModel, predictions: Predictions, w
     )
     lifts = gains[1:] / _SHARES[1:]
     lift = Chart(
-        "Lift",
+        "Lift curve",
         Axis("share of rows, the highest probabilities first", 0.0, 1.0),
         Axis("times as many as by chance", 0.0, 1.08 * max(1.0, float(lifts.max()))),
         (

@@ -46,8 +46,8 @@ def _of_committee(model: Any) -> tuple[Block, ...]:
     )
     if n_unused:
         text += (
-            f" {n_unused} of {len(rows) - 1} members have weight 0: they did not improve the committee, and `predict` "
-            "leaves them out."
+            f" {n_unused} of {len(rows) - 1} members have weight 0: they did not improve the committee, and "
+            "predictions do without them."
         )
     blocks: list[Block] = [
         Paragraph(text),

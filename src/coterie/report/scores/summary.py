@@ -91,6 +91,8 @@ def _sentence(
             f"{format_number(median)}, has an error of {format_number(baseline)}. "
             f"{_compared_with_baseline(own.value < baseline, own.high < baseline)}"
         )
+    if len(evaluated.classes) == 2 and "auc" in metrics and _is_rare(predictions):
+        return _sentence_of_rare_class(evaluated, predictions, metrics["auc"], where)
     own = metrics["accuracy"]
     shares = np.bincount(predictions.y_true, minlength=len(evaluated.classes)) / len(predictions.y_true)
     baseline, most_frequent = float(shares.max()), evaluated.labels[int(shares.argmax())]
@@ -98,6 +100,28 @@ def _sentence(
         f"{where.capitalize()}, the accuracy of {evaluated.name} is {percent(own.value)} (95 % confidence interval "
         f"{percent(own.low)} to {percent(own.high)}); always predicting “{most_frequent}” has an accuracy of "
         f"{percent(baseline)}. {_compared_with_baseline(own.value > baseline, own.low > baseline)}"
+    )
+
+
+_RARE = 0.15
+
+
+def _is_rare(predictions: Predictions) -> bool:
+    """Whether accuracy says little, because nearly all rows are of one class."""
+    share = float((predictions.y_true == 1).mean())
+    return 0 < min(share, 1 - share) < _RARE
+
+
+def _sentence_of_rare_class(
+    evaluated: EvaluatedModel, predictions: Predictions, own: ScoreEstimate, where: str
+) -> str:
+    rare = int((predictions.y_true == 1).mean() < 0.5)
+    share = float((predictions.y_true == rare).mean())
+    return (
+        f"{where.capitalize()}, the area under the ROC curve of {evaluated.name} is {format_number(own.value)} (95 % "
+        f"confidence interval {format_interval(own.low, own.high)}); guessing has 0.5. Only {percent(share)} of rows "
+        f"are “{evaluated.labels[rare]}”, so accuracy says little. "
+        f"{_compared_with_baseline(own.value > 0.5, own.low > 0.5)}"
     )
 
 
@@ -127,11 +151,13 @@ def _columns(evaluated: EvaluatedModel) -> Fact:
 
 def _target(evaluated: EvaluatedModel) -> Fact:
     if evaluated.classes is None:
-        low, middle, high = np.quantile(evaluated.all_y_true, [0.0, 0.5, 1.0]).tolist()
+        ends = [0.0, 0.5, 1.0] if evaluated.shows_rows else [0.05, 0.5, 0.95]
+        low, middle, high = np.quantile(evaluated.all_y_true, ends).tolist()
         return Fact(
             "target",
             "numeric",
-            f"{format_number(low)} to {format_number(high)}, median {format_number(middle)}",
+            f"{format_number(low)} to {format_number(high)}{'' if evaluated.shows_rows else ' for nine of ten rows'}, "
+            f"median {format_number(middle)}",
         )
     counts = np.bincount(evaluated.all_y_true, minlength=len(evaluated.classes)) / evaluated.n_rows
     order = np.argsort(-counts, kind="stable")

@@ -161,8 +161,8 @@ def costs_table(counts: ThresholdCounts) -> TableBlock:
                 f"{of_false_positive:g}",
                 f"{of_false_negative:g}",
                 f"{counts.thresholds[best]:.2f}",
-                float(1000 * costs[best] / n_rows),
-                float(1000 * costs[half] / n_rows),
+                f"{1000 * costs[best] / n_rows:,.1f}",
+                f"{1000 * costs[half] / n_rows:,.1f}",
             )
         )
     caption = (
