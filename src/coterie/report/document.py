@@ -216,7 +216,7 @@ def build(
         # Members of scikit-learn complain about names of columns that a committee has already checked.
         warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names")
         evaluated = evaluated_model(model, X, y, max_rows=max_rows, n_jobs=n_jobs, seed=seed, shows_rows=rows)
-        return _built(evaluated, settings, seed)
+        return _built(evaluated, settings)
 
 
 @dataclass(frozen=True)
@@ -240,12 +240,12 @@ class _Settings:
         return own and f"{own} --threshold {{threshold}}"
 
 
-def _built(evaluated: EvaluatedModel, settings: _Settings, seed: int) -> Report:
+def _built(evaluated: EvaluatedModel, settings: _Settings) -> Report:
     provenance = provenance_of(evaluated, settings.seen)
     n_classes = None if evaluated.classes is None else len(evaluated.classes)
-    on_rows = score_estimates(evaluated.predictions, n_classes, seed=seed)
+    on_rows = score_estimates(evaluated.predictions, n_classes)
     kept = provenance.predictions
-    out_of_sample = [] if kept is None else score_estimates(kept, n_classes, seed=seed)
+    out_of_sample = [] if kept is None else score_estimates(kept, n_classes)
     where, headline = headline_of(evaluated, provenance, on_rows, out_of_sample)
     predictions = evaluated.predictions if kept is None or provenance.seen is False else kept
     judged = judged_rows(evaluated, provenance)
