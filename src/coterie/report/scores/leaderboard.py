@@ -45,10 +45,8 @@ def _of_committee(model: Any) -> tuple[Block, ...]:
         "1,000 rows."
     )
     if n_unused:
-        text += (
-            f" {n_unused} of {len(rows) - 1} members have weight 0: they did not improve the committee, and "
-            "predictions do without them."
-        )
+        have = "has" if n_unused == 1 else "have"
+        text += f" {n_unused} of {len(rows) - 1} members {have} weight 0 and no part in predictions."
     blocks: list[Block] = [
         Paragraph(text),
         TableBlock(columns, tuple(rows[:_MOST]), n_left_out=max(0, len(rows) - _MOST), interval=(1, 2, 3)),
