@@ -8,7 +8,7 @@ import pytest
 import coterie
 from coterie import report
 from coterie.data.table import Column
-from coterie.report.association import association
+from coterie.report.columns.association import association
 
 RNG = np.random.default_rng(0)
 N = 200

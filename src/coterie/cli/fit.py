@@ -40,7 +40,7 @@ from coterie.cli.options import (
     table_source,
 )
 from coterie.cli.repeating import RepeatOption, earlier_fit, roles_note
-from coterie.cli.report import REPORT_ENDINGS, write_report
+from coterie.cli.report import REPORT_ENDINGS, profile_note, write_report
 from coterie.cli.training import (
     Roles,
     TrainingTable,
@@ -180,7 +180,7 @@ def fit(
             show_reading(messages, training, name, about_files)
         model = _fitted(messages, training, 5 if cv is None else cv, settings_of_fit)
     with writing(output):
-        save(model, output, notes=training.notes() | roles_note(roles, where))
+        save(model, output, notes=training.notes() | roles_note(roles, where) | profile_note(training.X))
     _finish(messages, model, training, output, report, f"{target} in {name}", json)
 
 

@@ -154,6 +154,8 @@ def tick_labels(axis: Axis) -> list[tuple[float, str]]:
     [(0.0, 'Oslo'), (1.0, 'Rome')]
     >>> tick_labels(Axis("share", 0, 1))[1]
     (0.2, '0.2')
+    >>> tick_labels(Axis("sold", 0, 50, dates=True))[1]
+    (10.0, '1970-01-11')
     """
     if axis.dates:
         return date_ticks(axis.low, axis.high)
