@@ -188,6 +188,29 @@ def test_methods_have_the_names_and_the_documentation_of_methods() -> None:
     assert "gained" in (CommitteeClassifier.feature_importances_.__doc__ or "")
 
 
+def test_columns_of_a_dictionary_may_come_in_any_order() -> None:
+    columns = dict(zip("abcd", X.T, strict=True))
+    model = CommitteeRegressor(
+        None, portfolio=[("tree", DecisionTreeRegressor(max_depth=3))], cv=3, random_state=0
+    )
+    model.fit(columns, Y)
+    turned = {name: columns[name][:5] for name in "dbca"}
+    explained = model.explain(turned, background=columns)
+    assert explained.column_names == tuple("abcd")
+    assert_allclose(explained.predictions, model.predict(turned), rtol=0, atol=1e-9)
+    same = model.explain({name: own[:5] for name, own in columns.items()}, background=columns)
+    assert_array_equal(explained.values, same.values)
+    line = CommitteeRegressor(None, portfolio=["linear"], cv=3, random_state=0).fit(columns, Y)
+    found = [
+        line.explain(own, background=columns, n_permutations=4).values for own in (turned, same_order(turned))
+    ]
+    assert_allclose(found[0], found[1], atol=1e-12)
+
+
+def same_order(columns: Any) -> Any:
+    return {name: columns[name] for name in sorted(columns)}
+
+
 def test_the_seed_decides_and_rows_do_not_depend_on_each_other() -> None:
     model = classifier(BAYES, BOOSTING)
     one = model.explain(X[:5], background=X, n_permutations=12)
