@@ -133,7 +133,7 @@ def _histogram(title: str, label: str, values: FloatArray, *, is_date: bool, exa
     shares = np.append(counts, counts[-1]) / len(values)
     return Chart(
         title,
-        Axis(label, float(edges[0]), float(edges[-1]), is_date=is_date),
+        Axis(label, float(edges[0]), float(edges[-1]), dates=is_date),
         Axis("share of rows", 0.0, 1.08 * float(shares.max()) or 1.0),
         (Line("rows", edges, shares, steps=True),),
     )
