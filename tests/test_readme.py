@@ -87,9 +87,3 @@ def test_every_link_of_the_page_leads_somewhere() -> None:
     own = [target for target in targets if "://" not in target]
     assert own
     assert [target for target in own if not (ROOT / target).exists()] == []
-
-
-def test_every_make_command_of_the_page_exists() -> None:
-    goals = re.findall(r"`?make ([a-z-]+)", README)
-    known = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(goals) - {"test"} <= set(known)

@@ -246,7 +246,7 @@ def _position(field: str, axis: Axis) -> dict[str, Any]:
             "labelOverlap": False,
             "grid": False,
         }
-        if axis.names and field == "x" and sum(len(text) for _, text in written) > 50:
+        if field == "x" and sum(len(text) for _, text in written) > 50:
             found["axis"]["labelAngle"] = -35
     return found
 

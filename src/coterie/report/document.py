@@ -199,7 +199,7 @@ def build(
     >>> X, y = load_table("wine")
     >>> found = report.build(RandomForestClassifier(30, random_state=0).fit(X, y), X, y, title="Wine")
     >>> found
-    Report('Wine', 13 sections)
+    Report('Wine', 18 sections)
     >>> found.is_out_of_sample
     True
     """

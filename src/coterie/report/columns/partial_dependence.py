@@ -173,7 +173,7 @@ class _Drawn:
         if low == high:
             low, high = low - 0.5, high + 0.5
         room = 0.02 * (high - low)
-        x = Axis(curve.name, low - room, high + room, is_date=self.place in self.some.dates)
+        x = Axis(curve.name, low - room, high + room, dates=self.place in self.some.dates)
         lines = [Line("mean prediction", grid, average)]
         if self.missing is not None:
             lines.append(Line("if missing", np.array([low, high]), np.full(2, self.missing)))

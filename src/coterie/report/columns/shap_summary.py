@@ -12,7 +12,9 @@ from coterie.report.evaluated_model import EvaluatedModel
 from coterie.report.forms.number_format import plural
 
 _MOST_ROWS = 400
-_FEW_ROWS = 40  # where a value takes many predictions
+_FEW_ROWS = 40  # of a committee: a value of it takes many predictions
+_MOST_SAMPLED = 60  # columns of a committee
+_FEW_ORDERS = 4  # of the columns, as its values are estimated
 _MOST_COLUMNS = 12
 _MOST_LISTED = 50
 _N_BINS = 40
@@ -25,9 +27,13 @@ def shap_section(evaluated: EvaluatedModel) -> Section:
     explain = getattr(evaluated.model, "explain", None)
     if explain is None:
         return Section(key, title, reason=f"{evaluated.name} has no method `explain`.")
-    some = evaluated.subsample(_FEW_ROWS if hasattr(evaluated.model, "members_") else _MOST_ROWS)
+    is_sampled = hasattr(evaluated.model, "members_")
+    if is_sampled and evaluated.table.n_columns > _MOST_SAMPLED:
+        reason = f"a committee of more than {_MOST_SAMPLED} columns takes too long to explain here."
+        return Section(key, title, reason=reason)
+    some = evaluated.subsample(_FEW_ROWS if is_sampled else _MOST_ROWS)
     try:
-        found: Explanation = explain(some.X)
+        found: Explanation = explain(some.X, n_permutations=_FEW_ORDERS) if is_sampled else explain(some.X)
     except (CoterieError, NotImplementedError) as error:
         first = str(error).split("\n")[0].split(". ")[0].rstrip(".")
         return Section(key, title, reason=f"{evaluated.name} cannot be explained: {first}.")
@@ -38,6 +44,8 @@ def shap_section(evaluated: EvaluatedModel) -> Section:
         f"prediction. Here are those of {plural(len(found), 'row')}, in units of the "
         f"{found.unit}{_of_output(found, evaluated)}."
     )
+    if is_sampled:
+        text += " Those of members that are no trees are estimates from a few sampled orders of the columns."
     blocks: list[Block] = [Paragraph(text), Figure(_size_chart(found, sizes, order))]
     values = _of_one_output(found)
     if values is not None and evaluated.shows_rows:

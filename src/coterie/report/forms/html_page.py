@@ -143,7 +143,7 @@ _IN_SHORT = (
 def _set_large_numbers(encoding: dict[str, Any], chart: Chart) -> None:
     """Millions in short: labels of nine digits would run into each other."""
     for channel, axis in (("x", chart.x), ("y", chart.y)):
-        is_plain = not (axis.names or axis.is_date or axis.log)
+        is_plain = not (axis.names or axis.dates or axis.log)
         if channel in encoding and is_plain and max(abs(axis.low), abs(axis.high)) >= _LARGE:
             encoding[channel].setdefault("axis", {})["labelExpr"] = _IN_SHORT
 
