@@ -81,7 +81,7 @@ fuzz: $(READY)  ## Fuzzers of what reads files, by Clang; FUZZ_SECONDS=600 gives
 	@cmake --preset fuzz -DCMAKE_CXX_COMPILER=$(CLANG) --log-level=WARNING
 	@cmake --build --preset fuzz
 	@cd build/fuzz && mkdir -p $(FUZZERS:%=corpus/%)
-	@printf '%s\n' $(FUZZERS) | xargs -P 3 -I NAME build/fuzz/engine/fuzz/fuzz_NAME -max_total_time=$(FUZZ_SECONDS) \
+	@printf '%s\n' $(FUZZERS) | xargs -P 3 -I NAME env build/fuzz/engine/fuzz/fuzz_NAME -max_total_time=$(FUZZ_SECONDS) \
 	    -max_len=4096 -print_final_stats=1 -verbosity=0 build/fuzz/corpus/NAME engine/fuzz/corpus/NAME
 
 # A process for each core: threads of OpenMP, in peers, must not spin while they wait for each other.
