@@ -24,7 +24,7 @@ def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["tree", "dummy"]
     assert "tree is" in lines[-1]
-    assert re.search(r"  dummy, \d+\.\d s, neg_mean_squared_error -", result.stderr)
+    assert re.search(r"  dummy, \d+\.\d s, rmse ", result.stderr)
     assert "s left" in result.stderr
     without = coterie("compare", data, "-t", "rent", *FEW)
     n_columns = [re.search(r" rows, (\d+) columns", shown.stderr) for shown in (result, without)]
@@ -34,7 +34,7 @@ def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
 def test_a_comparison_as_json(data: Path) -> None:
     shown = json_of("compare", data, "-t", "dear", "--drop", "rent", *FEW)
     assert {row["name"] for row in shown["models"]} == {"tree", "dummy"}
-    assert shown["scoring"] == "neg_log_loss"
+    assert shown["scoring"] == "log_loss"
     assert shown["conclusion"].startswith(f"{shown['models'][0]['name']} is")
 
 
