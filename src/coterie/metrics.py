@@ -451,8 +451,12 @@ class ShownMetric:
         >>> shown_metric("neg_mean_squared_error").ends(-10.0, 6.0), shown_metric("neg_max_error").ends(-3.0, 1.0)
         ((2.0, 4.0), (2.0, 4.0))
         """
-        first, second = self.value(score - half_width), self.value(score + half_width)
-        return (first, second) if self.greater_is_better else (second, first)
+        low, high = sorted((self.value(score - half_width), self.value(score + half_width)))
+        if self.name not in METRICS:
+            return low, high
+        return (
+            (low, min(high, 1.0)) if self.greater_is_better else (max(low, 0.0), high)
+        )  # as metrics are bounded
 
     def loss(self, score: float, other: float) -> float:
         """By how much `other` is worse than `score`, in what is shown."""

@@ -34,7 +34,7 @@ def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
 def test_a_comparison_as_json(data: Path) -> None:
     shown = json_of("compare", data, "-t", "dear", "--drop", "rent", *FEW)
     assert {row["name"] for row in shown["models"]} == {"tree", "dummy"}
-    assert shown["scoring"] == "log_loss"
+    assert shown["metric"] == "log_loss"
     assert shown["conclusion"].startswith(f"{shown['models'][0]['name']} is")
 
 

@@ -116,8 +116,15 @@ def test_weight_by_the_prior_alone_is_explained() -> None:
 
     assert row["weight"] >= 1 / 3 - 1e-9
     assert row["contribution"] < 0
-    assert any(note.startswith("contribution below 0: boosting.") for note in board.notes)
-    assert any("boosting gets a weight of at least 0.33 here" in note for note in board.notes)
+    assert any(note.startswith("boosting gets a weight of at least 0.33 here") for note in board.notes)
+    assert not any(note.startswith("contribution below 0") for note in board.notes)
+
+
+def test_ends_stay_within_the_bounds_of_the_metric() -> None:
+    model = CommitteeClassifier(None, portfolio=CLASSES, random_state=0).fit(X[:8], LABELS[:8])
+    assert all(row["low"] >= 0 for row in model.leaderboard())
+    best = CommitteeClassifier(None, portfolio=CLASSES, scoring="auc", random_state=0).fit(X, LABELS)
+    assert all(row["high"] <= 1 for row in best.leaderboard())
 
 
 def test_the_notes_say_what_columns_mean() -> None:

@@ -107,9 +107,10 @@ def compare(
         "target": training.target,
         "task": training.task,
         "n_rows": training.n_rows,
-        "scoring": result.scoring,
+        "metric": result.scoring,
+        "greater_is_better": result.greater_is_better,
         "models": list(result),
         "conclusion": result.conclusion,
-        "notes": result.notes[1:-1],
+        "notes": result.left_out,
     }
     print_out(as_json(shown))

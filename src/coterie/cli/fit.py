@@ -108,6 +108,9 @@ def fit(
     repeat: RepeatOption = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="A line for each member that was not fitted, and why.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Fit a committee to a table: the best ensemble within the time limit; or boosting to one larger than memory.
@@ -181,7 +184,7 @@ def fit(
         model = _fitted(messages, training, 5 if cv is None else cv, settings_of_fit)
     with writing(output):
         save(model, output, notes=training.notes() | roles_note(roles, where))
-    _finish(messages, model, training, output, report, f"{target} in {name}", json)
+    _finish(messages, model, training, output, report, f"{target} in {name}", json=json, verbose=verbose)
 
 
 def _fitted(messages: Messages, training: TrainingTable, n_folds: int, settings: dict[str, Any]) -> Any:
@@ -207,10 +210,13 @@ def _finish(
     output: Path,
     report: Path | None,
     title: str,
+    *,
     json: bool,
+    verbose: bool,
 ) -> None:
     """Show the leaderboard, and write the report; a fit that was interrupted has another exit code."""
-    _show(messages, model, training, output, json, None if model.interrupted_ else report)
+    shown = None if model.interrupted_ else report
+    _show(messages, model, training, output, json=json, verbose=verbose, report=shown)
     if model.interrupted_:
         messages.error(
             f"interrupted: {output} holds the committee of the {len(model.members_)} members that were complete."
@@ -223,7 +229,14 @@ def _finish(
 
 
 def _show(
-    messages: Messages, model: Any, training: TrainingTable, output: Path, json: bool, report: Path | None
+    messages: Messages,
+    model: Any,
+    training: TrainingTable,
+    output: Path,
+    *,
+    json: bool,
+    verbose: bool,
+    report: Path | None,
 ) -> None:
     """The result on the standard output, and what to do next on the standard error."""
     leaderboard = model.leaderboard()
@@ -235,9 +248,11 @@ def _show(
             "task": training.task,
             "n_rows": training.n_rows,
             "n_columns": len(training.X),
-            "scoring": model.scoring_,
-            "score": model.oof_score_,
-            "score_error": model.oof_score_error_,
+            "metric": leaderboard.metric,
+            "greater_is_better": leaderboard.greater_is_better,
+            "score": leaderboard[0]["score"],
+            "low": leaderboard[0]["low"],
+            "high": leaderboard[0]["high"],
             "threshold": getattr(model, "threshold_", None),
             "seconds": model.fit_time_,
             "interrupted": model.interrupted_,
@@ -247,7 +262,7 @@ def _show(
         }
         print_out(as_json(result))
     else:
-        print_out(repr(leaderboard))
+        print_out("\n".join([repr(leaderboard), *(leaderboard.left_out.details() if verbose else [])]))
     megabytes = output.stat().st_size / 1e6
     messages.note(
         f"The model is in {output} ({megabytes:.1f} MB). To use it: coterie predict {output} NEW_DATA"

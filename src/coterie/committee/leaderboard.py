@@ -210,16 +210,19 @@ def _about_negative(
     if not found:
         return []
     half_width = (committee["high"] - committee["low"]) / 2
-    small = all(-row["contribution"] < half_width / 2 for row in found)
-    lines = [
-        f"contribution below 0: {', '.join(row['name'] for row in found)}. These weights helped on the rows that they "
-        "were chosen by, and not on the folds held out from the choice"
-        + ("; differences so small beside the interval are mostly chance." if small else ".")
-    ]
     least = prior_weight(float(scores.oof.rows.weight[scores.oof.known].sum()))
-    if any(row["name"] == scores.prior for row in found):
+    chosen = [row for row in found if row["name"] != scores.prior or row["weight"] > 1.5 * least]
+    lines = []
+    if chosen:
+        small = all(-row["contribution"] < half_width / 2 for row in chosen)
         lines.append(
-            f"{scores.prior} gets a weight of at least {least:.2g} here: on few rows weights lean towards the member "
-            "that is best on most tables."
+            f"contribution below 0: {', '.join(row['name'] for row in chosen)}. These weights helped on the rows that "
+            "they were chosen by, and not on the folds held out from the choice"
+            + ("; differences so small beside the interval are mostly chance." if small else ".")
+        )
+    if len(chosen) < len(found):
+        lines.append(
+            f"{scores.prior} gets a weight of at least {least:.2g} here, although its contribution is below 0: on few "
+            "rows weights lean towards the member that is best on most tables."
         )
     return lines
