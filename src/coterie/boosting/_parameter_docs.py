@@ -62,7 +62,7 @@ _SHARED = """\
     monotonic_cst : array, mapping or None
         1, -1 or 0 for each feature: predictions only rise, only fall, or are free.
     interaction_cst : list of sets, "pairwise", "no_interactions" or None
-        Features that may meet in one path.
+        Features, by number or by column name, that may meet in one path.
     categorical_features : array, "auto" or None
         Columns that are nominal. "auto": text and categories; an array adds others; None refuses text.
     unknown_category : {"missing", "error"}
