@@ -243,7 +243,7 @@ CASES: dict[str, tuple[int, list[str], str, object, str]] = {
         ["-t", "dear", "--where", "size > 3"],
         "--where",
         "size > 3",
-        "Referenced column",
+        "there is no column 'size'",
     ),
     "a wrong scorer": (
         2,

@@ -48,9 +48,9 @@ def test_a_file_is_described_without_loading_it(classifier: Path, monkeypatch: p
     monkeypatch.setattr("coterie.files.model_files.Reader", None)
     text = done("inspect", classifier)
     assert text.startswith("CommitteeClassifier, ")
-    assert "features: 4 (area, town, let, lift)" in text
-    assert "classes: 2 (no, yes)" in text
-    assert "target: dear" in text
+    assert "columns: 4: area (number), town (category), let (date), lift (flag)" in text
+    assert "classes: no, yes" in text
+    assert "target: dear (classification)" in text
     shown = json_of("inspect", classifier)
     assert shown["notes"]["target"] == "dear"
     assert shown["feature_names"] == ["area", "town", "let", "lift"]
