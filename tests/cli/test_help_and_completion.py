@@ -172,11 +172,12 @@ def run_shell(shell: str, script: str, path: str) -> str:
         pytest.skip(f"{shell} is not here")
     environment = os.environ | {"PATH": path}
     run = subprocess.run(
-        [shell, "-c", script], env=environment, capture_output=True, text=True, timeout=120, check=True
+        [shell, "-c", script], env=environment, capture_output=True, text=True, timeout=600, check=True
     )
     return run.stdout
 
 
+@pytest.mark.slow  # a program is started three times
 def test_bash_completes_commands_and_options(path_with_coterie: str) -> None:
     script = """
         eval "$(_COTERIE_COMPLETE=source_bash coterie)"
@@ -188,6 +189,7 @@ def test_bash_completes_commands_and_options(path_with_coterie: str) -> None:
     assert lines == ["complete -o default -F _coterie_completion coterie", "fit", "--threshold"]
 
 
+@pytest.mark.slow
 def test_zsh_completes_commands(path_with_coterie: str) -> None:
     script = """
         compdef() { echo "compdef $@" }

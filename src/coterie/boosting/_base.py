@@ -1,6 +1,7 @@
 """What the two estimators of gradient boosting share: the path of a fit, and raw predictions."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -147,7 +148,7 @@ class BaseGradientBoosting(Estimator):
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:
-            eval_sets = named_eval_sets(eval_set)
+            eval_sets = {} if eval_set is None else named_eval_sets(eval_set)
             if isinstance(X, Scan):
                 data = prepare_streamed(
                     self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
@@ -167,7 +168,7 @@ class BaseGradientBoosting(Estimator):
             data = self._add_evaluation(data, plan, eval_sets)
             signature = self._begin(run, data, plan)
             every = self._rounds_of_a_line()
-            with printed_progress(every, type(self).__name__, "round", every):
+            with printed_progress(every, run.owner, "round", every) if every else nullcontext():
                 trained = self._train(run, self._boosting_fit(run, data, plan))
             self._conclude(trained, replace(signature, seed=run.seed))
             if every:

@@ -205,7 +205,7 @@ def train(
     trainer, init = _make_trainer(fit, parts, known)
     if fit.n_outputs and (plan.stops_early or data.eval_set is not None):
         _attach_evaluators(trainer, fit, init)
-    if fit.n_outputs:
+    if fit.n_outputs and (fit.measures_training or data.observed_sets):
         observe_rounds(trainer, fit, init)
     if fit.publish is not None:
         fit.publish(partial(latest_measures, trainer, data.eval_name, fit.metric))
@@ -217,7 +217,8 @@ def train(
     trained = conclude(trainer, init, trainer.weights(), keep_unweighted=keep_unweighted)
     if trainer.is_evaluated:
         trained.losses, trained.scores = trainer.mean_losses(), trainer.mean_scores()
-    keep_curves(trained, trainer, data.eval_name)
+    if trainer.observers() or data.eval_name:
+        keep_curves(trained, trainer, data.eval_name)
     if any(len(part.left_out) for part in parts):
         if len(trainer.boosters) > 1:
             trained.held_out = held_out_predictions(trainer.boosters, data.n_rows, fit.n_threads)
