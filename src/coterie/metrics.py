@@ -434,7 +434,7 @@ class ShownMetric:
         """What is shown for a score of which more is better."""
         if self.greater_is_better:
             return score
-        return math.sqrt(max(0.0, -score)) if self.is_root else -score
+        return math.sqrt(max(-score, 0.0)) if self.is_root else 0.0 - score
 
     def error(self, score: float, error: float) -> float:
         """The standard error of what is shown; of a root by the delta method."""
@@ -442,6 +442,21 @@ class ShownMetric:
             return error
         root = self.value(score)
         return error / (2 * root) if root > 0 else math.nan
+
+    def ends(self, score: float, half_width: float) -> tuple[float, float]:
+        """The ends of an interval of what is shown, the lower first, from those of the score.
+
+        Examples
+        --------
+        >>> shown_metric("neg_mean_squared_error").ends(-10.0, 6.0), shown_metric("neg_max_error").ends(-3.0, 1.0)
+        ((2.0, 4.0), (2.0, 4.0))
+        """
+        low, high = sorted((self.value(score - half_width), self.value(score + half_width)))
+        if self.name not in METRICS:
+            return low, high
+        return (
+            (low, min(high, 1.0)) if self.greater_is_better else (max(low, 0.0), high)
+        )  # as metrics are bounded
 
     def loss(self, score: float, other: float) -> float:
         """By how much `other` is worse than `score`, in what is shown."""

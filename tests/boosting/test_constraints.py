@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coterie import GradientBoostingClassifier, GradientBoostingRegressor
-from coterie.errors import InvalidParameter
+from coterie import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestRegressor
+from coterie.errors import InvalidInput, InvalidParameter
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, size=(600, 3))
@@ -107,3 +107,23 @@ def test_three_classes_cannot_be_monotone() -> None:
     """One score per class can be monotone; their probabilities would not be, so the wish is refused."""
     with pytest.raises(InvalidParameter, match=r"[Mm]onoton.*class"):
         GradientBoostingClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.digitize(WAVES, [-0.5, 0.5]))
+
+
+@pytest.mark.parametrize("estimator", [GradientBoostingRegressor, RandomForestRegressor])
+def test_features_that_may_meet_are_numbers_or_names(estimator: Any) -> None:
+    table = pd.DataFrame(X, columns=["area", "rooms", "town"])
+    settings: dict[str, Any] = {"n_estimators": 5, "random_state": 0}
+
+    by_name = estimator(interaction_cst=[{"area", "town"}, ["rooms"]], **settings).fit(table, WAVES)
+    by_number = estimator(interaction_cst=[{0, 2}, [1]], **settings).fit(table, WAVES)
+
+    np.testing.assert_array_equal(by_name.predict(table), by_number.predict(table))
+
+
+def test_names_that_may_not_be_there_are_explained() -> None:
+    table = pd.DataFrame(X, columns=["area", "rooms", "town"])
+    with pytest.raises(InvalidParameter, match="names the column 'aera', which X does not have") as caught:
+        GradientBoostingRegressor(interaction_cst=[{"aera", "town"}]).fit(table, WAVES)
+    assert (caught.value.parameter, caught.value.received) == ("interaction_cst", "aera")
+    with pytest.raises(InvalidInput, match="X has no column names"):
+        GradientBoostingRegressor(interaction_cst=[{"area"}]).fit(X, WAVES)

@@ -16,7 +16,7 @@ def test_a_fit_leaves_a_model_and_prints_a_leaderboard(data: Path, tmp_path: Pat
     result = coterie("fit", data, "--target", "dear", "--drop", "flat", "--drop", "rent", "-o", model, *QUICK)
 
     assert result.exit_code == 0
-    assert result.stdout.startswith("name")
+    assert result.stdout.startswith("member ")
     assert "committee" in result.stdout
     assert (
         "80 rows, 4 columns (1 number, 1 category, 1 date, 1 flag); target 'dear': 2 classes" in result.stderr
@@ -243,7 +243,7 @@ CASES: dict[str, tuple[int, list[str], str, object, str]] = {
         ["-t", "dear", "--where", "size > 3"],
         "--where",
         "size > 3",
-        "Referenced column",
+        "there is no column 'size'",
     ),
     "a wrong scorer": (
         2,

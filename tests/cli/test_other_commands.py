@@ -24,7 +24,7 @@ def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["tree", "dummy"]
     assert "tree is" in lines[-1]
-    assert re.search(r"  dummy, \d+\.\d s, neg_mean_squared_error -", result.stderr)
+    assert re.search(r"  dummy, \d+\.\d s, rmse ", result.stderr)
     assert "s left" in result.stderr
     without = coterie("compare", data, "-t", "rent", *FEW)
     n_columns = [re.search(r" rows, (\d+) columns", shown.stderr) for shown in (result, without)]
@@ -34,7 +34,7 @@ def test_a_comparison_is_a_table_and_a_sentence(data: Path) -> None:
 def test_a_comparison_as_json(data: Path) -> None:
     shown = json_of("compare", data, "-t", "dear", "--drop", "rent", *FEW)
     assert {row["name"] for row in shown["models"]} == {"tree", "dummy"}
-    assert shown["scoring"] == "neg_log_loss"
+    assert shown["metric"] == "log_loss"
     assert shown["conclusion"].startswith(f"{shown['models'][0]['name']} is")
 
 
@@ -48,9 +48,9 @@ def test_a_file_is_described_without_loading_it(classifier: Path, monkeypatch: p
     monkeypatch.setattr("coterie.files.model_files.Reader", None)
     text = done("inspect", classifier)
     assert text.startswith("CommitteeClassifier, ")
-    assert "features: 4 (area, town, let, lift)" in text
-    assert "classes: 2 (no, yes)" in text
-    assert "target: dear" in text
+    assert "columns: 4: area (number), town (category), let (date), lift (flag)" in text
+    assert "classes: no, yes" in text
+    assert "target: dear (classification)" in text
     shown = json_of("inspect", classifier)
     assert shown["notes"]["target"] == "dear"
     assert shown["feature_names"] == ["area", "town", "let", "lift"]

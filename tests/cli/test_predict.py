@@ -98,7 +98,7 @@ def predictions_in(path: Path) -> list[list[Any]]:
 
 def test_every_format_of_predictions_holds_the_same(classifier: Path, new: Path, tmp_path: Path) -> None:
     arguments = ("predict", classifier, new, "--id", "flat", "--id", "let", "--proba")
-    lines = [json.loads(line) for line in done(*arguments, "--json").splitlines()]
+    lines = [json.loads(line) for line in done(*arguments, "--json-lines").splitlines()]
     assert lines[0]["let"] == NEW[0]["let"]
     for ending in ("csv", "tsv", "parquet", "json", "ndjson"):
         path = tmp_path / f"out.{ending}"

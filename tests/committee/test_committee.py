@@ -1,6 +1,7 @@
 """Committees: members out of fold, weights, a nested score, events, and what follows from a fitted committee."""
 
 import pickle
+import re
 from functools import wraps
 from typing import Any
 
@@ -165,18 +166,19 @@ def test_the_leaderboard_shows_the_contribution_of_each_member() -> None:
     board = model.leaderboard()
 
     assert board[0]["name"] == "committee"
-    assert board[0]["score"] == model.oof_score_
-    assert board.column("score")[1:] == sorted(board.column("score")[1:], reverse=True)
+    assert board[0]["score"] == pytest.approx(np.sqrt(-model.oof_score_))
+    assert board.column("score")[1:] == sorted(board.column("score")[1:])
     by_name = {row["name"]: row for row in board}
     useless = by_name["mean"]
     assert (useless["weight"], useless["contribution"]) == (0.0, 0.0)
     best = board[1]
     assert best["contribution"] > 0
     without = regressor(portfolio=[item for item in portfolio if item[0] != best["name"]]).fit(X, Y)
-    mean = without.weights_ @ np.stack([without.oof_predictions_[name].ravel() for name in without.members_])
-    assert best["score_without"] == pytest.approx(-np.mean((mean - Y) ** 2))
+    assert best["score_without"] == pytest.approx(np.sqrt(-without.oof_score_))
+    assert best["contribution"] == pytest.approx(best["score_without"] - board[0]["score"])
     assert all(row["low"] < row["score"] < row["high"] for row in board)
-    assert "neg_mean_squared_error" in repr(board)
+    assert "rmse ↓" in repr(board)
+    assert "neg_" not in repr(board)
     assert board.to_frame()["name"].tolist() == board.column("name")
 
 
@@ -365,7 +367,7 @@ def test_progress_is_printed_if_wanted(capsys: pytest.CaptureFixture[str]) -> No
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("CommitteeRegressor: (1 of 3) line, ")
-    assert "neg_mean_squared_error -" in lines[0]
+    assert re.search(r"rmse \d", lines[0])
 
 
 def test_each_member_is_an_event() -> None:
@@ -376,7 +378,7 @@ def test_each_member_is_an_event() -> None:
     assert [(own.owner, own.step, own.done, own.total, own.name) for own in events] == [
         ("CommitteeRegressor", "member", place, 3, name) for place, name in enumerate(model.members_, start=1)
     ]
-    assert [own.measures["neg_mean_squared_error"] for own in events] == pytest.approx(
+    assert [-(own.measures["rmse"] ** 2) for own in events] == pytest.approx(
         list(model.member_scores_.values())
     )
     assert [own.seconds for own in events] == list(model.fit_times_.values())
@@ -398,7 +400,7 @@ def test_the_leaderboard_scores_members_before_the_temperature() -> None:
 
     shown = {row["name"]: row["score"] for row in model.leaderboard()[1:]}
 
-    assert shown == pytest.approx(dict(model.member_scores_))
+    assert shown == pytest.approx({name: -score for name, score in model.member_scores_.items()})
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_a_lead_that_is_sure_is_called_so() -> None:
     result = compare(X, Y, models=["dummy", "linear"], random_state=0)
 
     assert result.conclusion.startswith("linear is better than dummy by ")
-    assert result.conclusion.endswith("(neg_mean_squared_error): more than chance.")
+    assert result.conclusion.endswith("(rmse): more than chance.")
     assert result.conclusion in repr(result)
     assert result[1]["behind_low"] > 0
 
@@ -78,7 +78,7 @@ def test_a_lead_that_may_be_chance_is_called_so() -> None:
     result = compare(X, noise, models=["dummy", "linear", "tree"], random_state=0)
 
     assert "that may be chance" in result.conclusion
-    assert "No model is clearly better than a guess" in result.conclusion
+    assert "No model is clearly better than the baseline (dummy)" in result.conclusion
 
 
 def test_the_others_are_compared_with_the_best_too() -> None:
@@ -89,7 +89,11 @@ def test_the_others_are_compared_with_the_best_too() -> None:
     result = compare(table, table[:, 0] + 0.1 * table[:, 1] ** 2, models=models, random_state=0)
 
     assert {row["name"] for row in result[:2]} == {"linear", "ridge"}
-    assert result.conclusion.endswith("that may be chance. It is better than stump by more than chance.")
+    assert "that may be chance. It is better than stump by more than chance." in result.conclusion
+    assert re.search(
+        r"than the baseline \(dummy\) by [\d.]+ ± [\d.]+: more than chance\.$",
+        result.conclusion,
+    )
 
 
 def test_all_families_take_part_on_any_table() -> None:
@@ -108,17 +112,17 @@ def test_all_families_take_part_on_any_table() -> None:
 @pytest.mark.parametrize(
     ("y", "scoring"),
     [
-        (Y, "neg_mean_squared_error"),
-        (np.arange(120), "neg_mean_squared_error"),
-        (np.arange(120) % 4, "neg_log_loss"),
-        (np.arange(120) % 4 > 1, "neg_log_loss"),
-        ([f"c{i % 30}" for i in range(120)], "neg_log_loss"),
+        (Y, "rmse"),
+        (np.arange(120), "rmse"),
+        (np.arange(120) % 4, "log_loss"),
+        (np.arange(120) % 4 > 1, "log_loss"),
+        ([f"c{i % 30}" for i in range(120)], "log_loss"),
     ],
 )
 def test_the_task_follows_from_the_target(y: Any, scoring: str) -> None:
     assert compare(X, y, models=["dummy"], cv=2).scoring == scoring
-    if scoring == "neg_log_loss" and np.asarray(y).dtype.kind == "i":
-        assert compare(X, y, models=["dummy"], cv=2, task="regression").scoring == "neg_mean_squared_error"
+    if scoring == "log_loss" and np.asarray(y).dtype.kind == "i":
+        assert compare(X, y, models=["dummy"], cv=2, task="regression").scoring == "rmse"
 
 
 def test_a_committee_may_take_part() -> None:
@@ -141,8 +145,8 @@ def test_groups_and_weights_are_respected() -> None:
 
     expected = []
     for train, test in folds:
-        said = DecisionTreeRegressor(max_depth=2).fit(X[train], Y[train], weight[train]).predict(X[test])
-        expected.append(-np.average((said - Y[test]) ** 2, weights=weight[test]))
+        predicted = DecisionTreeRegressor(max_depth=2).fit(X[train], Y[train], weight[train]).predict(X[test])
+        expected.append(np.sqrt(np.average((predicted - Y[test]) ** 2, weights=weight[test])))
     np.testing.assert_allclose(result.scores["tree"], expected)
     assert result.column("name") == ["tree"]
     assert any("left out: near" in note and "sample weights" in note for note in result.notes)
@@ -164,6 +168,7 @@ def test_the_same_seed_gives_the_same_scores() -> None:
         ({"models": ["tree", "tree"]}, "a name of its own"),
         ({"task": "ranking"}, "'auto' or 'classification'"),
         ({"scoring": "nonsense"}, "the name of a metric"),
+        ({"scoring": "auc"}, "the name of a metric (r2, rmse"),
         ({"cv": 1}, "a whole number >= 2"),
         ({"committee": -1}, "True or False or a finite number > 0"),
     ],
@@ -176,6 +181,11 @@ def test_a_wrong_setting_is_refused_by_name(settings: Any, allowed: str) -> None
     assert caught.value.parameter == name
     assert caught.value.received in ([given] if isinstance(given, str | int) else [given, *given])
     assert (caught.value.allowed or "").startswith(allowed)
+
+
+def test_the_nearest_metric_is_named() -> None:
+    with pytest.raises(InvalidParameter, match=r"Did you mean 'rmse'\?"):
+        compare(X, Y, models=["dummy"], scoring="rsme")
 
 
 def test_a_wrong_level_is_refused() -> None:
@@ -191,9 +201,7 @@ def test_if_no_model_can_be_fitted_that_is_said() -> None:
 def test_progress_is_printed_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     compare(X, Y, models=["dummy"], cv=2, verbose=1)
 
-    assert re.match(
-        r"compare: \(1 of 1\) dummy, \d+\.\d s, neg_mean_squared_error -", capsys.readouterr().out
-    )
+    assert re.match(r"compare: \(1 of 1\) dummy, \d+\.\d s, rmse ", capsys.readouterr().out)
 
 
 def test_each_model_is_an_event_and_a_monitor_can_end_the_comparison() -> None:
@@ -208,6 +216,6 @@ def test_each_model_is_an_event_and_a_monitor_can_end_the_comparison() -> None:
 
     models = [(own.owner, own.step, own.done, own.total, own.name) for own in events]
     assert models == [("compare", "model", 1, 3, "dummy"), ("compare", "model", 2, 3, "tree")]
-    assert events[1].measures == {"neg_mean_squared_error": pytest.approx(result.scores["tree"].mean())}
+    assert events[1].measures == {"rmse": pytest.approx(result.scores["tree"].mean())}
     assert sorted(result.scores) == ["dummy", "tree"]
     assert "left out: linear: a monitor asked to stop" in result.notes

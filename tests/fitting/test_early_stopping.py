@@ -158,7 +158,8 @@ def test_without_early_stopping_an_eval_set_is_only_measured() -> None:
     [
         (NEW, InvalidType, r"eval_set=.*expected a tuple \(X, y\)"),
         ((NEW,), InvalidType, r"expected a tuple"),
-        ([(NEW, NEW_LABELS), (NEW, NEW_LABELS)], InvalidInput, "list of 2 sets; expected one"),
+        ({}, InvalidType, "a dict of sets by their names"),
+        ({1: (NEW, NEW_LABELS)}, InvalidType, "a dict of sets by their names"),
         ((NEW[:, :3], NEW_LABELS), SchemaMismatch, "eval_set: X has 3 features, but Gradient.*expecting 4"),
         ((NEW, NEW_LABELS[:-1]), InvalidInput, r"eval_set: .*inconsistent.*\[300, 299\]"),
         ((NEW, NEW_LABELS, WEIGHT[1:]), InvalidInput, r"eval_set: .*inconsistent"),

@@ -1,6 +1,7 @@
 """What the two estimators of gradient boosting share: the path of a fit, and raw predictions."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -41,16 +42,18 @@ from coterie.data.offset import read_offset
 from coterie.data.prepare import TrainingData, prepare_prediction, prepare_training
 from coterie.data.streaming.scan import Scan
 from coterie.data.target_statistics import learned_statistics
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.explain.tree_models import ExplainedOutputs, ShapInputs
 from coterie.explain.tree_models import explain as explain_trees
 from coterie.fitting.checkpoint import CheckpointLike
 from coterie.fitting.estimator import Estimator, FitRun, FitSignature, signature_of
-from coterie.fitting.eval_set import read_eval_set
+from coterie.fitting.eval_set import named_eval_sets, read_eval_set
 from coterie.fitting.fingerprint import data_fingerprint
+from coterie.fitting.monitor import FitEvent, print_kept_rounds, printed_progress
 from coterie.fitting.scoring import RoundScorer, ScorerName
 from coterie.fitting.warm_start import PreviousFit, check_continues, check_number_given, check_same_settings
 from coterie.members.intervals import CalibrationRows
+from coterie.metrics import shown_metric
 from coterie.trees.tree_sum import TreeSum
 
 BOOSTING_PARAMS: Params = {
@@ -95,6 +98,7 @@ BOOSTING_PARAMS: Params = {
     "warm_start": [Boolean()],
     "random_state": [Seed()],
     "n_jobs": [Integer(), None],
+    "verbose": [Integer(0), Boolean()],
     "checkpoint": [CheckpointLike(), None],
 }
 
@@ -137,12 +141,14 @@ class BaseGradientBoosting(Estimator):
 
         A weight of 2 counts a row twice, an offset is a row's score to start from. `eval_set`, a tuple (X, y), (X, y,
         weight) or (X, y, weight, offset), is evaluated after each round and decides when to stop; no row of the table
-        is left out then. Rows of one of `groups` are left out together or not at all. A table that is larger than
+        is left out then. Of several, a list of them or a dict by name, the last decides, and `eval_losses_` has the
+        losses of all. Rows of one of `groups` are left out together or not at all. A table that is larger than
         memory is given alone, as `coterie.scan(...)`, which names the columns of all these. Collections of Dask are
         trained on where they are, by the workers of its cluster.
         `resume`: go on from `checkpoint`, or begin anew if there is nothing yet.
         """
         with self._fitting(X, y, resume=resume) as run:
+            eval_sets = {} if eval_set is None else named_eval_sets(eval_set)
             if isinstance(X, Scan):
                 data = prepare_streamed(
                     self, run, X, {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
@@ -153,16 +159,29 @@ class BaseGradientBoosting(Estimator):
                 # Above this package: it trains with what is here.
                 cluster = import_module("coterie.distributed.on_dask.fit")
                 given = {"y": y, "sample_weight": sample_weight, "offset": offset, "groups": groups}
-                data, eval_set = cluster.prepare_collections(self, run, X, given, eval_set)
+                sets = list(eval_sets.values()) or None
+                data, sets = cluster.prepare_collections(self, run, X, given, sets)
+                eval_sets = dict(zip(eval_sets, sets or (), strict=True))
             else:
                 data = self._prepare(X, y, sample_weight, offset, groups)
-            plan = self._plan(data, has_eval_set=eval_set is not None)
-            data = self._add_evaluation(data, plan, eval_set)
+            plan = self._plan(data, has_eval_set=bool(eval_sets))
+            data = self._add_evaluation(data, plan, eval_sets)
             signature = self._begin(run, data, plan)
-            trained = self._train(run, self._boosting_fit(run, data, plan))
+            every = self._rounds_of_a_line()
+            with printed_progress(every, run.owner, "round", every) if every else nullcontext():
+                trained = self._train(run, self._boosting_fit(run, data, plan))
             self._conclude(trained, replace(signature, seed=run.seed))
+            if every:
+                kept = FitEvent(run.owner, "round", self.n_estimators_, measures=run.measures())
+                print_kept_rounds(kept, run.elapsed)
             self._set_calibration(data.train)
         return self
+
+    _records_curves: ClassVar[bool] = True  # of the training loss and of each eval set
+
+    def _rounds_of_a_line(self) -> int:
+        """How many rounds there are for each line that is printed; 0: nothing is printed."""
+        return int(self.verbose)
 
     def _train(self, run: FitRun, fit: BoostingFit) -> TrainedBoosting:
         if fit.data.cluster is not None:
@@ -212,19 +231,34 @@ class BaseGradientBoosting(Estimator):
             check_dropout(plan.params, stops_early=plan.stops_early, has_eval_set=has_eval_set)
         return plan
 
-    def _add_evaluation(self, data: BoostingData, plan: Plan, eval_set: Any) -> BoostingData:
-        """The same data with target statistics, and the eval set as the model sees it."""
-        self.statistics_, own = None, None
+    def _add_evaluation(self, data: BoostingData, plan: Plan, eval_sets: Mapping[str, Any]) -> BoostingData:
+        """The same data with target statistics, and the eval sets as the model sees them; the last one decides."""
+        self.statistics_ = None
         if data.cluster is not None:
             data.cluster.check_plan(plan)
+            if len(eval_sets) > 1:
+                raise InvalidInput.expecting(
+                    f"eval_set has {len(eval_sets)} sets, and the table is on a cluster",
+                    "one set",
+                    "eval_set",
+                    list(eval_sets),
+                    hint="Give the one that decides when to stop.",
+                )
         if data.streamed is not None:
             data = with_features(self, data, plan)
         if plan.target_statistics != "none" and data.train.encoded.n_levels.any():
             n_classes = len(getattr(self, "classes_", ()))
             self.statistics_ = learned_statistics(plan.target_statistics, data.train, n_classes)
-        if eval_set is not None:
-            own = read_eval_set(eval_set, self, data.train, needs_offset=data.offset is not None)
-        return replace(data, statistics=self.statistics_, eval_set=own)
+        read = {
+            name: read_eval_set(own, self, data.train, needs_offset=data.offset is not None)
+            for name, own in eval_sets.items()
+        }
+        known = {name: own for name, own in read.items() if own is not None}
+        if not known:
+            return replace(data, statistics=self.statistics_)
+        last = list(known)[-1]
+        own = known.pop(last)
+        return replace(data, statistics=self.statistics_, eval_set=own, eval_name=last, observed_sets=known)
 
     def _begin(self, run: FitRun, data: BoostingData, plan: Plan) -> FitSignature:
         """Check that the fit continues the last one, if it is to, and open the checkpoint, if there is one."""
@@ -262,6 +296,10 @@ class BaseGradientBoosting(Estimator):
             init=init,
             scorer=None if self.scoring is None else self._scorer,
             checkpoint=run.checkpoint,
+            measures_training=self._records_curves
+            and bool(data.eval_set is not None or self._rounds_of_a_line()),
+            metric=shown_metric(self.scoring) if isinstance(self.scoring, str) else None,
+            publish=run.publish_measures if run.is_watched else None,
         )
 
     def _scorer(self, X: Any, target: AnyArray, weight: FloatArray | None) -> RoundScorer:
@@ -287,6 +325,13 @@ class BaseGradientBoosting(Estimator):
             self.validation_losses_ = trained.losses
         if trained.scores is not None:
             self.validation_scores_ = trained.scores
+        if trained.training_losses is not None:
+            self.train_losses_ = trained.training_losses
+        if trained.curves and self._records_curves:
+            self.eval_losses_ = {name: losses for name, (losses, _) in trained.curves.items()}
+            scored = {name: scores for name, (_, scores) in trained.curves.items() if scores is not None}
+            if scored:
+                self.eval_scores_ = scored
         if trained.held_out is not None:
             self._set_held_out(trained.held_out)
         self._trace = signature

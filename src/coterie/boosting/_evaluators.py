@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import coterie._engine as _engine
-from coterie._typing import AnyArray, FloatArray
+from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.boosting._trainer import Booster, EvalResult
 from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
@@ -22,6 +22,7 @@ class HeldOutEvaluator:
 
     Parameters
     ----------
+    rows : of each booster, if they are not those that it left out
     targets, weights : of the rows that each booster left out; no weights means that all count alike.
     gather : from raw predictions of the rows left out that are here to those of all workers.
     """
@@ -33,8 +34,11 @@ class HeldOutEvaluator:
         weights: list[FloatArray | None],
         scorer: RoundScorer | None,
         gather: Callable[[FloatArray], FloatArray] = _as_they_are,
+        *,
+        rows: list[RowArray] | None = None,
     ) -> None:
         self._boosters = boosters
+        self._rows = [booster.left_out for booster in boosters] if rows is None else rows
         self._y = targets
         self._weight = weights
         self._scorer = scorer
@@ -53,7 +57,7 @@ class HeldOutEvaluator:
         if len(self._y[place]) == 0:
             self._losses[place].append(0.0)
             return
-        scores = self._gather(booster.loss.raw_predictions(booster.left_out))
+        scores = self._gather(booster.loss.raw_predictions(self._rows[place]))
         loss = booster.loss.mean_value(self._y[place], scores, self._weight[place])
         self._losses[place].append(loss * self._masses[place])
         if self._scorer is not None:

@@ -14,6 +14,8 @@ from coterie._value_types import (
     LABELS,
     MODEL,
     NONE,
+    TEXT,
+    dict_of,
     instance,
     list_of,
 )
@@ -35,6 +37,9 @@ BOOSTING_FITTED: Fitted = {
     "statistics_": instance(TargetStatistics) | NONE,
     "validation_losses_": FLOATS,
     "validation_scores_": FLOATS,
+    "train_losses_": FLOATS,
+    "eval_losses_": dict_of(TEXT, FLOATS),
+    "eval_scores_": dict_of(TEXT, FLOATS),
     "_as_grown": instance(Forest),
     "_calibration": instance(CalibrationRows),
     "_trace": instance(FitSignature),

@@ -62,7 +62,7 @@ _SHARED = """\
     monotonic_cst : array, mapping or None
         1, -1 or 0 for each feature: predictions only rise, only fall, or are free.
     interaction_cst : list of sets, "pairwise", "no_interactions" or None
-        Features that may meet in one path.
+        Features, by number or by column name, that may meet in one path.
     categorical_features : array, "auto" or None
         Columns that are nominal. "auto": text and categories; an array adds others; None refuses text.
     unknown_category : {"missing", "error"}
@@ -92,6 +92,9 @@ _SHARED = """\
         One number gives one model, for any number of threads.
     n_jobs : int or None
         Threads. None: every core that the process may use, or `COTERIE_NUM_THREADS`.
+    verbose : int or bool
+        A line every so many rounds, and for the last of them: the loss on training rows and on each eval set or the
+        rows left out, and how long the other rounds may take. True: every round. 0: nothing is printed.
     checkpoint : str, path, Checkpoint or None
         A folder to keep rounds in while they are grown, so that `fit(resume=True)` goes on if the fit is interrupted.
 
@@ -122,6 +125,13 @@ _SHARED = """\
     validation_losses_ : array
         Mean loss after each round, if rows were left out or given.
     validation_scores_ : array
+        The same by `scoring`, if that is given.
+    train_losses_ : array
+        Mean loss after each round on rows that were learned from, at most 10,000 of each booster, if there is an eval
+        set or `verbose` is set.
+    eval_losses_ : dict of arrays
+        Mean loss after each round on each eval set, by its name.
+    eval_scores_ : dict of arrays
         The same by `scoring`, if that is given.
     <oof> : array
         The prediction of each row by the boosters that did not see it, if there are several.

@@ -78,6 +78,7 @@ class Booster:
         self.exhausted_after: int | None = None  # rounds, the last of which found nothing
         self._varied = varied
         self._grower = grower
+        self.part_rows = part.rows
         self._rows = part.rows
         self._seed = seed
         self._sampling = sampling
@@ -188,6 +189,8 @@ class BoosterGroup:
         self.done = False
         self.evaluator: Evaluator | None = None
         self.results: list[EvalResult] = []  # before the first round, and after each that was looked at
+        self.observers: dict[str, Evaluator] = {}  # they measure, and decide nothing
+        self.observed: dict[str, list[EvalResult]] = {}
         self._stopping: StoppingRule | None = None
         self._limit: int | None = None  # of rounds, if it is not the trainer's
 
@@ -203,6 +206,19 @@ class BoosterGroup:
             evaluator.measure(place)
         self.results = [evaluator.result(0)]
 
+    def observe_with(self, name: str, evaluator: Evaluator) -> None:
+        """Let another evaluator measure every round, which has no say in when to stop."""
+        self.observers[name] = evaluator
+        for place in range(len(self.boosters)):
+            evaluator.measure(place)
+        self.observed[name] = [evaluator.result(0)]
+
+    def measure(self, place: int) -> None:
+        """After each round of one booster, in its thread."""
+        for evaluator in (self.evaluator, *self.observers.values()):
+            if evaluator is not None:
+                evaluator.measure(place)
+
     def stop_early(self, patience: int, tolerance: float, least_progress: float) -> None:
         """Stop when the evaluator measures no more progress."""
         self._stopping = EarlyStopping(patience, tolerance, self.results[0].to_minimise, least_progress)
@@ -214,12 +230,16 @@ class BoosterGroup:
     @property
     def is_watched(self) -> bool:
         """True if something may happen after a round."""
-        return self.evaluator is not None or self._limit is not None
+        return self.evaluator is not None or self._limit is not None or bool(self.observers)
 
     @property
     def final_result(self) -> EvalResult:
         """Of the rounds that are kept."""
-        return self.results[self._stopping.best_round if self._stopping else -1]
+        return self.final_of(self.results)
+
+    def final_of(self, results: list[EvalResult]) -> EvalResult:
+        """The result after the rounds that are kept."""
+        return results[self._stopping.best_round if self._stopping else -1]
 
     def remaining_loss(self) -> float:
         """What is left of the constant's loss, at least a hundredth; 0 if that has no meaning."""
@@ -234,6 +254,9 @@ class BoosterGroup:
         """Stop here if the round was the last that was needed."""
         if number == self._limit:
             self.finish()
+        if not self.done:
+            for name, observer in self.observers.items():
+                self.observed[name].append(observer.result(number))
         if self.evaluator is not None and not self.done:
             self.results.append(self.evaluator.result(number))
             if self._stopping is not None and self._stopping.reached(self.results[-1].to_minimise):
@@ -298,12 +321,10 @@ class Trainer:
                 after_pause()
             for number in range(done + 1, done + at_once + 1):
                 live = [group for group in self.groups if not group.done]
-                stop = after_round is not None and after_round(
-                    [tree for group in live for tree in _trees(group.boosters, number - 1)]
-                )
+                new = [tree for group in live for tree in _trees(group.boosters, number - 1)]
                 for group in live:
                     group.look_at(number)
-                if stop:
+                if after_round is not None and after_round(new):
                     for group in live:
                         group.truncate(number)
                     max_rounds = 0
@@ -356,26 +377,48 @@ class Trainer:
             for output, tree in enumerate(trees)
         ]
 
-    def mean_losses(self) -> FloatArray:
+    def mean_losses(self, observer: str | None = None) -> FloatArray:
         """The loss after each round, over all groups; a group that is done keeps that of its best round."""
-        return self._mean([[result.loss for result in each] for each in self._histories()])
+        return self._mean([[result.loss for result in each] for each in self._histories(observer)], observer)
 
-    def mean_scores(self) -> FloatArray | None:
+    def mean_scores(self, observer: str | None = None) -> FloatArray | None:
         """The same for the score, if there is one."""
-        histories = [[result.score for result in each] for each in self._histories()]
+        histories = [[result.score for result in each] for each in self._histories(observer)]
         if any(score is None for history in histories for score in history):
             return None
-        return self._mean(histories)
+        return self._mean(histories, observer)
 
-    def _histories(self) -> list[list[EvalResult]]:
+    def observers(self) -> list[str]:
+        """The names of those that measure every round and decide nothing."""
+        return list(self.groups[0].observers)
+
+    def latest(self, observer: str | None = None) -> EvalResult:
+        """What is known after the last round, over all groups."""
+        ends = []
+        for group in self.groups:
+            results = group.results if observer is None else group.observed[observer]
+            ends.append(group.final_of(results) if group.done else results[-1])
+        losses = self._mean([[end.loss] for end in ends], observer)
+        scored = all(end.score is not None for end in ends)
+        return EvalResult(
+            float(losses[0]),
+            float(self._mean([[end.score] for end in ends], observer)[0]) if scored else None,
+        )
+
+    def _histories(self, observer: str | None) -> list[list[EvalResult]]:
         """The results of each group, the first aside, all equally long."""
-        longest = max(len(group.results) for group in self.groups)
+        known = [group.results if observer is None else group.observed[observer] for group in self.groups]
+        longest = max(map(len, known))
         return [
-            group.results[1:] + [group.final_result] * (longest - len(group.results)) for group in self.groups
+            results[1:] + [group.final_of(results)] * (longest - len(results))
+            for group, results in zip(self.groups, known, strict=True)
         ]
 
-    def _mean(self, histories: list[list[Any]]) -> FloatArray:
-        masses = [group.evaluator.mass for group in self.groups if group.evaluator is not None]
+    def _mean(self, histories: list[list[Any]], observer: str | None) -> FloatArray:
+        evaluators = [
+            group.evaluator if observer is None else group.observers[observer] for group in self.groups
+        ]
+        masses = [evaluator.mass for evaluator in evaluators if evaluator is not None]
         total = np.zeros(len(histories[0]))
         for mass, history in zip(masses, histories, strict=True):
             total += mass * np.array(history, dtype=np.float64)
@@ -409,8 +452,7 @@ def _grow_one(group: BoosterGroup, place: int, n_rounds: int, interrupted: threa
         if booster.exhausted_after is not None and not group.is_watched:
             return
         booster.grow_round()
-        if group.evaluator is not None:
-            group.evaluator.measure(place)
+        group.measure(place)
 
 
 def _trees(boosters: Iterable[Booster], number: int) -> list[tuple[int, Any]]:

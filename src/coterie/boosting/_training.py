@@ -15,8 +15,8 @@ The rows that each booster leaves out, to be evaluated on:
 Rows of zero weight are on neither side.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -26,8 +26,9 @@ from coterie import _engine
 from coterie._typing import AnyArray, FloatArray, RowArray
 from coterie.boosting._checkpoint_rounds import CheckpointedRounds, rounds_in_checkpoint
 from coterie.boosting._dropout import DroppingBooster
-from coterie.boosting._evaluators import EvalSetEvaluator, HeldOutEvaluator
+from coterie.boosting._evaluators import HeldOutEvaluator
 from coterie.boosting._init_estimator import InitEstimator
+from coterie.boosting._observers import eval_set_evaluator, keep_curves, latest_measures, observe_rounds
 from coterie.boosting._prediction import add_scores
 from coterie.boosting._replay import ReplayedRounds
 from coterie.boosting._trainer import (
@@ -54,6 +55,7 @@ from coterie.fitting.early_stopping import StoppingRule
 from coterie.fitting.eval_set import EvalSet
 from coterie.fitting.scoring import RoundScorer
 from coterie.losses import BoundLoss, InitScore
+from coterie.metrics import ShownMetric
 
 # A table of so few cells: threads would wait for each other as long as they work, and longer on a busy machine.
 _FEW_CELLS = 50_000
@@ -83,6 +85,8 @@ class BoostingData:
     offset : the raw prediction that each row starts from, shape (n_rows, n_outputs), or None
     groups : the number of each row's group, or None
     eval_set : rows to evaluate on, or None
+    eval_name : its name
+    observed_sets : other rows to evaluate on, by name, which do not decide when to stop
     statistics : target statistics of categories, which are more features, or None
     streamed : the batches of a table that is larger than memory, or None
     cluster : the workers that have the table, and train on it, or None
@@ -93,6 +97,8 @@ class BoostingData:
     offset: FloatArray | None = None
     groups: AnyArray | None = None
     eval_set: EvalSet | None = None
+    eval_name: str = ""
+    observed_sets: Mapping[str, EvalSet] = field(default_factory=dict)
     statistics: TargetStatistics | None = None
     streamed: StreamedTable | None = None
     cluster: ClusterRows | None = None
@@ -140,6 +146,9 @@ class BoostingFit:
     checkpoint: CheckpointWriter | None = None
     booster: Callable[..., Booster] | None = None
     stopping_rule: Callable[[float], StoppingRule] | None = None
+    measures_training: bool = False
+    metric: ShownMetric | None = None
+    publish: Callable[[Callable[[], dict[str, float]]], None] | None = None
 
 
 @dataclass
@@ -155,6 +164,8 @@ class TrainedBoosting:
     rounds : how many rounds each booster has
     init : the fitted copies of `init`, one for each booster
     losses, scores : after each round, on rows held out or an eval set; None if there were none
+    curves : losses and scores after each round on every eval set, by name; the latter only with `scoring`
+    training_losses : after each round, on rows that were learned from; None if they were not measured
     held_out : raw predictions of each row by the boosters that held it out, NaN without any; None for one booster
     """
 
@@ -166,6 +177,8 @@ class TrainedBoosting:
     unweighted: Any = None
     losses: FloatArray | None = None
     scores: FloatArray | None = None
+    curves: dict[str, tuple[FloatArray, FloatArray | None]] = field(default_factory=dict)
+    training_losses: FloatArray | None = None
     held_out: FloatArray | None = None
 
 
@@ -192,6 +205,10 @@ def train(
     trainer, init = _make_trainer(fit, parts, known)
     if fit.n_outputs and (plan.stops_early or data.eval_set is not None):
         _attach_evaluators(trainer, fit, init)
+    if fit.n_outputs and (fit.measures_training or data.observed_sets):
+        observe_rounds(trainer, fit, init)
+    if fit.publish is not None:
+        fit.publish(partial(latest_measures, trainer, data.eval_name, fit.metric))
     after_round = None
     if on_round is not None:
         so_far = ModelSoFar(trainer, init, has_dropout=plan.params["dropout_rate"] > 0)
@@ -200,6 +217,8 @@ def train(
     trained = conclude(trainer, init, trainer.weights(), keep_unweighted=keep_unweighted)
     if trainer.is_evaluated:
         trained.losses, trained.scores = trainer.mean_losses(), trainer.mean_scores()
+    if trainer.observers() or data.eval_name:
+        keep_curves(trained, trainer, data.eval_name)
     if any(len(part.left_out) for part in parts):
         if len(trainer.boosters) > 1:
             trained.held_out = held_out_predictions(trainer.boosters, data.n_rows, fit.n_threads)
@@ -380,13 +399,7 @@ def _attach_evaluators(trainer: Trainer, fit: BoostingFit, init: list[Any]) -> N
     for place, group in enumerate(trainer.groups):
         evaluator: Evaluator
         if data.eval_set is not None:
-            own = data.eval_set
-            start = np.zeros((own.encoded.n_rows, max(1, fit.n_outputs)))
-            start = start if own.offset is None else start + own.offset
-            if fit.init is not None:
-                start = start + fit.init.mean_scores(init[place::n_groups], own.X, own.encoded.n_rows)
-            scorer = fit.scorer(own.X, own.target, own.given_weight) if fit.scorer else None
-            evaluator = EvalSetEvaluator(own, group.boosters, start, scorer, fit.n_threads)
+            evaluator = eval_set_evaluator(data.eval_set, group.boosters, fit, init[place::n_groups])
         else:
             scorer = None
             if fit.scorer:
@@ -462,8 +475,14 @@ def _refitted(fit: BoostingFit, found: Trainer, trained: TrainedBoosting) -> Tra
         group.grow_to(len(before.boosters[0].rounds))
     _grow(trainer, fit, known, int(trained.rounds.max()), stage=1)
     refitted = conclude(trainer, init, trained.weights, keep_unweighted=False)
-    refitted.losses, refitted.scores, refitted.held_out = trained.losses, trained.scores, trained.held_out
-    return refitted
+    return replace(
+        trained,
+        forest=refitted.forest,
+        baseline=refitted.baseline,
+        rounds=refitted.rounds,
+        init=refitted.init,
+        unweighted=None,
+    )
 
 
 def held_out_predictions(boosters: list[Booster], n_rows: int, n_threads: int) -> FloatArray:

@@ -127,6 +127,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())
@@ -306,6 +307,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
         checkpoint: Any = None,
     ) -> None:
         self._store(locals())

@@ -315,7 +315,7 @@ def grow_options(
         monotone = monotone_of(params["monotonic_cst"], train.schema, encoded.n_levels > 0).tolist()
         options.monotone = monotone + [0] * len(made_from)
     if params["interaction_cst"] is not None:
-        sets = interaction_sets(params["interaction_cst"], encoded.n_features)
+        sets = interaction_sets(params["interaction_cst"], encoded.n_features, train.schema.names)
         options.interaction_sets = with_made_features(sets, encoded.n_features, made_from)
     return options
 

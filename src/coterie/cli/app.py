@@ -10,6 +10,7 @@ from coterie.cli.doctor import doctor
 from coterie.cli.evaluate import evaluate
 from coterie.cli.export import export
 from coterie.cli.fit import fit
+from coterie.cli.help_pages import GroupedCommand
 from coterie.cli.inspect import inspect
 from coterie.cli.predict import predict
 from coterie.cli.report import report
@@ -24,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in (fit, predict, evaluate, compare, report, inspect, export, doctor):
-    app.command(function.__name__)(function)
+    app.command(function.__name__, cls=GroupedCommand)(function)
 
 
 def _print_version(wanted: bool) -> None:

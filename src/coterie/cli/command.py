@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coterie.cli.errors import BROKEN_PIPE, INTERRUPTED, CommandError, exit_code_of
+from coterie.cli.writing import print_out
 from coterie.errors import CoterieError
 from coterie.fitting.monitor import FitEvent, Step, monitored
 
@@ -29,6 +31,11 @@ class Messages:
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         self._warned: set[str] = set()
+
+    def result(self, text: str) -> None:
+        """What a command found out, for people, on the standard output."""
+        if not self.quiet:
+            print_out(text)
 
     def note(self, text: str) -> None:
         if not self.quiet:
@@ -130,17 +137,27 @@ class _Bar(ProgressColumn):
 
 
 _OPTIONS = {
-    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")],
+    "quiet": Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing for people but warnings and errors.")
+    ],
     "debug": Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")],
 }
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """A command that may take `messages` first; its other arguments are those of the command line."""
+    """A command that may take `messages` first; its other arguments are those of the command line.
+
+    A parameter whose type is a dataclass is a group: its fields are options, and the command is given them together.
+    """
     signature = inspect.signature(function)
     own = list(signature.parameters.values())
     takes_messages = own[0].name == "messages"
     own = own[1:] if takes_messages else own
+    groups: dict[str, Any] = {each.name: each.annotation for each in own if is_dataclass(each.annotation)}
+    own = [
+        option for each in own for option in (_options_of(each.annotation) if each.name in groups else [each])
+    ]
+    own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
         for name, annotation in _OPTIONS.items()
@@ -150,11 +167,27 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     def run(*, quiet: bool, debug: bool, **given: Any) -> None:
         messages = Messages(quiet)
         with _errors_explained(messages, debug), _warnings_shown(messages):
-            function(*[messages] * takes_messages, **given)
+            together = {
+                name: group(**{own.name: given.pop(own.name) for own in fields(group)})
+                for name, group in groups.items()
+            }
+            function(*[messages] * takes_messages, **together, **given)
 
     run.__signature__ = signature.replace(parameters=own + added)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in own + added}
     return run
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    """The fields of a group as parameters, under its heading in `--help`."""
+    found = []
+    for own in fields(group):
+        for option in getattr(own.type, "__metadata__", ()):
+            option.rich_help_panel = group.HEADING
+        default = inspect.Parameter.empty if own.default is MISSING else own.default
+        kind = inspect.Parameter.KEYWORD_ONLY
+        found.append(inspect.Parameter(own.name, kind, default=default, annotation=own.type))
+    return found
 
 
 @contextmanager

@@ -5,31 +5,17 @@ from typing import Annotated
 import typer
 
 from coterie.cli.command import Messages, command
+from coterie.cli.option_groups import RoleOptions, TableOptions
 from coterie.cli.options import (
-    DataArgument,
-    DateFormatOption,
-    DecimalOption,
-    DropOption,
-    EncodingOption,
     FoldsOption,
-    GroupsOption,
     JobsOption,
     JsonOption,
-    KindOption,
-    NaOption,
     ScoringOption,
     SeedOption,
-    TargetOption,
-    TaskOption,
-    ThousandsOption,
-    TimeOption,
-    WeightOption,
-    WhereOption,
     check_settings,
     names_in,
-    table_source,
 )
-from coterie.cli.training import Roles, column_warnings, read_training, show_reading
+from coterie.cli.training import column_warnings, read_training, show_reading
 from coterie.cli.writing import as_json, print_out
 from coterie.committee import compare as compare_models
 from coterie.committee.families import families
@@ -38,9 +24,8 @@ from coterie.committee.families import families
 @command
 def compare(
     messages: Messages,
-    data: DataArgument,
-    target: TargetOption,
-    task: TaskOption = "auto",
+    table: TableOptions,
+    columns: RoleOptions,
     models: Annotated[
         str | None, typer.Option(help="Names with commas between, such as forest,boosting; default: all.")
     ] = None,
@@ -49,17 +34,6 @@ def compare(
         typer.Option(min=0, help="Let a committee take part, with so many seconds for each fold; 0: none."),
     ] = 0,
     scoring: ScoringOption = None,
-    groups: GroupsOption = None,
-    time: TimeOption = None,
-    drop: DropOption = None,
-    weight: WeightOption = None,
-    where: WhereOption = None,
-    encoding: EncodingOption = None,
-    decimal: DecimalOption = None,
-    thousands: ThousandsOption = None,
-    na: NaOption = None,
-    kind: KindOption = None,
-    date_format: DateFormatOption = None,
     cv: FoldsOption = 5,
     seed: SeedOption = None,
     jobs: JobsOption = None,
@@ -68,19 +42,9 @@ def compare(
     """Compare all families of models, and baselines, with intervals and a sentence on the outcome."""
     check_settings(scoring, jobs)
     wanted = names_in(models, "--models", [name for name, _ in families("auto", "regression", False, None)])
-    source = table_source(
-        data,
-        where,
-        encoding,
-        decimal=decimal,
-        thousands=thousands,
-        na=na,
-        kind=kind,
-        date_format=date_format,
-    )
-    with source.open() as table:
-        name, notes = table.name, table.files.notes
-        training = read_training(table, Roles(target, groups, time, weight, drop or ()), task)
+    with table.source().open() as opened:
+        name, notes = opened.name, opened.files.notes
+        training = read_training(opened, columns.roles(list(opened.types)), columns.task)
     if not messages.quiet:
         show_reading(messages, training, name, notes)
         for warning in column_warnings(training):
@@ -101,15 +65,16 @@ def compare(
             random_state=0 if seed is None else seed,
         )
     if not json:
-        print_out(repr(result))
+        messages.result(repr(result))
         return
     shown = {
         "target": training.target,
         "task": training.task,
         "n_rows": training.n_rows,
-        "scoring": result.scoring,
+        "metric": result.scoring,
+        "greater_is_better": result.greater_is_better,
         "models": list(result),
         "conclusion": result.conclusion,
-        "notes": result.notes[1:-1],
+        "notes": result.left_out,
     }
     print_out(as_json(shown))

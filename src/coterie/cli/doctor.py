@@ -10,7 +10,7 @@ import numpy as np
 
 from coterie import _engine
 from coterie.boosting.gradient_boosting import GradientBoostingClassifier
-from coterie.cli.command import command
+from coterie.cli.command import Messages, command
 from coterie.cli.errors import UNEXPECTED, CommandError
 from coterie.cli.options import JsonOption
 from coterie.cli.writing import as_json, print_out
@@ -38,7 +38,7 @@ _OPTIONAL = {
 
 
 @command
-def doctor(json: JsonOption = False) -> None:
+def doctor(messages: Messages, json: JsonOption = False) -> None:
     """Show which versions are installed, what the engine uses, what is missing, and try a small fit."""
     found: dict[str, Any] = {
         "python": platform.python_version(),
@@ -55,7 +55,10 @@ def doctor(json: JsonOption = False) -> None:
     found["missing"] = {name: _pip_line(name) for name, own in found["optional"].items() if own is None}
     failure = _failure_of_a_fit()
     found["works"], found["error"] = failure is None, failure
-    print_out(as_json(found) if json else _text(found))
+    if json:
+        print_out(as_json(found))
+    else:
+        messages.result(_text(found))
     if failure is not None:
         raise CommandError(
             "a small model could not be fitted, saved and loaded.",

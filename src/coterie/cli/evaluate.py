@@ -274,7 +274,7 @@ def evaluate(
         }
         print_out(as_json(result))
     else:
-        print_out(_table(found, ends, baseline, known))
+        messages.result(_table(found, ends, baseline, known))
     messages.note(
         f"{len(truth):,} rows of {source}, target {name!r}; low and high: a 95 % confidence interval; baseline: "
         f"{'the mean or median' if inputs.classes is None else 'how frequent the classes are'}, without any column"

@@ -1,6 +1,7 @@
 """`coterie fit`: a table in, a model file and a leaderboard out."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,38 +9,17 @@ import typer
 
 from coterie.cli.batches import BatchSettings, check_memory, fit_in_batches
 from coterie.cli.command import Messages, command
-from coterie.cli.deciding import (
-    ClassWeightOption,
-    CostOption,
-    DecisionOptions,
-    PositiveOption,
-    ThresholdOption,
-)
+from coterie.cli.deciding import DecisionOptions
 from coterie.cli.errors import INTERRUPTED, writing
-from coterie.cli.options import (
-    DataArgument,
-    DateFormatOption,
-    DecimalOption,
-    DropOption,
-    EncodingOption,
-    GroupsOption,
-    JobsOption,
-    JsonOption,
-    KindOption,
-    NaOption,
-    ScoringOption,
-    SeedOption,
-    TargetOption,
-    TaskOption,
-    ThousandsOption,
-    TimeOption,
-    WeightOption,
-    WhereOption,
-    check_settings,
-    names_in,
-    table_source,
+from coterie.cli.option_groups import (
+    BatchOptions,
+    CommitteeOptions,
+    DecidingOptions,
+    RoleOptions,
+    TableOptions,
 )
-from coterie.cli.repeating import RepeatOption, earlier_fit, roles_note
+from coterie.cli.options import JobsOption, JsonOption, SeedOption, TableSource, check_settings, names_in
+from coterie.cli.repeating import EarlierFit, RepeatOption, earlier_fit, roles_note
 from coterie.cli.report import REPORT_ENDINGS, profile_note, write_report
 from coterie.cli.training import (
     Roles,
@@ -50,64 +30,32 @@ from coterie.cli.training import (
     show_reading,
     size_line,
 )
-from coterie.cli.writing import as_json, check_place, print_out
-from coterie.committee import CommitteeClassifier, CommitteeRegressor
+from coterie.cli.writing import as_json, check_model_place, check_place, print_out
+from coterie.committee import CommitteeClassifier, CommitteeRegressor, Leaderboard
 from coterie.committee.portfolio import NAMES as MEMBERS
 from coterie.data.table_features import TableFeatures
 from coterie.files import save
+from coterie.fitting.monitor import FitEvent, monitored
 
 
 @command
 def fit(
     messages: Messages,
-    data: DataArgument,
-    target: TargetOption,
+    table: TableOptions,
+    columns: RoleOptions,
+    limits: CommitteeOptions,
+    deciding: DecidingOptions,
+    batches: BatchOptions,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.coterie"),
     report: Annotated[
         Path | None, typer.Option("--report", help="A report: .html, .txt, .md or .json.")
     ] = None,
-    task: TaskOption = "auto",
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for the fit; 0: no limit. Default: 60.")
-    ] = None,
-    scoring: ScoringOption = None,
-    groups: GroupsOption = None,
-    time: TimeOption = None,
-    drop: DropOption = None,
-    weight: WeightOption = None,
-    where: WhereOption = None,
-    encoding: EncodingOption = None,
-    decimal: DecimalOption = None,
-    thousands: ThousandsOption = None,
-    na: NaOption = None,
-    kind: KindOption = None,
-    date_format: DateFormatOption = None,
-    cv: Annotated[int | None, typer.Option("--cv", min=2, help="Folds; default: 5.")] = None,
-    members: Annotated[
-        str | None, typer.Option(help="Names of members with commas between, such as boosting,forest.")
-    ] = None,
-    max_members: Annotated[int | None, typer.Option(min=1, help="Members at most.")] = None,
-    memory_limit: Annotated[float | None, typer.Option(min=0, help="Megabytes for models and work.")] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="A folder for members as they are complete: the same command goes on from there."),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="Such as 8GB: read in batches within so much memory, and fit one model of boosting."
-        ),
-    ] = None,
-    spill: Annotated[
-        Path | None, typer.Option(help="With --memory: a folder for mapped files, where memory is too small.")
-    ] = None,
-    threshold: ThresholdOption = None,
-    cost: CostOption = None,
-    positive: PositiveOption = None,
-    class_weight: ClassWeightOption = None,
     repeat: RepeatOption = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="A line for each member that was not fitted, and why.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Fit a committee to a table: the best ensemble within the time limit; or boosting to one larger than memory.
@@ -115,73 +63,102 @@ def fit(
     The leaderboard goes to the standard output, the model to a file. Ctrl-C ends the fit early, and the best so far is
     saved. Without a time limit (--time-limit 0) the same command gives the same model; with one, --repeat does.
     """
-    check_place(output, "--output")
-    check_settings(scoring, jobs)
-    portfolio = names_in(members, "--members", MEMBERS)
+    check_model_place(output)
+    check_settings(limits.scoring, jobs)
+    names_in(limits.members, "--members", MEMBERS)
     if report is not None:
         check_place(report, "--report", REPORT_ENDINGS)
-    source = table_source(
-        data,
-        where,
-        encoding,
-        decimal=decimal,
-        thousands=thousands,
-        na=na,
-        kind=kind,
-        date_format=date_format,
-    )
-    roles = Roles(target, groups, time, weight, drop or ())
-    of_committees = {
-        "--time-limit": time_limit,
-        "--scoring": scoring,
-        "--time": time,
-        "--cv": cv,
-        "--members": members,
-        "--max-members": max_members,
-        "--memory-limit": memory_limit,
-        "--checkpoint": checkpoint,
-    }
-    decisions = DecisionOptions(threshold, cost, positive, class_weight)
-    of_committees |= decisions.given() | {"--repeat": repeat}
-    n_bytes = check_memory(memory, spill, of_committees)
+    source, decisions = table.source(), deciding.decisions()
+    of_committees = {**limits.given(), "--time": columns.time, **decisions.given()}
+    n_bytes = check_memory(batches.memory, batches.spill, of_committees | {"--repeat": repeat})
+    number = 0 if seed is None else seed
     if n_bytes is not None:
-        settings = BatchSettings(n_bytes, spill, task, 0 if seed is None else seed, jobs)
-        fit_in_batches(messages, source, roles, settings, output=output, report=report, json=json)
+        settings = BatchSettings(n_bytes, batches.spill, columns.task, number, jobs)
+        fit_in_batches(messages, source, columns.roles(), settings, output=output, report=report, json=json)
         return
-    earlier = None
-    if repeat is not None:
-        of_roles = {"--groups": groups, "--weight": weight, "--drop": drop or None, "--where": where}
-        others = {"--task": None if task == "auto" else task, "--seed": seed} | source.given()
-        of_fit = {name: value for name, value in of_committees.items() if name != "--repeat"}
-        earlier = earlier_fit(repeat, target, of_fit | of_roles | others)
-        roles, task, where = earlier.roles, earlier.task, earlier.where
-        source = replace(source, where=where)
+    events: list[FitEvent] = []
+    with monitored(_collected(events)):
+        if repeat is not None:
+            given = of_committees | _given_of_table(columns, source) | {"--seed": seed}
+            fitted = _repeated(messages, earlier_fit(repeat, columns.target, given), repeat, source, jobs)
+        else:
+            chosen = {"n_jobs": jobs, "random_state": number}
+            fitted = _new_fit(messages, source, columns, limits, decisions, chosen)
+    with writing(output):
+        notes = fitted.training.notes() | roles_note(fitted.roles, fitted.where)
+        save(fitted.model, output, notes=notes | profile_note(fitted.training.X))
+    _finish(messages, fitted, output, report, events, json=json, verbose=verbose)
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A committee, the table that it was fitted to, and what was said about its columns and rows."""
+
+    model: Any
+    training: TrainingTable
+    roles: Roles
+    where: str | None
+    name: str
+
+
+def _collected(events: list[FitEvent]) -> Callable[[FitEvent], None]:
+    """A monitor that keeps the events of members."""
+    return lambda event: events.append(event) if event.step == "member" else None
+
+
+def _given_of_table(columns: RoleOptions, source: TableSource) -> dict[str, Any]:
+    """What was given about columns and rows, by option."""
+    return {
+        "--groups": columns.groups,
+        "--weight": columns.weight,
+        "--drop": columns.drop or None,
+        "--where": source.where,
+        "--task": None if columns.task == "auto" else columns.task,
+        **source.given(),
+    }
+
+
+def _repeated(
+    messages: Messages, earlier: EarlierFit, path: Path, source: TableSource, jobs: int | None
+) -> FittedTable:
+    """The fit of a file once more."""
+    with replace(source, where=earlier.where).open() as table:
+        name = table.name
+        training = read_training(table, earlier.roles, earlier.task, earlier.reading)
+    messages.note(f"{size_line(training, name)}; the fit of {path} once more, without a time limit")
+    with messages.progress("fitting", "member"):
+        model = earlier.repeated(training, jobs)
+    return FittedTable(model, training, earlier.roles, earlier.where, name)
+
+
+def _new_fit(
+    messages: Messages,
+    source: TableSource,
+    columns: RoleOptions,
+    limits: CommitteeOptions,
+    decisions: DecisionOptions,
+    chosen: dict[str, Any],
+) -> FittedTable:
+    """A committee with the settings of the command line."""
     with source.open() as table:
         name, about_files = table.name, table.files.notes
-        training = read_training(table, roles, task, None if earlier is None else earlier.reading)
-    if earlier is not None:
-        messages.note(f"{size_line(training, name)}; the fit of {repeat} once more, without a time limit")
-        with messages.progress("fitting", "member"):
-            model = earlier.repeated(training, jobs)
-    else:
-        settings_of_fit: dict[str, Any] = {
-            "time_limit": None if time_limit == 0 else 60 if time_limit is None else time_limit,
-            "scoring": scoring,
-            "portfolio": portfolio,
-            "max_members": max_members,
-            "memory_limit": memory_limit,
-            "checkpoint": checkpoint,
-            "n_jobs": jobs,
-            "random_state": 0 if seed is None else seed,
-            "features": TableFeatures(text=training.names_of("text")),
-            **decisions.parameters(training.classes),
-        }
-        if not messages.quiet:
-            show_reading(messages, training, name, about_files)
-        model = _fitted(messages, training, 5 if cv is None else cv, settings_of_fit)
-    with writing(output):
-        save(model, output, notes=training.notes() | roles_note(roles, where) | profile_note(training.X))
-    _finish(messages, model, training, output, report, f"{target} in {name}", json)
+        roles = columns.roles(list(table.types))
+        training = read_training(table, roles, columns.task)
+    settings: dict[str, Any] = {
+        "time_limit": limits.seconds(),
+        "scoring": limits.scoring,
+        "portfolio": names_in(limits.members, "--members", MEMBERS),
+        "max_members": limits.max_members,
+        "memory_limit": limits.memory_limit,
+        "checkpoint": limits.checkpoint,
+        "features": TableFeatures(text=training.names_of("text")),
+        **decisions.parameters(training.classes),
+        **chosen,
+    }
+    if not messages.quiet:
+        show_reading(messages, training, name, about_files)
+    model = _fitted(messages, training, 5 if limits.cv is None else limits.cv, settings)
+    return FittedTable(model, training, roles, source.where, name)
 
 
 def _fitted(messages: Messages, training: TrainingTable, n_folds: int, settings: dict[str, Any]) -> Any:
@@ -202,15 +179,26 @@ def _fitted(messages: Messages, training: TrainingTable, n_folds: int, settings:
 
 def _finish(
     messages: Messages,
-    model: Any,
-    training: TrainingTable,
+    fitted: FittedTable,
     output: Path,
     report: Path | None,
-    title: str,
+    events: list[FitEvent],
+    *,
     json: bool,
+    verbose: bool,
 ) -> None:
     """Show the leaderboard, and write the report; a fit that was interrupted has another exit code."""
-    _show(messages, model, training, output, json, None if model.interrupted_ else report)
+    model, training = fitted.model, fitted.training
+    board = model.leaderboard()
+    if json:
+        files = {"model": output, "report": None if model.interrupted_ else report}
+        print_out(as_json(files | _result(model, training, board, events)))
+    else:
+        messages.result("\n".join([repr(board), *(board.left_out.details() if verbose else [])]))
+    megabytes = output.stat().st_size / 1e6
+    messages.note(
+        f"The model is in {output} ({megabytes:.1f} MB). To use it: coterie predict {output} NEW_DATA"
+    )
     if model.interrupted_:
         messages.error(
             f"interrupted: {output} holds the committee of the {len(model.members_)} members that were complete."
@@ -218,37 +206,35 @@ def _finish(
         raise typer.Exit(INTERRUPTED)
     if report is not None:
         with messages.progress("writing the report"):
+            title = f"{training.target} in {fitted.name}"
             write_report(model, training.X, training.y, report, title=title, seen=True)
         messages.note(f"The report is in {report}.")
 
 
-def _show(
-    messages: Messages, model: Any, training: TrainingTable, output: Path, json: bool, report: Path | None
-) -> None:
-    """The result on the standard output, and what to do next on the standard error."""
-    leaderboard = model.leaderboard()
-    if json:
-        result = {
-            "model": output,
-            "report": report,
-            "target": training.target,
-            "task": training.task,
-            "n_rows": training.n_rows,
-            "n_columns": len(training.X),
-            "scoring": model.scoring_,
-            "score": model.oof_score_,
-            "score_error": model.oof_score_error_,
-            "threshold": getattr(model, "threshold_", None),
-            "seconds": model.fit_time_,
-            "interrupted": model.interrupted_,
-            "leaderboard": list(leaderboard),
-            "skipped": model.skipped_,
-            "dropped": model.dropped_,
-        }
-        print_out(as_json(result))
-    else:
-        print_out(repr(leaderboard))
-    megabytes = output.stat().st_size / 1e6
-    messages.note(
-        f"The model is in {output} ({megabytes:.1f} MB). To use it: coterie predict {output} NEW_DATA"
-    )
+def _result(
+    model: Any, training: TrainingTable, board: Leaderboard, events: list[FitEvent]
+) -> dict[str, Any]:
+    """What `--json` shows."""
+    first = board[0]
+    return {
+        "target": training.target,
+        "task": training.task,
+        "n_rows": training.n_rows,
+        "n_columns": len(training.X),
+        "metric": board.metric,
+        "greater_is_better": board.greater_is_better,
+        "score": first["score"],
+        "low": first["low"],
+        "high": first["high"],
+        "threshold": getattr(model, "threshold_", None),
+        "seconds": model.fit_time_,
+        "interrupted": model.interrupted_,
+        "leaderboard": list(board),
+        "notes": board.notes,
+        "skipped": model.skipped_,
+        "dropped": model.dropped_,
+        "events": [
+            {"member": own.name, "done": own.done, "total": own.total, "seconds": own.seconds, **own.measures}
+            for own in events
+        ],
+    }

@@ -15,7 +15,7 @@ from coterie.cli.command import Messages, command
 from coterie.cli.deciding import decide_by, decided
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
+from coterie.cli.options import DataArgument, EncodingOption, ModelArgument, WhereOption
 from coterie.cli.writing import as_json, check_place, placed, print_out
 from coterie.data.table_files.data_table import open_table
 from coterie.members.decision_rule import decided_codes
@@ -152,16 +152,22 @@ def predict(
     ] = False,
     where: WhereOption = None,
     encoding: EncodingOption = None,
-    json: JsonOption = False,
+    json: Annotated[bool, typer.Option("--json", help="Predictions as one JSON document.")] = False,
+    json_lines: Annotated[
+        bool, typer.Option("--json-lines", help="A JSON object on each line, for streams.")
+    ] = False,
 ) -> None:
     """Predict the rows of a table, in its order. Columns that the model does not know are ignored."""
     if output is not None:
         check_place(output, "--output", TABLE_ENDINGS)
-        if json:
+        if json or json_lines:
             raise usage_error(
-                "--json writes to the standard output; with -o the ending of the file decides the format.",
-                "--json",
+                f"{'--json' if json else '--json-lines'} writes to the standard output; with -o the ending of the "
+                "file decides the format.",
+                "--json" if json else "--json-lines",
             )
+    if json and json_lines:
+        raise usage_error("--json and --json-lines are two forms of the same: choose one.", "--json-lines")
     own = open_model(model)
     _check_outputs(own, proba, interval)
     decide_by(own.model, threshold)
@@ -175,7 +181,7 @@ def predict(
         columns[_free(name, columns)] = values
     if escape_formulas:
         columns = without_formulas(columns)
-    write_table(columns, output, ".ndjson" if json else ".csv")
+    write_table(columns, output, ".json" if json else ".ndjson" if json_lines else ".csv")
     if output is not None:
         messages.note(f"{len(columns['prediction']):,} predictions are in {output}.")
 

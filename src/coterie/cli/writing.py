@@ -15,6 +15,37 @@ import numpy as np
 from coterie.cli.errors import STDOUT, USAGE, CommandError, writing
 from coterie.data.table_files.suggestions import guessed
 
+# Endings of files that hold something else than a model of ours.
+_OF_OTHER_FILES = {
+    **dict.fromkeys(
+        (".pkl", ".pickle", ".joblib", ".dill"),
+        "pickles run code when they are loaded, and this file is none",
+    ),
+    **dict.fromkeys(
+        (".onnx", ".tl"), "to write that format, fit a .coterie file first and use `coterie export`"
+    ),
+    **dict.fromkeys((".html", ".txt", ".md"), "reports are written by --report"),
+    **dict.fromkeys(
+        (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx"),
+        "tables are written by `coterie predict`",
+    ),
+}
+
+
+def check_model_place(path: Path) -> None:
+    """Refuse a name that says that a model file is something else, and places that cannot be written."""
+    reason = _OF_OTHER_FILES.get(path.suffix.lower())
+    if reason is not None:
+        raise CommandError(
+            f"--output {path}: a model file has a layout of its own; {reason}.",
+            USAGE,
+            parameter="--output",
+            received=path,
+            allowed="a name that ends in .coterie",
+            hint=f"Call it {path.with_suffix('.coterie')}, and load it by coterie.load.",
+        )
+    check_place(path, "--output")
+
 
 def check_place(path: Path, option: str, endings: tuple[str, ...] = ()) -> None:
     """Refuse a file that cannot be written, before the work begins."""

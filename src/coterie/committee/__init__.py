@@ -2,7 +2,16 @@
 
 from coterie.committee.committee import CommitteeClassifier, CommitteeRegressor
 from coterie.committee.comparison import Comparison, compare
+from coterie.committee.leaderboard import Leaderboard
 from coterie.committee.listing import Listing
 from coterie.data.table_features import TableFeatures
 
-__all__ = ["CommitteeClassifier", "CommitteeRegressor", "Comparison", "Listing", "TableFeatures", "compare"]
+__all__ = [
+    "CommitteeClassifier",
+    "CommitteeRegressor",
+    "Comparison",
+    "Leaderboard",
+    "Listing",
+    "TableFeatures",
+    "compare",
+]

@@ -24,7 +24,7 @@ from coterie._params import (
     root_seed,
     spawn_seeds,
 )
-from coterie._typing import AnyArray, FloatArray, Task
+from coterie._typing import AnyArray, FloatArray, RowArray, Task
 from coterie.committee._committee_data import (
     Clock,
     CommitteeData,
@@ -40,10 +40,21 @@ from coterie.committee._portfolio_run import PortfolioRun, warn_interrupted
 from coterie.committee.explained import explain as explain_committee
 from coterie.committee.explained import gain_importances
 from coterie.committee.fold_features import FoldFeatures
-from coterie.committee.listing import Listing, MemberSummary, leaderboard_of
+from coterie.committee.leaderboard import (
+    CommitteeScores,
+    Leaderboard,
+    LeftOutMembers,
+    MemberSummary,
+    leaderboard_of,
+)
 from coterie.committee.metrics import Metric, RowTargets, ScorerMetric
 from coterie.committee.portfolio import Entry, PortfolioLike, portfolio_of, prior_member
-from coterie.committee.weights import OutOfFoldPredictions, WeightChoice, choose_weights, weights_of
+from coterie.committee.weights import (
+    OutOfFoldPredictions,
+    WeightChoice,
+    choose_weights,
+    nested_predictions,
+)
 from coterie.data.parts import row_indexable
 from coterie.data.prepare import read_table
 from coterie.data.table import Schema, Table
@@ -101,6 +112,7 @@ class BaseCommittee(Estimator):
 
     # What those of classes and those of numbers each define.
     _set_nested: Callable[[FloatArray, float], None]
+    _nested: Callable[[], FloatArray]  # predictions of the committee that no row helped to choose
     _default_metric: Callable[[], Metric]
     _decoded: Callable[[AnyArray], AnyArray]
     _output: Callable[[FloatArray], FloatArray]
@@ -291,14 +303,14 @@ class BaseCommittee(Estimator):
     ) -> None:
         """Weights, and what is known out of fold of the committee and of its members."""
         scored = np.flatnonzero(~np.isnan(choice.nested).any(axis=1))
-        score = metric.score(choice.nested[scored], oof.rows.take(scored))
-        known = oof.rows.take(oof.known)
+        targets = oof.rows.take(scored)
+        score = metric.score(choice.nested[scored], targets)
         self.scoring_ = metric.name
         self.weights_ = choice.weights
         self.n_iter_ = choice.n_iter
         self.oof_score_, self.oof_score_error_ = score.value, score.error
         self.member_scores_ = Bunch(
-            **{member.name: metric.value(member.predictions[oof.known], known) for member in members}
+            **{member.name: metric.value(member.predictions[scored], targets) for member in members}
         )
         self.oof_predictions_ = Bunch(**{member.name: self._output(member.predictions) for member in members})
         self.fit_times_ = Bunch(**{member.name: member.fit_time for member in members})
@@ -358,34 +370,48 @@ class BaseCommittee(Estimator):
                 totals[number] = totals[number] + by_model[number if len(by_model) > 1 else 0]
         return np.stack(totals)
 
-    def leaderboard(self) -> Listing:
-        """Members in the order of their scores, the committee first.
+    def leaderboard(self) -> Leaderboard:
+        """The committee, and below it its members, the best first, by what `scoring` names.
+
+        Scores are those of rows held out, in the units of the metric: errors are positive.
 
         Returns
         -------
-        Listing of rows with
+        Leaderboard, a list of dicts with
             name, score, and low and high, the ends of an interval that holds the score 95 % of the time;
-            weight; score_without, the score of a committee chosen without this member, and contribution, what is lost
-            by that; fit_time in seconds, predict_time in seconds for a thousand rows.
-            The score of the committee in the first row is nested: no row helped to choose the weights it is scored by.
-            score_without and contribution compare committees whose weights were chosen by all rows.
+            weight; score_without, the score of a committee that is chosen without this member, and contribution, by
+            how much that is worse; fit_time in seconds, predict_time in seconds for a thousand rows.
+            The committee is the first row. Its score and score_without are nested: no row helped to choose the weights
+            it is scored by. Notes below the table say what is remarkable.
         """
         check_is_fitted(self, "estimators_")
         metric = self._metric()
 
-        def choose(oof: OutOfFoldPredictions, names: list[str]) -> FloatArray:
+        def nested(oof: OutOfFoldPredictions, names: list[str]) -> FloatArray:
             prior = prior_member(names, self.portfolio)
-            return weights_of(metric, oof, oof.known, int(self.max_iter), prior)
+            calibrates = self._calibrates()
+            return nested_predictions(metric, oof, int(self.max_iter), calibrates=calibrates, prior=prior)
 
         members = [
             MemberSummary(name, float(weight), float(self.fit_times_[name]), float(self.predict_times_[name]))
             for name, weight in zip(self.members_, self.weights_, strict=True)
         ]
-        notes = self._decision_notes()
-        notes += [f"not fitted: {name}: {why}" for name, why in self.skipped_.items()]
-        notes += [f"failed: {name}: {why}" for name, why in self.dropped_.items()]
-        score = Score(self.oof_score_, self.oof_score_error_)
-        return leaderboard_of(members, self._answers, metric, score, choose, notes)
+        prior = prior_member(self.members_, self.portfolio)
+        scores = CommitteeScores(
+            members,
+            self._answers,
+            self._scored_rows(),
+            metric,
+            Score(self.oof_score_, self.oof_score_error_),
+            nested,
+            None if prior is None else self.members_[prior],
+        )
+        left_out = LeftOutMembers(self.skipped_, self.dropped_)
+        return leaderboard_of(scores, self._decision_notes(), left_out)
+
+    def _scored_rows(self) -> RowArray:
+        """The rows that the committee is scored by."""
+        return np.flatnonzero(self._answers.known & ~np.isnan(self._nested()).any(axis=1))
 
     def refit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """A committee with the same weights whose members are fitted anew, to all rows: one model each.

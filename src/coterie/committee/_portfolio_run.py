@@ -40,6 +40,7 @@ from coterie.members.fit_members import FitTask, Member, dropped_members, fit_al
 from coterie.members.out_of_fold import Fold
 from coterie.members.response import ResponseMethod, method_of, probabilities_or_vote
 from coterie.members.weight_parameter import takes_weight, weight_params
+from coterie.metrics import shown_metric
 
 _SHARE_OF_FIRST = 0.4  # of the time limit that the first member is meant to take at most
 _FEWEST_ROWS = 2_000  # that the first member is fitted to, however little time there is
@@ -173,6 +174,7 @@ class PortfolioRun:
         rows, targets = self._scored_rows()
         value = self.metric.value(newest.predictions[rows], targets) if len(rows) else float("nan")
         self._time_scores()
+        shown = shown_metric(self.metric.name)
         return emit(
             FitEvent(
                 self.limits.owner,
@@ -181,7 +183,7 @@ class PortfolioRun:
                 n_entries,
                 name=newest.name,
                 seconds=newest.fit_time,
-                measures={self.metric.name: value},
+                measures={shown.name: shown.value(value)},
                 note=f"{self.clock.elapsed:.1f} s since the beginning",
             )
         )

@@ -361,6 +361,9 @@ class CommitteeClassifier(ClassifierMixin, BaseCommittee):
         self.oof_proba_ = nested
         self._temperature_alone, self.temperature_ = temperature, min(1.0, temperature)
 
+    def _nested(self) -> FloatArray:
+        return self.oof_proba_
+
     def _default_metric(self) -> Metric:
         return LogLossMetric()
 
@@ -503,6 +506,9 @@ class CommitteeRegressor(RegressorMixin, BaseCommittee):
 
     def _set_nested(self, nested: FloatArray, temperature: float) -> None:
         self.oof_prediction_ = nested[:, 0]
+
+    def _nested(self) -> FloatArray:
+        return self.oof_prediction_[:, None]
 
     def _default_metric(self) -> Metric:
         return SquaredErrorMetric()

@@ -28,7 +28,7 @@ from coterie._params import (
 from coterie._typing import AnyArray, FloatArray, Task
 from coterie.committee._committee_data import drawn_folds
 from coterie.committee.families import families
-from coterie.committee.listing import Listing
+from coterie.committee.listing import Listing, in_few_digits
 from coterie.committee.metrics import LogLossMetric, RowTargets, SquaredErrorMetric
 from coterie.committee.portfolio import PortfolioLike
 from coterie.data.groups import read_groups
@@ -44,7 +44,7 @@ from coterie.members.out_of_fold import Fold, Splitter
 from coterie.members.prediction_sets import check_alpha
 from coterie.members.response import ResponseMethod
 from coterie.members.weight_parameter import weight_params
-from coterie.metrics import scorer_of
+from coterie.metrics import ShownMetric, scorer_of, shown_metric
 
 
 @dataclass(frozen=True)
@@ -102,20 +102,37 @@ class Comparison(Listing):
     Attributes
     ----------
     conclusion : str
-    scoring : str, what is scored; greater is better
+    scoring : str, the metric that is scored
+    greater_is_better : bool
     scores : dict of arrays, the score of each fold by the name of the model
+    left_out : list of str, models that could not be fitted, and why
     """
 
     def __init__(
         self,
         rows: Sequence[dict[str, Any]],
         conclusion: str,
-        scoring: str,
+        shown: ShownMetric,
         scores: dict[str, FloatArray],
-        notes: Sequence[str],
+        left_out: Sequence[str],
+        alpha: float,
     ) -> None:
-        super().__init__(rows, [f"score: {scoring}, greater is better.", *notes, conclusion])
-        self.conclusion, self.scoring, self.scores = conclusion, scoring, scores
+        explained = (
+            f"{shown.heading}: {shown.direction}; the mean over folds. low and high: a {1 - alpha:.0%} confidence "
+            f"interval. behind: by how much {shown.name} is worse than that of the first."
+        )
+        headings = {
+            "name": "model",
+            "score": shown.heading,
+            "behind_low": "low ",
+            "behind_high": "high ",
+            "p_value": "p value",
+            "fit_time": "fit (s)",
+            "predict_time": "predict (s/1,000)",
+        }
+        super().__init__(rows, [explained, *left_out, conclusion], headings=headings)
+        self.conclusion, self.scoring, self.scores = conclusion, shown.name, scores
+        self.greater_is_better, self.left_out = shown.greater_is_better, list(left_out)
 
 
 def compare(
@@ -146,7 +163,7 @@ def compare(
     task : {"auto", "classification", "regression"}
         "auto": numbers are regression if one of them has a fraction or more than twenty differ; all else are classes.
     scoring : str, callable or None
-        None is the log loss or the squared error, with a minus; or any scorer of scikit-learn.
+        None is "log_loss" or "rmse"; or another metric by name, or any scorer of scikit-learn.
     cv : int, splitter, list of (train, test) or None
         As for committees. Repeated folds make intervals narrower.
     sample_weight : how often each row counts; models that cannot take it are left out
@@ -163,9 +180,9 @@ def compare(
 
     Returns
     -------
-    Comparison, a list of dicts, the best model first: name, score, low and high; behind, how far it is from the best,
-    with behind_low and behind_high, and p_value; fit_time in seconds for a fold, predict_time for a thousand rows.
-    Its `conclusion` is a sentence.
+    Comparison, a list of dicts, the best model first: name, score, low and high; behind, by how much it is worse than
+    the best, with behind_low and behind_high, and p_value; fit_time in seconds for a fold, predict_time for a thousand
+    rows. Scores are means over folds, and errors are positive. Its `conclusion` is a sentence.
 
     Notes
     -----
@@ -181,8 +198,9 @@ def compare(
     >>> result = compare(X, y, models=["dummy", "tree", "forest"], random_state=0)
     >>> result.column("name")
     ['forest', 'tree', 'dummy']
-    >>> print(result.conclusion)
-    forest is ahead of tree by 0.496 +- 1.18 (neg_log_loss): that may be chance.
+    >>> print(result.conclusion)  # doctest: +NORMALIZE_WHITESPACE
+    forest is ahead of tree by 0.496 ± 1.18 (log_loss): that may be chance. It is better than the baseline (dummy) by
+    0.959 ± 0.044: more than chance.
 
     References
     ----------
@@ -191,7 +209,6 @@ def compare(
     _check(
         models=(models, [PortfolioLike()]),
         task=(task, [OneOf("auto", "classification", "regression")]),
-        scoring=(scoring, [ScorerName(), Function(), None]),
         cv=(cv, [Integer(2), Splitter(), None]),
         random_state=(random_state, [Seed()]),
         verbose=(verbose, [Integer(0), Boolean()]),
@@ -200,6 +217,8 @@ def compare(
     resolve_n_jobs(n_jobs)
     table = read_table(X)
     kind, target = read_any_target(y, task, table.n_rows, "compare")
+    name_rule = ScorerName(kind)
+    _check(name_rule.hint(scoring), scoring=(scoring, [name_rule, Function(), None]))
     weight = combined_weight(read_weight(sample_weight, table.n_rows), None)
     codes = None if groups is None else read_groups(groups, table.n_rows)
     X, seed = row_indexable(X), root_seed(random_state)
@@ -210,14 +229,14 @@ def compare(
     if not runs:
         raise InvalidInput(f"compare: no model could be fitted. {'; '.join(notes)}", parameter="models")
     ratio = float(np.mean([len(fold.test) / len(fold.train) for fold in folds]))
-    return _compared(runs, ratio, alpha, evaluation.name, notes)
+    return _compared(runs, ratio, alpha, evaluation.shown, notes)
 
 
-def _check(**given: tuple[Any, list[Rule | None]]) -> None:
+def _check(hint: str | None = None, **given: tuple[Any, list[Rule | None]]) -> None:
     for param, (value, rules) in given.items():
         if not any(value is None if rule is None else rule.accepts(value) for rule in rules):
             allowed = " or ".join("None" if rule is None else rule.describe() for rule in rules)
-            raise unexpected(param, value, allowed, owner="compare")
+            raise unexpected(param, value, allowed, owner="compare", hint=hint)
 
 
 def _evaluated(
@@ -242,7 +261,7 @@ def _evaluated(
                 len(models),
                 name=name,
                 seconds=time.perf_counter() - begun,
-                measures={evaluation.name: float(np.mean(runs[name].scores))},
+                measures={evaluation.shown.name: float(np.mean(runs[name].scores))},
             )
         )
         if stop:
@@ -289,10 +308,12 @@ class _Evaluation:
     n_jobs: int | None
 
     @property
-    def name(self) -> str:
+    def shown(self) -> ShownMetric:
+        """How scores of folds are shown."""
         if self.scoring is None:
-            return self._metric().name
-        return self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
+            return shown_metric(self._metric().name)
+        named = isinstance(self.scoring, str)
+        return shown_metric(self.scoring if named else getattr(self.scoring, "__name__", "score"))
 
     def _metric(self) -> LogLossMetric | SquaredErrorMetric:
         return SquaredErrorMetric() if self.target.classes is None else LogLossMetric()
@@ -320,17 +341,19 @@ class _Evaluation:
         return _ModelRun(np.array(scores), fit_time / len(self.folds), 1000 * predict_time / n_predicted)
 
     def _score(self, name: str, model: Any, fold: Fold) -> float:
+        """As it is shown: of an error less is better."""
         part = rows_of(self.X, fold.test)
         weight = np.ones(len(fold.test)) if self.weight is None else self.weight[fold.test]
         if not weight.any():
             raise InvalidInput("a fold holds out no row with weight.", parameter="sample_weight")
         if self.scoring is None:
             rows = RowTargets(self.target.values[fold.test], weight)
-            return self._metric().value(self._response(model).predict_with(name, model, part), rows)
+            own = self._metric().value(self._response(model).predict_with(name, model, part), rows)
+            return self.shown.value(own)
         classes = self.target.classes
         scorer = scorer_of(self.scoring, None if classes is None else np.asarray(classes))
         given = {"sample_weight": weight} if self.weight is not None and takes_weight(scorer) else {}
-        return float(scorer(model, part, self._labels[fold.test], **given))
+        return self.shown.value(float(scorer(model, part, self._labels[fold.test], **given)))
 
     def _response(self, model: Any) -> ResponseMethod:
         if self.target.classes is None:
@@ -342,12 +365,13 @@ class _Evaluation:
 
 
 def _compared(
-    runs: dict[str, _ModelRun], ratio: float, alpha: float, scoring: str, notes: list[str]
+    runs: dict[str, _ModelRun], ratio: float, alpha: float, shown: ShownMetric, left_out: list[str]
 ) -> Comparison:
     scores = {name: run.scores for name, run in runs.items()}
-    order = sorted(scores, key=lambda name: -float(np.mean(scores[name])))
+    sign = 1.0 if shown.greater_is_better else -1.0
+    order = sorted(scores, key=lambda name: -sign * float(np.mean(scores[name])))
     best = order[0]
-    behind = {name: fold_mean(scores[best] - scores[name], ratio, alpha) for name in order}
+    behind = {name: fold_mean(sign * (scores[best] - scores[name]), ratio, alpha) for name in order}
     rows = []
     for name in order:
         own, gap = fold_mean(scores[name], ratio, alpha), behind[name]
@@ -357,31 +381,47 @@ def _compared(
                 "score": own.value,
                 "low": own.low,
                 "high": own.high,
-                "behind": gap.value,
-                "behind_low": gap.low,
-                "behind_high": gap.high,
+                "behind": gap.value + 0.0,
+                "behind_low": gap.low + 0.0,
+                "behind_high": gap.high + 0.0,
                 "p_value": gap.p_value,
                 "fit_time": runs[name].fit_time,
                 "predict_time": runs[name].predict_time,
             }
         )
-    return Comparison(rows, _sentence(order, behind, scoring), scoring, scores, notes)
+    return Comparison(rows, _sentence(order, behind, shown.name), shown, scores, left_out, alpha)
 
 
-def _sentence(order: list[str], behind: dict[str, FoldMean], scoring: str) -> str:
+_BASELINE = "dummy"
+
+
+def _sentence(order: list[str], behind: dict[str, FoldMean], metric: str) -> str:
+    """Who is first, by how much, and whether it beats the baseline, which does not look at the columns."""
     best = order[0]
     if len(order) == 1:
         return f"{best} is the only model that was compared."
     second = order[1]
     lead = behind[second]
-    by = f"by {lead.value:.3g} +- {lead.half_width:.3g} ({scoring})"
     if lead.low > 0:
-        return f"{best} is better than {second} {by}: more than chance."
-    lead_in_words = f"{best} is ahead of {second} {by}: that may be chance."
-    if best == "dummy" or ("dummy" in behind and not behind["dummy"].low > 0):
-        return f"{lead_in_words} No model is clearly better than a guess that does not look at the columns."
-    worse = [name for name in order[2:] if behind[name].low > 0 and name != "dummy"]
-    if not worse:
-        return lead_in_words
-    listed = " and ".join([", ".join(worse[:-1]), worse[-1]] if len(worse) > 1 else worse)
-    return f"{lead_in_words} It is better than {listed} by more than chance."
+        sentences = [f"{best} is better than {second} by {_by(lead)} ({metric}): more than chance."]
+    else:
+        sentences = [f"{best} is ahead of {second} by {_by(lead)} ({metric}): that may be chance."]
+        worse = [name for name in order[2:] if behind[name].low > 0 and name != _BASELINE]
+        if worse:
+            listed = " and ".join([", ".join(worse[:-1]), worse[-1]] if len(worse) > 1 else worse)
+            sentences.append(f"It is better than {listed} by more than chance.")
+    return " ".join(sentences + _about_baseline(best, second, behind))
+
+
+def _about_baseline(best: str, second: str, behind: dict[str, FoldMean]) -> list[str]:
+    if best == _BASELINE or (_BASELINE in behind and not behind[_BASELINE].low > 0):
+        return [
+            f"No model is clearly better than the baseline ({_BASELINE}), which does not look at the columns."
+        ]
+    if _BASELINE not in behind or second == _BASELINE:
+        return []
+    return [f"It is better than the baseline ({_BASELINE}) by {_by(behind[_BASELINE])}: more than chance."]
+
+
+def _by(lead: FoldMean) -> str:
+    return f"{in_few_digits(lead.value)} ± {in_few_digits(lead.half_width)}"

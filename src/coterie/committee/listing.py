@@ -1,17 +1,11 @@
-"""Small tables of results: rows that are dicts, ways to look at them, and the leaderboard of a committee."""
+"""Small tables of results: rows that are dicts, and ways to look at them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, overload
 
-import numpy as np
-
 from coterie._optional import need
-from coterie._typing import FloatArray
-from coterie.committee.metrics import Metric
-from coterie.committee.weights import OutOfFoldPredictions
-from coterie.members.oof_score import Score
 
 
 class Listing(Sequence[dict[str, Any]]):
@@ -21,6 +15,8 @@ class Listing(Sequence[dict[str, Any]]):
     ----------
     rows : list of dict
     notes : list of str, sentences below the table
+    headings : what is above a column, by its key; None is the key itself
+    n_apart : how many rows at the top are set apart by a line
 
     Examples
     --------
@@ -33,9 +29,17 @@ class Listing(Sequence[dict[str, Any]]):
     ('forest', ['name', 'score'])
     """
 
-    def __init__(self, rows: Sequence[dict[str, Any]], notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        rows: Sequence[dict[str, Any]],
+        notes: Sequence[str] = (),
+        *,
+        headings: Mapping[str, str] | None = None,
+        n_apart: int = 0,
+    ) -> None:
         self._rows = [dict(row) for row in rows]
         self.notes = list(notes)
+        self._headings, self._n_apart = dict(headings or {}), n_apart
 
     @property
     def columns(self) -> list[str]:
@@ -52,7 +56,9 @@ class Listing(Sequence[dict[str, Any]]):
     def __getitem__(self, place: slice) -> "Listing": ...
 
     def __getitem__(self, place: int | slice) -> Any:
-        return Listing(self._rows[place]) if isinstance(place, slice) else self._rows[place]
+        if isinstance(place, slice):
+            return Listing(self._rows[place], headings=self._headings)
+        return self._rows[place]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self._rows)
@@ -65,8 +71,11 @@ class Listing(Sequence[dict[str, Any]]):
         """The same as a data frame of pandas."""
         return need("pandas", purpose="A data frame of results").DataFrame(self._rows)
 
+    def _shown_headings(self) -> list[str]:
+        return [self._headings.get(name, name) for name in self.columns]
+
     def __repr__(self) -> str:
-        cells = [self.columns] + [[_cell(value) for value in row.values()] for row in self._rows]
+        cells = [self._shown_headings()] + [[_cell(value) for value in row.values()] for row in self._rows]
         texts = [isinstance(value, str) for value in self._rows[0].values()] if self._rows else []
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
@@ -76,90 +85,45 @@ class Listing(Sequence[dict[str, Any]]):
             ).rstrip()
             for line in cells
         ]
+        if self._n_apart:
+            lines.insert(1 + self._n_apart, "-" * max(map(len, lines)))
         return "\n".join(lines + self.notes)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join(
+        head = "".join(f"<th>{escape(name)}</th>" for name in self._shown_headings())
+        body = [
             "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) + "</tr>"
             for row in self._rows
-        )
+        ]
+        apart = "".join(body[: self._n_apart])
+        parts = [f"<tbody>{apart}</tbody>"] if apart else []
+        parts.append(f"<tbody>{''.join(body[self._n_apart :])}</tbody>")
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        return f"<table><thead><tr>{head}</tr></thead>{''.join(parts)}</table>{notes}"
+
+
+_LARGE = 1e5  # numbers that have no digits behind the point worth a look
+_TINY = 1e-5
 
 
 def _cell(value: Any) -> str:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    if _LARGE <= abs(value) < 1e15:
+        return f"{value:,.0f}"
+    if _TINY < abs(value) < 1e-3:
+        return f"{value:.6f}"
+    return f"{value + 0.0:.5g}"
 
 
-_TWO_SIDED = 1.959964  # standard errors that hold 95 % of a normal distribution
+def in_few_digits(value: float) -> str:
+    """A number in a sentence.
 
-
-@dataclass(frozen=True)
-class MemberSummary:
-    """A member by name, its weight, and its times in seconds."""
-
-    name: str
-    weight: float
-    fit_time: float
-    predict_time: float
-
-
-def leaderboard_of(
-    members: Sequence[MemberSummary],
-    oof: OutOfFoldPredictions,
-    metric: Metric,
-    score: Score,
-    choose: Callable[[OutOfFoldPredictions, list[str]], FloatArray],
-    notes: Sequence[str],
-) -> Listing:
-    """Rows for the committee and for each member, the best first.
-
-    Parameters
-    ----------
-    members : in the order of `oof`
-    score : that of the committee
-    choose : the weights of a committee of some members, given their predictions and names
+    Examples
+    --------
+    >>> in_few_digits(1234567.8), in_few_digits(0.0301234), in_few_digits(float("nan"))
+    ('1,234,568', '0.0301', 'nan')
     """
-    whole = _value(metric, oof, np.array([member.weight for member in members]))
-    rows = []
-    for place, member in enumerate(members):
-        own = metric.score(oof.predictions[place][oof.known], oof.rows.take(oof.known))
-        without = whole
-        if member.weight > 0:
-            others = oof.without(place)
-            names = [each.name for each in members if each.name != member.name]
-            without = _value(metric, others, choose(others, names)) if names else float("nan")
-        rows.append(_row(member, own, without, whole - without))
-    rows.sort(key=lambda row: -row["score"])
-    committee = MemberSummary(
-        "committee",
-        1.0,
-        sum(member.fit_time for member in members),
-        sum(member.predict_time for member in members if member.weight > 0),
-    )
-    first = f"score: {metric.name}, greater is better; low and high hold it 95 % of the time."
-    return Listing([_row(committee, score, None, None), *rows], [first, *notes])
-
-
-def _value(metric: Metric, oof: OutOfFoldPredictions, weights: FloatArray) -> float:
-    mixed = np.tensordot(weights, oof.predictions[:, oof.known], axes=1)
-    return metric.value(mixed, oof.rows.take(oof.known))
-
-
-def _row(
-    member: MemberSummary, score: Score, without: float | None, contribution: float | None
-) -> dict[str, Any]:
-    return {
-        "name": member.name,
-        "score": score.value,
-        "low": score.value - _TWO_SIDED * score.error,
-        "high": score.value + _TWO_SIDED * score.error,
-        "weight": member.weight,
-        "score_without": without,
-        "contribution": contribution,
-        "fit_time": member.fit_time,
-        "predict_time": member.predict_time,
-    }
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

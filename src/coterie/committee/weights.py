@@ -104,10 +104,20 @@ def _shrunk_to_prior(path: Path, oof: OutOfFoldPredictions, mask: AnyArray, prio
     weights = shares(path, len(oof.predictions))
     if prior is None:
         return weights
-    mass = float(oof.rows.weight[mask].sum())
-    weights = weights * (mass / (mass + _PRIOR_ROWS))
+    weights = weights * (1.0 - prior_weight(float(oof.rows.weight[mask].sum())))
     weights[prior] += 1.0 - weights.sum()
     return weights
+
+
+def prior_weight(mass: float) -> float:
+    """The least weight of the member that weights lean towards, by the sum of the rows' weights.
+
+    Examples
+    --------
+    >>> prior_weight(400.0), prior_weight(900.0)
+    (0.2, 0.1)
+    """
+    return _PRIOR_ROWS / (mass + _PRIOR_ROWS)
 
 
 def _path(metric: Metric, oof: OutOfFoldPredictions, mask: AnyArray, max_iter: int) -> Path:
@@ -129,17 +139,44 @@ def choose_weights(
     metric: Metric, oof: OutOfFoldPredictions, max_iter: int, *, calibrates: bool, prior: int | None = None
 ) -> WeightChoice:
     """Weights and temperature from all rows held out, and nested predictions."""
-    choice = _choice(metric, oof.of_known(), max_iter, prior, calibrates=calibrates)
+    known = oof.of_known()
+    path = _path(metric, known, known.known, max_iter)
+    weights = _shrunk_to_prior(path, known, known.known, prior)
+    nested = _nested(metric, known, max_iter, prior, calibrates=calibrates)
+    temperature = _temperature(weights, known, known.known) if nested.is_calibrated else 1.0
+    predictions = _mixed(weights, known.predictions) if nested.predictions is None else nested.predictions
+    return WeightChoice(weights, temperature, _in_all_rows(predictions, oof), len(path.members))
+
+
+def nested_predictions(
+    metric: Metric, oof: OutOfFoldPredictions, max_iter: int, *, calibrates: bool, prior: int | None = None
+) -> FloatArray:
+    """The nested predictions of `choose_weights` alone."""
+    known = oof.of_known()
+    found = _nested(metric, known, max_iter, prior, calibrates=calibrates).predictions
+    if found is None:
+        found = _mixed(weights_of(metric, known, known.known, max_iter, prior), known.predictions)
+    return _in_all_rows(found, oof)
+
+
+def _in_all_rows(of_known: FloatArray, oof: OutOfFoldPredictions) -> FloatArray:
     nested = np.full(oof.predictions.shape[1:], np.nan)
-    nested[oof.known] = choice.nested
-    return replace(choice, nested=nested)
+    nested[oof.known] = of_known
+    return nested
 
 
-def _choice(
+@dataclass(frozen=True)
+class _Nested:
+    """Predictions with NaN where a row was never held out, or None if there are no rows to choose without a fold."""
+
+    predictions: FloatArray | None
+    is_calibrated: bool = False
+
+
+def _nested(
     metric: Metric, oof: OutOfFoldPredictions, max_iter: int, prior: int | None, *, calibrates: bool
-) -> WeightChoice:
-    path = _path(metric, oof, oof.known, max_iter)
-    weights = _shrunk_to_prior(path, oof, oof.known, prior)
+) -> _Nested:
+    """Each fold by weights, and perhaps a temperature, that were chosen without it."""
     plain, calibrated, sharpened = (np.zeros(oof.predictions.shape[1:]) for _ in range(3))
     times = np.zeros(len(oof.known), dtype=np.int64)
     for fold in oof.folds:
@@ -157,16 +194,12 @@ def _choice(
             sharpened[fold.test] += apply_temperature(mixed, min(1.0, temperature))
         times[fold.test] += 1
     scored = (times > 0) & oof.known
-    if not scored.any():  # one fold alone: there are no rows to choose without it
-        scored, times = oof.known, np.ones(len(times), dtype=np.int64)
-        plain = _mixed(weights, oof.predictions)
-        calibrates = False
+    if not scored.any():  # one fold alone
+        return _Nested(None)
     with np.errstate(invalid="ignore", divide="ignore"):
         plain, calibrated, sharpened = (each / times[:, None] for each in (plain, calibrated, sharpened))
     keeps = calibrates and _helps(plain[scored], calibrated[scored], oof.rows.take(scored))
-    temperature = _temperature(weights, oof, oof.known) if keeps else 1.0
-    nested = np.where(scored[:, None], sharpened if keeps else plain, np.nan)
-    return WeightChoice(weights, temperature, nested, len(path.members))
+    return _Nested(np.where(scored[:, None], sharpened if keeps else plain, np.nan), keeps)
 
 
 def _temperature(weights: FloatArray, oof: OutOfFoldPredictions, mask: AnyArray) -> float:

@@ -65,6 +65,11 @@ class GradientBoostingMirror(Mirror, MemberSequence):
     n_jobs = None
     checkpoint = None
 
+    _records_curves = False  # it has those of scikit-learn
+
+    def _rounds_of_a_line(self) -> int:
+        return 0
+
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, monitor: Callable[..., Any] | None = None
     ) -> Self:

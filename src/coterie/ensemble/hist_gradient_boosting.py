@@ -46,6 +46,11 @@ class HistGradientBoostingMirror(Mirror):
     n_jobs = None
     checkpoint = None
 
+    _records_curves = False  # it has those of scikit-learn
+
+    def _rounds_of_a_line(self) -> int:
+        return 0
+
     def fit(
         self,
         X: Any,

@@ -4,6 +4,8 @@ The life of a fit is `Estimator._fitting`; a `FitRun` is one fit on its way, and
 """
 
 import hashlib
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -182,6 +184,8 @@ class FitRun:
         self._resume = resume
         self._callbacks: StepCallbacks | None = None
         self._total: int | None = None
+        self._begun = time.monotonic()
+        self.measures: Callable[[], Mapping[str, float]] = dict  # what is known of the quality after a step
 
     @cached_property
     def seed(self) -> int:
@@ -224,6 +228,10 @@ class FitRun:
         """Whether anybody receives the steps of this fit."""
         return self._callbacks is not None or bool(active_monitors())
 
+    def publish_measures(self, measures: Callable[[], Mapping[str, float]]) -> None:
+        """Let every step that is sent from now on carry what is known of the quality after it."""
+        self.measures = measures
+
     def emit(
         self,
         step: Step,
@@ -236,9 +244,21 @@ class FitRun:
 
         `fitted` makes the fitted attributes of a model of the steps so far.
         """
-        event = FitEvent(self.owner, step, done, self._total, measures=measures or {}, fitted=fitted)
+        known = self.measures() if measures is None else measures
+        note = self._time_left(done) if step == "round" and active_monitors() else None
+        event = FitEvent(self.owner, step, done, self._total, measures=known, note=note, fitted=fitted)
         wishes = [self._callbacks is not None and self._callbacks(event), emit(event)]
         return True in wishes
+
+    def _time_left(self, done: int) -> str | None:
+        if self._total is None or done >= self._total:
+            return None
+        return f"at most {math.ceil(self.elapsed * (self._total - done) / done)} s left"
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the fit began."""
+        return time.monotonic() - self._begun
 
     def end(self) -> None:
         """Tell callbacks that the fit is done."""

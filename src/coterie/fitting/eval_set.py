@@ -1,6 +1,6 @@
 """`eval_set=`: rows of their own to measure on, so that none of the table's need to be left out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +38,30 @@ class EvalSet:
     weight: FloatArray | None
     given_weight: FloatArray | None
     offset: FloatArray | None
+
+
+def named_eval_sets(eval_set: Any) -> dict[str, Any]:
+    """Several sets by name, in their order: of a list they are called eval_0, eval_1 and so on.
+
+    Examples
+    --------
+    >>> named_eval_sets([("X", "y"), ("Z", "z")])
+    {'eval_0': ('X', 'y'), 'eval_1': ('Z', 'z')}
+    >>> named_eval_sets({"new": ("X", "y")}), named_eval_sets(None)
+    ({'new': ('X', 'y')}, {})
+    """
+    if eval_set is None:
+        return {}
+    if isinstance(eval_set, Mapping):
+        wrong = next((name for name in eval_set if not isinstance(name, str) or not name.strip()), None)
+        if not eval_set or wrong is not None:
+            raise InvalidType.expecting(
+                f"eval_set={in_short(eval_set)}", "a dict of sets by their names", "eval_set", eval_set
+            )
+        return dict(eval_set)
+    if isinstance(eval_set, list) and eval_set and all(isinstance(own, tuple | Scan) for own in eval_set):
+        return {f"eval_{number}": own for number, own in enumerate(eval_set)}
+    return {"eval_0": eval_set}
 
 
 def read_eval_set(

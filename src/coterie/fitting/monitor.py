@@ -127,6 +127,19 @@ class EventPrinter:
             sys.stdout.write(f"{_line(event)}\n")
 
 
+def print_kept_rounds(event: FitEvent, seconds: float) -> None:
+    """The last line of a fit by rounds: how many are kept, and what is known of them.
+
+    Examples
+    --------
+    >>> print_kept_rounds(FitEvent("GradientBoostingRegressor", "round", 45, measures={"eval_0 loss": 0.25}), 1.24)
+    GradientBoostingRegressor: 45 rounds kept, eval_0 loss 0.25, 1.2 s
+    """
+    parts = [f"{event.owner}: {event.done} rounds kept"]
+    parts += [f"{name} {value:.6g}" for name, value in event.measures.items()]
+    sys.stdout.write(f"{', '.join(parts)}, {seconds:.1f} s\n")
+
+
 def _line(event: FitEvent) -> str:
     if event.name is None:
         return str(event)

@@ -45,7 +45,7 @@ _SHARED = """\
     monotonic_cst : array of -1, 0, 1, dict by column name, or None
         Whether <prediction> must fall (-1) or rise (1) with a feature.
     interaction_cst : list of sets, "pairwise", "no_interactions" or None
-        Features that may meet on a way from the root to a leaf.
+        Features, by number or by column name, that may meet on a way from the root to a leaf.
     features_per : {"split", "tree"}
         Whether `max_features` are drawn for each split, or once for each tree.
     prune : "oob" or None

@@ -247,7 +247,7 @@ def options_of(
             n_threads=n_threads,
         ),
         features_per_tree=min(max_features, n_features) if per_tree else 0,
-        interaction_sets=interaction_sets(estimator.interaction_cst, n_features),
+        interaction_sets=interaction_sets(estimator.interaction_cst, n_features, train.schema.names),
         balance_bag=isinstance(class_weight, str) and class_weight == "balanced_subsample",
         ccp_alpha=min(float(estimator.ccp_alpha) / unit / (unit if squared else 1), 1e300),
         prune_out_of_bag=estimator.prune == "oob",

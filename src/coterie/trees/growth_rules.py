@@ -242,10 +242,12 @@ def _by_name(constraints: Mapping[Any, Any], schema: Schema) -> AnyArray:
     return np.array([constraints.get(name, 0) for name in schema.names])
 
 
-def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
+def interaction_sets(
+    interaction_cst: Any, n_features: int, names: Sequence[str] | None = None
+) -> list[list[int]]:
     """Sets of features that may appear together on a path; an empty list if anything may.
 
-    Features that no set names form one more set.
+    Sets hold numbers of features, or `names` of columns. Features that no set names form one more set.
 
     Examples
     --------
@@ -253,6 +255,8 @@ def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
     [[0, 1], [2, 3]]
     >>> interaction_sets("no_interactions", 3)
     [[0], [1], [2]]
+    >>> interaction_sets([{"area", "town"}], 3, ["area", "rooms", "town"])
+    [[0, 2], [1]]
     """
     if interaction_cst is None:
         return []
@@ -261,10 +265,11 @@ def interaction_sets(interaction_cst: Any, n_features: int) -> list[list[int]]:
             return [[feature] for feature in range(n_features)]
         if interaction_cst == "pairwise":
             return [[a, b] for a in range(n_features) for b in range(a + 1, n_features)] or [[0]]
-        allowed = "None, 'pairwise', 'no_interactions', or a list of sets of feature numbers"
+        allowed = "None, 'pairwise', 'no_interactions', or a list of sets of feature numbers or column names"
         raise unexpected("interaction_cst", interaction_cst, allowed)
     sets = [
-        sorted({_feature_number(item, n_features) for item in group}) for group in _groups(interaction_cst)
+        sorted({_feature_number(item, n_features, names) for item in group})
+        for group in _groups(interaction_cst)
     ]
     left_over = sorted(set(range(n_features)) - {feature for group in sets for feature in group})
     return [*sets, left_over] if left_over else sets
@@ -290,11 +295,11 @@ def with_made_features(
 
 def _groups(interaction_cst: Any) -> list[Any]:
     try:
-        groups = [list(group) for group in interaction_cst]
+        groups = [[group] if isinstance(group, str) else list(group) for group in interaction_cst]
     except TypeError:
         groups = []
     if not groups or any(len(group) == 0 for group in groups):
-        allowed = "a list of non-empty sets of feature numbers, such as [{0, 1}, {2, 3}]"
+        allowed = "a list of non-empty sets of feature numbers or column names, such as [{0, 1}, {2, 3}]"
         raise InvalidParameter(
             "Interaction constraints must be a sequence of tuples or lists, or of sets. "
             f"interaction_cst={in_short(interaction_cst)}: expected {allowed}.",
@@ -305,7 +310,9 @@ def _groups(interaction_cst: Any) -> list[Any]:
     return groups
 
 
-def _feature_number(item: Any, n_features: int) -> int:
+def _feature_number(item: Any, n_features: int, names: Sequence[str] | None) -> int:
+    if isinstance(item, str):
+        return _number_of_name(item, names)
     if isinstance(item, bool) or not isinstance(item, int | np.integer) or not 0 <= item < n_features:
         allowed = f"feature numbers from 0 to {n_features - 1}"
         raise InvalidParameter(
@@ -317,3 +324,23 @@ def _feature_number(item: Any, n_features: int) -> int:
             allowed=allowed,
         )
     return int(item)
+
+
+def _number_of_name(name: str, names: Sequence[str] | None) -> int:
+    if names is None:
+        raise InvalidInput(
+            f"interaction_cst names the column {name!r}, but X has no column names.",
+            parameter="interaction_cst",
+            received=name,
+            allowed="feature numbers",
+            hint="Pass a data frame or a dict of columns, or give the numbers of features.",
+        )
+    if name not in names:
+        columns = in_short(list(names))
+        raise InvalidParameter(
+            f"interaction_cst names the column {name!r}, which X does not have. The columns are {columns}.",
+            parameter="interaction_cst",
+            received=name,
+            allowed=f"the columns {columns}",
+        )
+    return list(names).index(name)

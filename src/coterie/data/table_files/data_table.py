@@ -26,6 +26,7 @@ from coterie.data.inference.reading import (
 )
 from coterie.data.streaming.sources import relation_batches
 from coterie.data.table_files.broken_lines import csv_error
+from coterie.data.table_files.conditions import condition_fault
 from coterie.data.table_files.data_files import DataFiles, find_files
 from coterie.data.table_files.excel import read_workbook
 from coterie.data.table_files.suggestions import guessed, listed
@@ -340,7 +341,7 @@ class DataTable:
         message = str(error)
         if self.types and self.where is not None and isinstance(error, _OF_THE_QUERY):
             return InvalidParameter(
-                f"--where {self.where!r} cannot be understood: {_first_line(message)}",
+                f"--where {self.where!r} cannot be understood: {condition_fault(message, self.types)}",
                 parameter="--where",
                 received=self.where,
             )
