@@ -45,6 +45,15 @@ def test_the_standard_output_is_the_same(regressor: Path, table: Path) -> None:
     assert done(*given, "--json", "--memory", "1GB") == done(*given, "--json")
 
 
+def test_formulas_are_escaped_in_columns_to_keep(regressor: Path, tmp_path: Path) -> None:
+    rows = [dict(row) | {"note": "=1+1" if row["flat"] % 3 else None} for row in ROWS]
+    data = write_csv(tmp_path / "notes.csv", rows)
+    given = ("predict", regressor, data, "--escape-formulas", "--id", "note", "--id", "flat")
+    found = done(*given, "--memory", "1GB")
+    assert found == done(*given)
+    assert "'=1+1,1000" in found
+
+
 def test_parquet_in_parquet_out(classifier: Path, table: Path, tmp_path: Path) -> None:
     source, found = tmp_path / "in.parquet", tmp_path / "out.parquet"
     # A column to keep that is missing in the whole first batch, and days.

@@ -116,7 +116,7 @@ def table_in_parts(path: Path | None, ending: str = ".csv") -> Iterator[AddRows]
         parts.finish()
 
 
-def without_formulas(columns: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+def without_formulas(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The same table in which no text begins like a formula of a spreadsheet.
 
     Examples
@@ -128,10 +128,14 @@ def without_formulas(columns: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     def escaped(text: Any) -> Any:
         return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA_MARKS) else text
 
-    found = {}
+    found: dict[str, Any] = {}
     for name, values in columns.items():
         plain = values
-        if values.dtype.kind in "OU":
+        if not isinstance(values, np.ndarray):
+            import pyarrow as pa
+
+            plain = pa.array(map(escaped, values.to_pylist()), type=values.type)
+        elif values.dtype.kind in "OU":
             plain = np.empty(len(values), dtype=object)
             plain[:] = [escaped(text) for text in values.tolist()]
         found[escaped(name)] = plain
