@@ -1,6 +1,7 @@
 """A worker whose network is cut in the middle of a fit: it is noticed, and the model has the same bits."""
 
 import faulthandler
+import itertools
 import logging
 import os
 import shutil
@@ -25,6 +26,7 @@ from tests.helpers.streamed import FEATURES, differences_of_fits, mixed_table
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 FRAME = mixed_table(0, 1500)
+_NUMBERS = itertools.count(os.getpid() % 200 + 1)
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ def network() -> Iterator[Network]:
         pytest.skip("only root may make network namespaces")
     if shutil.which("ip") is None:
         pytest.skip("there is no `ip` here (Debian and Ubuntu: apt install iproute2)")
-    own = Network(f"coterie-{os.getpid()}", os.getpid() % 250 + 1)
-    device = f"ct{os.getpid()}"
+    number = next(_NUMBERS)  # what a test before has left goes away in its own time
+    own = Network(f"coterie-{os.getpid()}-{number}", number)
+    device = f"ct{os.getpid()}-{number}"
     try:
         _ip("netns", "add", own.name)
     except OSError as error:
