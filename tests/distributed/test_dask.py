@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,9 +20,9 @@ pytest.importorskip("distributed")
 import dask
 import dask.array as da
 import dask.dataframe as dd
-import joblib
 from distributed import Client, LocalCluster
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 
 import coterie
 from coterie import GradientBoostingClassifier, GradientBoostingRegressor, cluster_settings
@@ -211,12 +212,8 @@ def test_other_versions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_messages_of_gangs_that_are_closed_are_dropped() -> None:
     worker = SimpleNamespace(handlers={}, address="tcp://nobody")
     GangPlugin().setup(worker)
-    reply = asyncio.run(
-        worker.handlers["coterie_exchange"](
-            gang="gone", step=1, rank=1, kind="sum", words=np.ones(1, np.uint64)
-        )
-    )
-    assert reply["state"] == "aborted"
+    given = {"gang": "gone", "step": 1, "rank": 1, "kind": "sum", "words": np.ones(1, np.uint64)}
+    assert worker.handlers["coterie_exchange"](**given) == {"state": "closed"}
     assert asyncio.run(worker.handlers["coterie_alive"](gang="gone")) == {"state": "closed"}
     assert asyncio.run(worker.handlers["coterie_abort"](gang="gone", reason="late")) == {"state": "ok"}
 
@@ -343,25 +340,41 @@ def _no_client() -> Any:
     raise ValueError("No clients found")
 
 
-def test_members_of_bags_are_fitted_by_the_workers(client: Client) -> None:
-    X, y = FRAME[["wide", "whole"]].fillna(0.0).to_numpy(), FRAME["number"].to_numpy()
+class LineWithTraces(LinearRegression):
+    """A line that leaves the number of the process that fitted it in a folder."""
 
-    class Located(LinearRegression):  # type: ignore[misc]
-        """Knows in which process it was fitted."""
+    def __init__(self, folder: str, *, fit_intercept: bool = True) -> None:
+        super().__init__(fit_intercept=fit_intercept)
+        self.folder = folder
 
-        def fit(self, X: Any, y: Any) -> Any:
-            self.process_ = os.getpid()
-            return super().fit(X, y)
+    def fit(self, X: Any, y: Any) -> Any:
+        (Path(self.folder) / str(os.getpid())).touch()
+        return super().fit(X, y)
 
-    def bagged() -> Any:
-        return coterie.BaggingRegressor(Located(), n_estimators=6, random_state=0, n_jobs=3)
 
-    with client.as_current(), joblib.parallel_config("dask"):
-        on_cluster = bagged().fit(X, y)
+def ensembles(line: Any) -> dict[str, Any]:
+    return {
+        "bagging": coterie.BaggingRegressor(line, n_estimators=4, random_state=0, n_jobs=2),
+        "voting": coterie.VotingRegressor([("line", line), ("other", line)], n_jobs=2),
+        "stacking": coterie.StackingRegressor([("line", line), ("other", line)], cv=3, n_jobs=2),
+        "a search": GridSearchCV(line, {"fit_intercept": [True, False]}, cv=3, n_jobs=2),
+    }
 
-    workers = set(client.run(os.getpid).values())
-    assert {member.process_ for member in on_cluster.estimators_} <= workers
-    np.testing.assert_array_equal(on_cluster.predict(X), bagged().fit(X, y).predict(X))
+
+@pytest.mark.parametrize("kind", list(ensembles(None)))
+def test_members_are_fitted_through_joblib(client: Client, tmp_path: Path, kind: str) -> None:
+    import joblib
+
+    X, y = FRAME[["wide", "whole"]].to_numpy(), FRAME["number"].to_numpy()
+    traces = [tmp_path / name for name in ("cluster", "here")]
+    for folder in traces:
+        folder.mkdir()
+    with joblib.parallel_config("dask"):
+        on_cluster = ensembles(LineWithTraces(str(traces[0])))[kind].fit(X, y)
+    here = ensembles(LineWithTraces(str(traces[1])))[kind].fit(X, y)
+    np.testing.assert_array_equal(on_cluster.predict(X), here.predict(X))
+    processes = {int(path.name) for path in traces[0].iterdir()}
+    assert processes & set(client.run(os.getpid).values())
 
 
 @pytest.mark.slow

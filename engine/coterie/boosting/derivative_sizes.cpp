@@ -1,6 +1,7 @@
 #include "coterie/boosting/derivative_sizes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -16,6 +17,43 @@ constexpr std::size_t kChunk = 32'768;
 
 SizeBits both(const SizeBits& a, const SizeBits& b) {
     return {.largest = std::max(a.largest, b.largest), .signs = a.signs | b.signs};
+}
+
+struct Exchanged {
+    DerivativeSizes sizes;
+    bool negative = false;  // some worker has a hessian that is
+};
+
+// What each worker has seen, in a few words that all of them gather.
+Exchanged exchanged(const SizesSeen& seen, bool negative, bool everybody, const Slice& slice) {
+    enum Word : std::size_t { kGradient, kHessian, kWithHessian, kWithout, kNegative, kAbsent, kRows, kWords };
+    std::array<std::uint64_t, kWords> all{};
+    all[kGradient] = seen.gradient.largest;
+    all[kHessian] = seen.hessian.largest;
+    // A worker without rows has no hessian either, and cannot tell what the others have.
+    all[kWithHessian] = seen.has_hessian;
+    all[kWithout] = !seen.has_hessian && seen.n_rows > 0;
+    all[kNegative] = negative;
+    all[kAbsent] = !everybody;
+    all[kRows] = seen.n_rows;
+    if (slice.shared()) {
+        const std::vector<std::uint64_t> gathered = slice.communicator->gather(all);
+        require(gathered.size() % kWords == 0, "Workers exchange different numbers of words.");
+        all.fill(0);
+        for (std::size_t i = 0; i < gathered.size(); ++i) {
+            std::uint64_t& own = all[i % kWords];
+            own = i % kWords == kRows ? own + gathered[i] : std::max(own, gathered[i]);
+        }
+    }
+    require(!(all[kWithHessian] && all[kWithout]), "All workers or none must have a hessian for each row.");
+    const auto value_of = [](std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); };
+    const bool flat = all[kWithHessian] == 0;
+    return {.sizes = {.n_rows = all[kRows],
+                      .gradient_max = value_of(all[kGradient]),
+                      .hessian_max = flat ? 1.0f : value_of(all[kHessian]),
+                      .flat = flat,
+                      .everybody = all[kAbsent] == 0},
+            .negative = all[kNegative] != 0};
 }
 
 }  // namespace
@@ -55,32 +93,26 @@ SizesSeen see_sizes(std::span<const std::span<const float>> gradients, std::span
     return all;
 }
 
-void check_hessians(std::span<const float> hessian, const SizesSeen& seen, const Slice& slice) {
-    // -0 has a sign, and is not negative.
-    const auto negative =
-        seen.hessian.signs == 0 ? hessian.end() : std::ranges::find_if(hessian, [](float value) { return value < 0; });
-    std::uint64_t refused[] = {negative != hessian.end()};
-    slice.max(refused);
-    if (negative != hessian.end())
-        throw InvalidInput("Hessians must not be negative; that of row " + std::to_string(negative - hessian.begin()) +
-                           " is " + std::to_string(*negative) + ".");
-    require(refused[0] == 0, "Hessians must not be negative; another worker has one that is.");
+void DerivativeSizes::require_finite() const {
+    require(std::isfinite(gradient_max) && std::isfinite(hessian_max),
+            "Derivatives of the loss must be finite numbers.");
 }
 
 DerivativeSizes sizes_of(const SizesSeen& seen, const Slice& slice) {
-    // A worker without rows has no hessian either, and cannot tell what the others have.
-    std::uint64_t most[] = {seen.gradient.largest, seen.hessian.largest, seen.has_hessian,
-                            !seen.has_hessian && seen.n_rows > 0};
-    slice.max(most);
-    const auto value_of = [](std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); };
-    require(std::isfinite(value_of(most[0])) && std::isfinite(value_of(most[1])),
-            "Derivatives of the loss must be finite numbers.");
-    require(!(most[2] && most[3]), "All workers or none must have a hessian for each row.");
-    const bool flat = most[2] == 0;
-    return {.n_rows = slice.sum_of(seen.n_rows),
-            .gradient_max = value_of(most[0]),
-            .hessian_max = flat ? 1.0f : value_of(most[1]),
-            .flat = flat};
+    return exchanged(seen, false, true, slice).sizes;
+}
+
+DerivativeSizes checked_sizes(std::span<const float> hessian, const SizesSeen& seen, bool everybody,
+                              const Slice& slice) {
+    // -0 has a sign, and is not negative.
+    const auto negative =
+        seen.hessian.signs == 0 ? hessian.end() : std::ranges::find_if(hessian, [](float value) { return value < 0; });
+    const Exchanged all = exchanged(seen, negative != hessian.end(), everybody, slice);
+    if (negative != hessian.end())
+        throw InvalidInput("Hessians must not be negative; that of row " + std::to_string(negative - hessian.begin()) +
+                           " is " + std::to_string(*negative) + ".");
+    require(!all.negative, "Hessians must not be negative; another worker has one that is.");
+    return all.sizes;
 }
 
 }  // namespace coterie

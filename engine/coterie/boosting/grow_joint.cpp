@@ -62,11 +62,11 @@ std::vector<Tree> JointGrower::grow(const JointDerivatives& derivatives, std::ui
         require(gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(derivatives.hessian.empty() || derivatives.hessian.size() == matrix_->n_rows(),
             "Gradients and hessians differ in length.");
-    all_sizes_ = see_sizes(derivatives.gradients, derivatives.hessian, n_threads_);
-    check_hessians(derivatives.hessian, all_sizes_, slice_);
+    const SizesSeen seen = see_sizes(derivatives.gradients, derivatives.hessian, n_threads_);
+    all_sizes_ = checked_sizes(derivatives.hessian, seen, derivatives.rows.empty() && !derivatives.nobody, slice_);
     router_.clear();
     pool_.clear();
-    choose_rows(derivatives, seed, sampling);
+    choose_rows(derivatives, seen, seed, sampling);
     stop.check();
     Tree tree = grow_splits(stop);
     leaf_of_row_.route(router_, matrix_->n_rows(), n_threads_);
@@ -103,7 +103,8 @@ Tree JointGrower::grow_splits(StopRequest& stop) {
 }
 
 // Rounded derivatives of the rows that the tree sees.
-void JointGrower::choose_rows(const JointDerivatives& derivatives, std::uint64_t seed, const RowSampling& sampling) {
+void JointGrower::choose_rows(const JointDerivatives& derivatives, const SizesSeen& seen, std::uint64_t seed,
+                              const RowSampling& sampling) {
     const bool all = sampling.method == SamplingMethod::none && derivatives.rows.empty() && !derivatives.nobody;
     sample_.rows.clear();
     if (!all) draw(derivatives, seed, sampling);
@@ -111,9 +112,11 @@ void JointGrower::choose_rows(const JointDerivatives& derivatives, std::uint64_t
     if (!all) std::ranges::copy(drawn_gradients_, gradients.begin());
     const std::span<const float> hessian = all ? derivatives.hessian : std::span<const float>(sample_.hessian);
     pairs_.resize(n_outputs());
-    const Rounded rounded =
-        round_pairs({.gradients = gradients, .hessian = hessian, .rows = sample_.rows},
-                    all ? all_sizes_ : see_sizes(gradients, hessian, n_threads_), seed, slice_, n_threads_, pairs_);
+    const bool others = sampling.method != SamplingMethod::none || !all_sizes_.everybody;
+    const DerivativeSizes sizes =
+        others ? sizes_of(all ? seen : see_sizes(gradients, hessian, n_threads_), slice_) : all_sizes_;
+    const Rounded rounded = round_pairs({.gradients = gradients, .hessian = hessian, .rows = sample_.rows}, sizes, seed,
+                                        slice_, n_threads_, pairs_);
     facts_ = {.units = rounded.units,
               .seed = seed,
               .noise = 0,
@@ -317,7 +320,8 @@ void JointGrower::find_child_splits(OpenLeaf& parent, std::array<OpenLeaf, 2>& c
 
 // What the leaves' values are made of: sums over all rows that take part.
 void JointGrower::sum_leaves(const JointDerivatives& derivatives, Tree& tree) {
-    const SumUnits units(sizes_of(all_sizes_, slice_));
+    all_sizes_.require_finite();
+    const SumUnits units(all_sizes_);
     const RoutedSums sums = sum_by_leaf({.gradients = derivatives.gradients,
                                          .hessian = derivatives.hessian,
                                          .rows = derivatives.rows,

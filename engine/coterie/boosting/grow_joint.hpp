@@ -57,7 +57,8 @@ public:
     std::size_t histogram_bytes() const { return pool_.n_bytes(); }
 
 private:
-    void choose_rows(const JointDerivatives& derivatives, std::uint64_t seed, const RowSampling& sampling);
+    void choose_rows(const JointDerivatives& derivatives, const SizesSeen& seen, std::uint64_t seed,
+                     const RowSampling& sampling);
     void draw(const JointDerivatives& derivatives, std::uint64_t seed, const RowSampling& sampling);
     void find_chances(Cell total);
     OpenLeaf make_root(TreeBuilder& builder);
@@ -86,7 +87,7 @@ private:
     HistogramPool pool_;
     RowRouter router_;
     TreeFacts facts_;
-    SizesSeen all_sizes_;
+    DerivativeSizes all_sizes_;
     std::vector<double> category_costs_;          // per output, rounded units
     RowSample sample_;                            // no rows: all of them
     std::vector<Buffer<float>> drawn_gradients_;  // per output, of the rows of the sample

@@ -36,13 +36,13 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
     require(derivatives.gradient.size() == matrix_->n_rows(), "There must be one gradient for each row of the matrix.");
     require(!options_.linear_leaves || values != nullptr, "Linear leaves need the values of the table.");
     const std::span<const float> only[] = {derivatives.gradient};
-    all_sizes_ = see_sizes(only, derivatives.hessian, n_threads_);
-    check_hessians(derivatives.hessian, all_sizes_, slice_);
+    const SizesSeen seen = see_sizes(only, derivatives.hessian, n_threads_);
+    all_sizes_ = checked_sizes(derivatives.hessian, seen, derivatives.everybody(), slice_);
     derivatives_ = derivatives;
     row_predictions_.clear();
     steps_.clear();
     leaf_of_row_.clear();
-    const TreeFacts facts = choose_rows(seed, sampling);
+    const TreeFacts facts = choose_rows(seen, seed, sampling);
     stop.check();
 
     OpenLeaf root = splitter_.start(facts, pairs_, sample_.rows);
@@ -68,7 +68,7 @@ Tree TreeGrower::grow(const Derivatives& derivatives, std::uint64_t seed, StopRe
 }
 
 // Rounded derivatives of the rows that the tree sees.
-TreeFacts TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& sampling) {
+TreeFacts TreeGrower::choose_rows(const SizesSeen& seen, std::uint64_t seed, const RowSampling& sampling) {
     sampled_ = sampling.method != SamplingMethod::none;
     routed_ = sampled_ || !derivatives_.everybody();
     if (routed_)
@@ -77,9 +77,10 @@ TreeFacts TreeGrower::choose_rows(std::uint64_t seed, const RowSampling& samplin
         sample_.rows.clear();
     const std::span<const float> gradient = routed_ ? std::span<const float>(sample_.gradient) : derivatives_.gradient;
     const std::span<const float> hessian = routed_ ? std::span<const float>(sample_.hessian) : derivatives_.hessian;
-    const Rounded rounded = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = sample_.rows},
-                                        routed_ ? sample_.sizes : all_sizes_, seed, slice_, n_threads_, {&pairs_, 1});
-    sizes_ = rounded.sizes;
+    // Workers all of whose rows take part exchange them again if there are others.
+    sizes_ = sampled_ || !all_sizes_.everybody ? sizes_of(routed_ ? sample_.sizes : seen, slice_) : all_sizes_;
+    const Rounded rounded = round_pairs({.gradients = {&gradient, 1}, .hessian = hessian, .rows = sample_.rows}, sizes_,
+                                        seed, slice_, n_threads_, {&pairs_, 1});
     return {.units = rounded.units,
             .seed = seed,
             .noise = 0,
@@ -116,7 +117,8 @@ void TreeGrower::set_leaf_values(Tree& tree, std::span<const double> steps) {
 // The tree was grown on a sample: the values of its leaves come from every row of the table, and all are counted.
 void TreeGrower::sum_all_rows(Tree& tree) {
     const std::span<const float> only[] = {derivatives_.gradient};
-    const SumUnits units(sizes_of(all_sizes_, slice_));
+    all_sizes_.require_finite();
+    const SumUnits units(all_sizes_);
     const RoutedSums sums = sum_by_leaf(
         {.gradients = only, .hessian = derivatives_.hessian, .rows = {}, .nobody = false, .leaf_of_row = leaf_of_row_},
         units, slice_, n_threads_);

@@ -48,7 +48,7 @@ public:
     std::size_t histogram_bytes() const { return splitter_.pool().n_bytes(); }
 
 private:
-    TreeFacts choose_rows(std::uint64_t seed, const RowSampling& sampling);
+    TreeFacts choose_rows(const SizesSeen& seen, std::uint64_t seed, const RowSampling& sampling);
     void set_values(Tree& tree);
     void set_leaf_values(Tree& tree, std::span<const double> steps);
     void require_grown_last(const Tree& tree) const;
@@ -67,8 +67,8 @@ private:
     GrowingTree growing_;
     Buffer<Pair> pairs_;
     Derivatives derivatives_;
-    SizesSeen all_sizes_;    // of all rows
-    DerivativeSizes sizes_;  // of the rows that the tree sees
+    DerivativeSizes all_sizes_;  // of all rows
+    DerivativeSizes sizes_;      // of the rows that the tree sees
     bool sampled_ = false;
     bool routed_ = false;  // some rows took no part, and are routed to their leaves afterwards
     RowSample sample_;

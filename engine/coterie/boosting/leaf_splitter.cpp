@@ -43,14 +43,16 @@ LeafSplitter::LeafSplitter(const BinnedMatrix& matrix, const GrowOptions& option
 OpenLeaf LeafSplitter::start(const TreeFacts& facts, std::span<const Pair> pairs, std::span<const RowIndex> rows) {
     pool_.clear();
     OpenLeaf root = root_leaf(0, partition_.start(pairs, rows), options_);
-    root.n_rows = slice_.sum_of(root.n_rows);
     root.slot = pool_.acquire();
     Cell* const own = pool_.cells(root.slot);
     histograms_.build(partition_.rows(root.rows, facts.counted), own);
-    histograms_.reduce({&own, 1});
+    std::uint64_t numbers[] = {root.n_rows, squares_of(pairs)};
+    histograms_.reduce({&own, 1}, numbers);
+    root.n_rows = numbers[0];
     root.total = std::accumulate(own, own + matrix_.bundles()[0].n_codes, Cell{0});
     TreeFacts complete = facts;
-    complete.noise = gain_by_chance(pairs, facts.hessian(root.total));
+    const double hessian = facts.hessian(root.total);
+    complete.noise = hessian > 0 ? static_cast<double>(numbers[1]) / hessian : 0;
     rules_.start(complete);
     root.splittable = rules_.splittable(root);
     return root;
@@ -61,12 +63,12 @@ void LeafSplitter::find_split(OpenLeaf& leaf) {
     if (leaf.splittable) search_.find(only, {}, options_.min_gain, scratches_[0], n_threads_);
 }
 
-// What one split gains by chance: squares of the gradients per hessian, in rounded units. Whole numbers, so any order
-// of addition gives the same.
-double LeafSplitter::gain_by_chance(std::span<const Pair> pairs, double hessian) const {
+// The squares of the gradients, if anything asks what one split gains by chance: that many per hessian, in rounded
+// units. Whole numbers, so any order of addition gives the same.
+std::uint64_t LeafSplitter::squares_of(std::span<const Pair> pairs) const {
     const auto nominal = [&](const FeatureBins& bins) { return bins.nominal; };
     const bool asked = options_.split_noise > 0 || std::ranges::any_of(matrix_.features(), nominal);
-    if (!(hessian > 0) || !asked) return 0;
+    if (!asked) return 0;
     constexpr std::size_t kChunk = 32'768;
     std::vector<std::int64_t> parts((pairs.size() + kChunk - 1) / kChunk, 0);
     parallel_ranges(pairs.size(), kChunk, n_threads_, [&](std::size_t begin, std::size_t end) {
@@ -77,8 +79,7 @@ double LeafSplitter::gain_by_chance(std::span<const Pair> pairs, double hessian)
         }
         parts[begin / kChunk] = sum;
     });
-    const std::int64_t squares = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-    return static_cast<double>(slice_.sum_of(static_cast<std::uint64_t>(squares))) / hessian;
+    return static_cast<std::uint64_t>(std::accumulate(parts.begin(), parts.end(), std::int64_t{0}));
 }
 
 void LeafSplitter::partition(OpenLeaf& leaf, bool left_known, Scratch& scratch, int n_threads) {
@@ -195,13 +196,9 @@ void LeafSplitter::split_together(std::span<const SplitTogether> splits) {
         left[2 * i] = rows.n;
         left[2 * i + 1] = splits[i].left_known ? 0 : partition_.total(rows, facts().counted);
     });
-    slice_.sum(left);
     std::vector<Cell*> built;
-    const auto build_from_rows = [&](const OpenLeaf& child, Cell* cells) {
-        histograms_.build(partition_.rows(child.rows, facts().counted), cells);
-        built.push_back(cells);
-    };
-    std::vector<std::array<Cell*, 2>> subtracted;
+    for (const SplitTogether& split : splits) build_together(split, built);
+    histograms_.reduce(built, left);
     for (std::size_t i = 0; i < splits.size(); ++i) {
         const auto& [leaf, left_known, free] = splits[i];
         std::array<OpenLeaf, 2>& children = *leaf->children;
@@ -209,18 +206,36 @@ void LeafSplitter::split_together(std::span<const SplitTogether> splits) {
         children[1].n_rows = leaf->n_rows - left[2 * i];
         set_children(*leaf, left_known ? leaf->split.left_total : left[2 * i + 1]);
         if (free.small < 0) continue;
-        const auto [small, large] = BySize(children);
-        const bool subtract = leaf->slot >= 0 && large.splittable;
-        if (large.splittable) large.slot = subtract ? leaf->slot : free.large;
-        if (small.splittable) small.slot = free.small;
-        if (small.splittable || subtract) build_from_rows(small, pool_.cells(free.small));
-        if (subtract)
-            subtracted.push_back({pool_.cells(large.slot), pool_.cells(free.small)});
-        else if (large.splittable)
-            build_from_rows(large, pool_.cells(large.slot));
+        const auto [small, large] = by_hessian(*leaf);
+        if (small->splittable) small->slot = free.small;
+        if (!large->splittable) continue;
+        large->slot = leaf->slot >= 0 ? leaf->slot : free.large;
+        if (leaf->slot >= 0)
+            kernels().split.subtract(pool_.cells(large->slot), pool_.cells(free.small), layout_.n_cells());
     }
-    histograms_.reduce(built);
-    for (const auto& [from, what] : subtracted) kernels().split.subtract(from, what, layout_.n_cells());
+}
+
+// The children in the order of their hessians: how many rows they have is known after an exchange, and histograms are
+// in the same.
+std::array<OpenLeaf*, 2> LeafSplitter::by_hessian(OpenLeaf& leaf) const {
+    std::array<OpenLeaf, 2>& children = *leaf.children;
+    const double left = facts().hessian(leaf.split.left_total);
+    const bool left_first = 2 * left <= facts().hessian(leaf.total);
+    return {&children[left_first ? 0 : 1], &children[left_first ? 1 : 0]};
+}
+
+// Builds what this worker's rows add to the histograms of the children, or of the smaller one if that of their parent
+// is there. A child that turns out to be too small has its histogram for nothing.
+void LeafSplitter::build_together(const SplitTogether& split, std::vector<Cell*>& built) {
+    if (split.free.small < 0) return;
+    const auto [small, large] = by_hessian(*split.leaf);
+    if (options_.max_depth != 0 && small->depth >= options_.max_depth) return;
+    const auto build_from_rows = [&](const OpenLeaf& child, int slot) {
+        built.push_back(pool_.cells(slot));
+        histograms_.build(partition_.rows(child.rows, facts().counted), built.back());
+    };
+    build_from_rows(*small, split.free.small);
+    if (split.leaf->slot < 0) build_from_rows(*large, split.free.large);
 }
 
 void LeafSplitter::find_built_splits(OpenLeaf& leaf, double least_gain, Scratch& scratch) {
@@ -228,6 +243,18 @@ void LeafSplitter::find_built_splits(OpenLeaf& leaf, double least_gain, Scratch&
     for (OpenLeaf& child : *leaf.children)
         if (child.slot >= 0) wanted.push_back({&child, pool_.cells(child.slot)});
     if (!wanted.empty()) search_.find(wanted, {}, least_gain, scratch, n_threads_);
+}
+
+void LeafSplitter::restore_rows(const OpenLeaf& leaf) {
+    const auto prepared = [](const OpenLeaf& own) { return own.children != nullptr; };
+    if (!prepared(leaf) || std::ranges::none_of(*leaf.children, prepared)) return;
+    std::vector<RowRange> parts;
+    const auto add = [&](const OpenLeaf& own, const auto& again) -> void {
+        if (!prepared(own)) return parts.push_back(own.rows);
+        for (const OpenLeaf& child : *own.children) again(child, again);
+    };
+    add(leaf, add);
+    partition_.join(leaf.rows, parts);
 }
 
 void LeafSplitter::release_unused(OpenLeaf& leaf, const FreeSlots& free) {

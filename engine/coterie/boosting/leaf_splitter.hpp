@@ -64,13 +64,17 @@ public:
         histograms_.reduce({&cells, 1});
     }
 
-    /// Partitions several leaves and builds the histograms of their children. Workers exchange the numbers of rows of
-    /// all leaves, then all histograms: what is exchanged depends on the leaves alone, never on threads or on the rows
-    /// that one worker has.
+    /// Partitions several leaves and builds the histograms of their children. Workers exchange the numbers of rows and
+    /// all histograms at once: what is exchanged depends on the leaves alone, never on threads or on the rows that one
+    /// worker has. Leaves whose histograms are built have a split that says which sums it sends left.
     void split_together(std::span<const SplitTogether> splits);
 
     /// Finds the best splits of the children, whose histograms are built.
     void find_built_splits(OpenLeaf& leaf, double least_gain, Scratch& scratch);
+
+    /// Makes the records of a leaf that was prepared, and is not split, whole again if leaves below it were prepared
+    /// too.
+    void restore_rows(const OpenLeaf& leaf);
 
     /// Releases the leaf's histogram and the free slots, unless a child has them now.
     void release_unused(OpenLeaf& leaf, const FreeSlots& free);
@@ -94,9 +98,11 @@ public:
     std::span<Scratch> scratches(std::size_t n);
 
 private:
-    double gain_by_chance(std::span<const Pair> pairs, double hessian) const;
+    std::uint64_t squares_of(std::span<const Pair> pairs) const;
     void split_rows(OpenLeaf& leaf, Scratch& scratch, int n_threads);
     void set_children(OpenLeaf& leaf, Cell left_total) const;
+    std::array<OpenLeaf*, 2> by_hessian(OpenLeaf& leaf) const;
+    void build_together(const SplitTogether& split, std::vector<Cell*>& built);
     void build_on(const NodeRows& rows, Cell* cells, int n_threads);
     void bound_children(const OpenLeaf& leaf, std::array<OpenLeaf, 2>& children) const;
 

@@ -72,9 +72,10 @@ Rounding rounding_of(const SeenRows& rows, const Rounded& all, std::uint64_t see
 
 }  // namespace
 
-Rounded round_pairs(const SeenRows& rows, const SizesSeen& sizes, std::uint64_t seed, const Slice& slice, int n_threads,
-                    std::span<Buffer<Pair>> pairs) {
-    Rounded all{.units = {}, .sizes = sizes_of(sizes, slice)};
+Rounded round_pairs(const SeenRows& rows, const DerivativeSizes& sizes, std::uint64_t seed, const Slice& slice,
+                    int n_threads, std::span<Buffer<Pair>> pairs) {
+    sizes.require_finite();
+    Rounded all{.units = {}, .sizes = sizes};
     all.counted = all.sizes.n_rows < kCountedBelow;
     const Rounding rounding = rounding_of(rows, all, seed, slice, n_threads);
     const bool flat = all.sizes.flat;

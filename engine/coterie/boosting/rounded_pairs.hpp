@@ -30,9 +30,9 @@ struct SeenRows {
     std::span<const RowIndex> rows;                     // empty: 0, 1, ...
 };
 
-/// Rounds the derivatives, whose sizes were seen: pairs[k] are those of gradient k. Gradients have one unit, and the
-/// hessian of a row is rounded alike for all.
-Rounded round_pairs(const SeenRows& rows, const SizesSeen& sizes, std::uint64_t seed, const Slice& slice, int n_threads,
-                    std::span<Buffer<Pair>> pairs);
+/// Rounds the derivatives, whose sizes over all workers are known: pairs[k] are those of gradient k. Gradients have one
+/// unit, and the hessian of a row is rounded alike for all.
+Rounded round_pairs(const SeenRows& rows, const DerivativeSizes& sizes, std::uint64_t seed, const Slice& slice,
+                    int n_threads, std::span<Buffer<Pair>> pairs);
 
 }  // namespace coterie

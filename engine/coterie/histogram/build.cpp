@@ -82,14 +82,19 @@ bool HistogramBuilder::shares(const NodeRows& rows) const {
     return n_threads_ > 1 && rows.n * matrix_.bundles().size() + layout_.n_cells() >= kUpdatesPerThread;
 }
 
-void HistogramBuilder::reduce(std::span<Cell* const> histograms) {
-    if (!slice_.shared() || histograms.empty()) return;
+void HistogramBuilder::reduce(std::span<Cell* const> histograms, std::span<std::uint64_t> numbers) {
+    if (!slice_.shared() || (histograms.empty() && numbers.empty())) return;
     const std::size_t n_cells = layout_.n_cells();
-    exchanged_.clear();
+    exchanged_.assign(numbers.begin(), numbers.end());
     for (const Cell* const cells : histograms) exchanged_.insert(exchanged_.end(), cells, cells + n_cells);
     slice_.sum(exchanged_);
-    for (std::size_t i = 0; i < histograms.size(); ++i)
-        std::copy_n(exchanged_.data() + i * n_cells, n_cells, histograms[i]);
+    const std::uint64_t* from = exchanged_.data();
+    std::copy_n(from, numbers.size(), numbers.begin());
+    from += numbers.size();
+    for (Cell* const cells : histograms) {
+        std::copy_n(from, n_cells, cells);
+        from += n_cells;
+    }
 }
 
 void HistogramBuilder::build(const NodeRows& rows, Cell* cells) {

@@ -35,8 +35,9 @@ public:
     /// Takes the sums of the rows away from the cells of some tiles, on the calling thread.
     void take_away(const NodeRows& rows, const TileRange& tiles, Cell* cells) const;
 
-    /// Replaces the cells of each histogram by their sums over all workers, in one exchange.
-    void reduce(std::span<Cell* const> histograms);
+    /// Replaces the cells of each histogram, and some numbers beside them, by their sums over all workers, in one
+    /// exchange.
+    void reduce(std::span<Cell* const> histograms, std::span<std::uint64_t> numbers = {});
 
     /// True if `build` shares the rows among threads.
     bool shares(const NodeRows& rows) const;

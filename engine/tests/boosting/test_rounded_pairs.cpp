@@ -24,9 +24,10 @@ struct RoundedRows {
 RoundedRows rounded(std::span<const float> gradient, std::span<const float> hessian, int n_threads = 1) {
     RoundedRows result;
     const std::span<const float> gradients[] = {gradient};
-    result.units = round_pairs({.gradients = gradients, .hessian = hessian, .rows = {}},
-                               see_sizes(gradients, hessian, n_threads), 11, {}, n_threads, {&result.pairs, 1})
-                       .units;
+    result.units =
+        round_pairs({.gradients = gradients, .hessian = hessian, .rows = {}},
+                    sizes_of(see_sizes(gradients, hessian, n_threads), {}), 11, {}, n_threads, {&result.pairs, 1})
+            .units;
     for (const Pair pair : result.pairs) {
         const double rounded_gradient = static_cast<std::int16_t>(pair >> 16);
         result.gradient += rounded_gradient;
@@ -156,7 +157,7 @@ const Test no_negative("a negative hessian is refused with its row and value, an
     const std::vector<float> gradient(hessian.size(), 1.0f);
     const std::span<const float> gradients[] = {gradient};
     const auto check_them = [&](std::span<const float> given, int n_threads) {
-        check_hessians(given, see_sizes(gradients, given, n_threads), {});
+        checked_sizes(given, see_sizes(gradients, given, n_threads), true, {});
     };
     check_them(hessian, 2);
     check_them({}, 2);

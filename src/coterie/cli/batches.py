@@ -11,11 +11,11 @@ from coterie._optional import need
 from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.cli.command import Messages
 from coterie.cli.errors import DATA, CommandError, usage_error, writing
-from coterie.cli.options import TableSource
+from coterie.cli.options import TableSource, bytes_in
 from coterie.cli.report import write_report
 from coterie.cli.training import Roles, read_streamed_target, reading_text
 from coterie.cli.writing import as_json, print_out
-from coterie.data.streaming.scan import Scan, bytes_of, scan
+from coterie.data.streaming.scan import Scan, scan
 from coterie.data.table_files.data_table import DataTable
 from coterie.errors import InvalidInput
 from coterie.files import save
@@ -51,13 +51,7 @@ def check_memory(memory: str | None, spill: Path | None, others: dict[str, Any])
                 value,
                 hint=f"Leave out {option}, or --memory.",
             )
-    try:
-        return bytes_of(memory)
-    except InvalidInput as error:
-        allowed = "a size, such as 8GB or 500MiB"
-        raise usage_error(
-            f"--memory {memory}: expected {allowed}.", "--memory", memory, allowed=allowed
-        ) from error
+    return bytes_in(memory)
 
 
 def fit_in_batches(

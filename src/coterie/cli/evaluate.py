@@ -16,14 +16,17 @@ from coterie.cli.options import (
     DataArgument,
     EncodingOption,
     JsonOption,
+    MemoryOption,
     ModelArgument,
     WeightOption,
     WhereOption,
+    bytes_in,
 )
+from coterie.cli.prediction_batches import truths_of
 from coterie.cli.resampling import bootstrap_ends
 from coterie.cli.writing import as_json, print_out
 from coterie.data.inference.reading import ColumnReading
-from coterie.data.table_files.data_table import open_table
+from coterie.data.table_files.data_table import DataTable, open_table
 from coterie.data.table_files.suggestions import guessed
 from coterie.errors import CoterieError
 from coterie.members.decision_rule import decided_codes
@@ -227,6 +230,7 @@ def evaluate(
     weight: WeightOption = None,
     where: WhereOption = None,
     encoding: EncodingOption = None,
+    memory: MemoryOption = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(help="NAME=NUMBER: exit with 4 if the score is less. May be given several times."),
@@ -244,28 +248,25 @@ def evaluate(
     """
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
+    n_bytes = bytes_in(memory)
     with open_table(data, where, encoding=encoding) as table:
-        name = own.target_in(table, target)
+        name, source = own.target_in(table, target), table.name
         if weight is not None:
             table.check_column(weight, "--weight")
-        truth = own.truth(table, name)
-        X = own.features(table, {name, *([] if weight is None else [weight])})
-        weights = (
-            None
-            if weight is None
-            else table.columns([weight], {weight: ColumnReading(weight, "number")})[weight]
-        )
-        source = table.name
-    inputs = _metric_inputs(own, X, truth, weights)
+        if n_bytes is None:
+            inputs, known = _evaluated(own, table, name, weight)
+        else:
+            with messages.progress("predicting", "row"):
+                inputs, known = _evaluated_in_batches(own, table, name, weight, n_bytes), RowProvenance()
     found = measured(inputs)
     ends, baseline = intervals(inputs), baseline_of(inputs)
-    known = training_rows(own.model, X, truth)
+    n_rows = len(inputs.truth)
     if json:
         result = {
             "model": model,
             "data": source,
             "target": name,
-            "n_rows": len(truth),
+            "n_rows": n_rows,
             "scores": found,
             "intervals": ends,
             "baseline": baseline,
@@ -276,7 +277,7 @@ def evaluate(
     else:
         messages.result(_table(found, ends, baseline, known))
     messages.note(
-        f"{len(truth):,} rows of {source}, target {name!r}; low and high: a 95 % confidence interval; baseline: "
+        f"{n_rows:,} rows of {source}, target {name!r}; low and high: a 95 % confidence interval; baseline: "
         f"{'the mean or median' if inputs.classes is None else 'how frequent the classes are'}, without any column"
     )
     if known.seen:
@@ -313,6 +314,39 @@ def _about_training_rows(known: RowProvenance) -> str:
     return (
         "warning: the model seems to have been fitted to these very rows: its predictions for them correlate with "
         f"those that it kept from the fit. These scores are too good.{instead}"
+    )
+
+
+def _evaluated(
+    own: LoadedModel, table: DataTable, name: str, weight: str | None
+) -> tuple[MetricInputs, RowProvenance]:
+    """The whole table at once."""
+    truth = own.truth(table, name)
+    X = own.features(table, {name, *([] if weight is None else [weight])})
+    weights = None
+    if weight is not None:
+        weights = table.columns([weight], {weight: ColumnReading(weight, "number")})[weight]
+    return _metric_inputs(own, X, truth, weights), training_rows(own.model, X, truth)
+
+
+def _evaluated_in_batches(
+    own: LoadedModel, table: DataTable, name: str, weight: str | None, n_bytes: int
+) -> MetricInputs:
+    """Batch by batch; targets and predictions of all rows are kept."""
+    parts = [
+        _metric_inputs(own, X, truth, weights)
+        for X, truth, weights in truths_of(own, table, name, weight, n_bytes)
+    ]
+
+    def joined(values: list[Any]) -> Any:
+        return None if values[0] is None else np.concatenate(values)
+
+    return MetricInputs(
+        joined([part.truth for part in parts]),
+        joined([part.predicted for part in parts]),
+        joined([part.weight for part in parts]),
+        joined([part.proba for part in parts]),
+        parts[0].classes,
     )
 
 

@@ -47,20 +47,33 @@ class LoadedModel:
 
     def features(self, table: DataTable, others: set[str]) -> Any:
         """The columns that the model needs; those that it does not know are left alone."""
+        names, reading = self.inputs(table, others)
+        return self.as_input(_with_rows(table.columns(names, reading), table))
+
+    def inputs(
+        self, table: DataTable, others: set[str], *, sampled: bool = False
+    ) -> tuple[list[str], TableReading]:
+        """Which columns the model needs, and how they are read: as in the fit, and those of which nothing is noted as
+        they are understood here, `sampled` by some rows.
+        """
         if self.names is None:
-            return self._by_number(table, others)
+            return self._by_number(table, others), table.reading(sampled=sampled)
         missing = [name for name in self.names if name not in table.types]
         if missing:
             raise self._lacks_columns(missing, table)
-        return _with_rows(table.columns(self.names, self._reading_in(table)), table)
-
-    def _reading_in(self, table: DataTable) -> TableReading:
-        """As in the fit; columns of which nothing is noted as they are understood here."""
-        assert self.names is not None
         unknown = [name for name in self.names if name not in self.reading]
-        return TableReading({**{name: table.reading()[name] for name in unknown}, **self.reading})
+        here = {name: table.reading(sampled=sampled)[name] for name in unknown}
+        return self.names, TableReading({**here, **self.reading})
 
-    def _by_number(self, table: DataTable, others: set[str]) -> Any:
+    def as_input(self, held: dict[str, AnyArray]) -> Any:
+        """Columns as the model takes them: by their names, or side by side."""
+        return (
+            held
+            if self.names is not None
+            else np.column_stack([_number_or_text(own) for own in held.values()])
+        )
+
+    def _by_number(self, table: DataTable, others: set[str]) -> list[str]:
         """The model was fitted to a matrix: all columns but the target and the ids, in the order of the file."""
         names = [name for name in table.types if name not in others]
         expected = int(self.model.n_features_in_)
@@ -73,8 +86,7 @@ class LoadedModel:
                 allowed=f"{expected} columns",
                 hint="Give it those columns alone, in the order of the fit.",
             )
-        held = _with_rows(table.columns(names, table.reading()), table)
-        return np.column_stack([_number_or_text(values) for values in held.values()])
+        return names
 
     def _lacks_columns(self, missing: list[str], table: DataTable) -> CommandError:
         known = set(self.names or ())
@@ -110,14 +122,25 @@ class LoadedModel:
 
     def truth(self, table: DataTable, name: str) -> AnyArray:
         """The target of each row, as the model knows it."""
+        values = _with_rows(table.columns([name], {name: self.reading_of_target(table, name)}), table)[name]
+        return self.checked_truth(values, table, name)
+
+    def reading_of_target(self, table: DataTable, name: str, *, sampled: bool = False) -> ColumnReading:
+        """How the target is read: as in the fit, if that is noted."""
         known = None if self.target is None else self.reading.get(self.target)
-        own = table.reading()[name] if known is None else replace(known, name=name)
-        values = _with_rows(table.columns([name], {name: own}), table)[name]
+        return table.reading(sampled=sampled)[name] if known is None else replace(known, name=name)
+
+    def checked_truth(
+        self, values: AnyArray, table: DataTable, name: str, before: int | None = None
+    ) -> AnyArray:
+        """Targets as the model knows them; `before`: these are a batch, after so many other rows."""
         holes = missing_in(values)
         if holes.any():
+            batch = "" if before is None else f" from row {before + 1}"
+            first = (before or 0) + int(holes.argmax()) + 1
             raise data_error(
-                f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows of {table.name}; the first "
-                f"is row {int(holes.argmax()) + 1}.",
+                f"The target {name!r} is missing in {holes.sum():,} of {len(values):,} rows{batch} of {table.name}; "
+                f"the first is row {first}.",
                 "--target",
                 name,
                 hint=f"Read the other rows alone: --where '\"{name}\" IS NOT NULL'",

@@ -12,9 +12,10 @@ import typer
 from coterie._params import resolve_n_jobs
 from coterie.cli.errors import usage_error
 from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, ReadingOptions
+from coterie.data.streaming.scan import bytes_of
 from coterie.data.table_files.data_table import DataTable, open_table
 from coterie.data.table_files.suggestions import guessed
-from coterie.errors import InvalidParameter
+from coterie.errors import InvalidInput, InvalidParameter
 from coterie.metrics import METRICS, is_metric_name, nearest_metric
 
 
@@ -41,6 +42,19 @@ def check_settings(scoring: str | None, jobs: int | None) -> None:
 def _nearest(scoring: str) -> str | None:
     near = nearest_metric(scoring, METRICS)
     return None if near is None else f"Did you mean {near!r}?"
+
+
+def bytes_in(memory: str | None) -> int | None:
+    """What --memory says; None if it is not given."""
+    if memory is None:
+        return None
+    try:
+        return bytes_of(memory)
+    except InvalidInput as error:
+        allowed = "a size, such as 8GB or 500MiB"
+        raise usage_error(
+            f"--memory {memory}: expected {allowed}.", "--memory", memory, allowed=allowed
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -196,4 +210,7 @@ SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Draws the folds and the members. Default: 0.")
 ]
 JobsOption = Annotated[int | None, typer.Option("--jobs", help="Threads; default: every core.")]
+MemoryOption = Annotated[
+    str | None, typer.Option("--memory", help="Such as 8GB: read in batches within so much memory.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results as JSON.")]

@@ -1,11 +1,14 @@
 """How the members of a gang exchange whole numbers: what all kinds of gangs share, and a gang of threads."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from coterie.boosting.shards import Words
+
+_IN_PARTS = 32_768  # words from which on three members and more send one another parts of them
 
 
 class GangAborted(Exception):
@@ -25,13 +28,28 @@ def combined(kind: str, parts: Sequence[Words]) -> Words:
         return np.concatenate(parts)
     if len({len(part) for part in parts}) > 1:
         raise GangAborted(f"Members brought different numbers of words to '{kind}'.")
-    total = parts[0].copy()
-    for part in parts[1:]:
-        if kind == "sum":
-            np.add(total, part, out=total)
-        else:
-            np.maximum(total, part, out=total)
+    both: np.ufunc = np.add if kind == "sum" else np.maximum
+    total: Words = both(parts[0], parts[1]) if len(parts) > 1 else parts[0]
+    for part in parts[2:]:
+        both(total, part, out=total)
     return total
+
+
+def exchanged(
+    kind: str, words: Words, n_members: int, swap: Callable[[str, Sequence[Words]], list[Words]]
+) -> Words:
+    """What this member gets for its words.
+
+    `swap` sends words to each member, and returns what each has sent to this one; all members call it as often.
+    Few words go to everybody. Of many, each member combines a part for all: as many bytes for any number of members.
+    """
+    if n_members == 1:
+        return words
+    if kind == "gather" or n_members == 2 or len(words) < _IN_PARTS:
+        return combined(kind, swap(kind, [words] * n_members))
+    edges = [len(words) * place // n_members for place in range(n_members + 1)]
+    own = combined(kind, swap(kind, [words[begin:end] for begin, end in pairwise(edges)]))
+    return np.concatenate(swap("parts", [own] * n_members))
 
 
 class ThreadGang:

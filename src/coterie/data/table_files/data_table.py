@@ -203,15 +203,17 @@ class DataTable:
             columns[name] = self._parsed(readings[name], values) if name in parsed else values
         return columns
 
-    def _parsed(self, reading: ColumnReading, texts: AnyArray) -> AnyArray:
+    def _parsed(self, reading: ColumnReading, texts: AnyArray, before: int = 0) -> AnyArray:
+        """Texts as values; `before`: how many rows come before them."""
         try:
             return reading.parse(texts, self.name)
         except InvalidInput as error:
-            one_file = self.files.format == "csv" and len(self.files.paths) == 1 and self.where is None
-            if error.row is None or not one_file:
+            if error.row is None:
                 raise
-            line = error.row + 2 + self.files.skip
-            message = error.message.replace(f" in row {error.row + 1};", f" in line {line};")
+            one_file = self.files.format == "csv" and len(self.files.paths) == 1 and self.where is None
+            row = before + error.row
+            where = f"line {row + 2 + self.files.skip}" if one_file else f"row {row + 1}"
+            message = error.message.replace(f" in row {error.row + 1};", f" in {where};")
             raise InvalidInput(
                 message,
                 parameter=error.parameter,
@@ -219,7 +221,7 @@ class DataTable:
                 allowed=error.allowed,
                 hint=error.hint,
                 column=error.column,
-                row=error.row,
+                row=row,
             ) from None
 
     def _needs_parsing(self, reading: ColumnReading) -> bool:
@@ -259,21 +261,53 @@ class DataTable:
         """
         import pyarrow as pa
 
+        for held, _ in self._read_batches(names, readings, (), _BATCH_ROWS):
+            columns = [pa.array(own) if isinstance(own, np.ndarray) else own for own in held.values()]
+            yield pa.RecordBatch.from_arrays(columns, names=list(held))
+
+    def array_batches(
+        self,
+        names: Sequence[str],
+        readings: Mapping[str, ColumnReading],
+        kept: Sequence[str] = (),
+        n_rows: int = _BATCH_ROWS,
+    ) -> Iterator[tuple[dict[str, AnyArray], dict[str, Any]]]:
+        """Columns as arrays, so many rows at a time, and others to keep, as Arrow has them."""
+        for held, others in self._read_batches(names, readings, kept, n_rows):
+            yield (
+                {
+                    name: own if isinstance(own, np.ndarray) else own.to_numpy(zero_copy_only=False)
+                    for name, own in held.items()
+                },
+                others,
+            )
+
+    def _read_batches(
+        self, names: Sequence[str], readings: Mapping[str, ColumnReading], kept: Sequence[str], n_rows: int
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
-        relation = self._selected(names, readings, parsed, self.where, wide=False)
+        relation = self._selected(names, readings, parsed, self.where, wide=False, kept=kept)
+        before = 0
         try:
-            for batch in relation_batches(relation, _BATCH_ROWS):
+            for batch in relation_batches(relation, n_rows):
                 columns = {
-                    name: pa.array(self._parsed(readings[name], texts.to_numpy(zero_copy_only=False)))
+                    name: self._parsed(readings[name], own.to_numpy(zero_copy_only=False), before)
                     if name in parsed
-                    else texts
-                    for name, texts in zip(names, batch.columns, strict=True)
+                    else own
+                    for name, own in zip(names, batch.columns[: len(names)], strict=True)
                 }
-                yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+                yield columns, dict(zip(kept, batch.columns[len(names) :], strict=True))
+                before += batch.num_rows
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
             raise self._explained(error) from error
+
+    def n_rows(self) -> int:
+        """How many rows there are for which the condition holds."""
+        rows = "" if self.where is None else f" WHERE ({self.where}\n)"
+        counted = self._fetched(self._query(f"SELECT count(*) AS n FROM {self._scan(())}{rows}"))
+        return int(counted["n"][0])
 
     def limit_memory(self, n_bytes: int) -> None:
         """Let reading use no more than so much."""
@@ -287,17 +321,23 @@ class DataTable:
         where: str | None,
         *,
         wide: bool = True,
+        kept: Sequence[str] = (),
     ) -> duckdb.DuckDBPyRelation:
-        """A query of some columns; `wide`: numbers of exact digits stay as they are."""
+        """A query of some columns, and of others that are not parsed, which have numbers as names.
+
+        `wide`: numbers of exact digits stay as they are.
+        """
         wanted = []
-        for name in names:
+        for place, name in enumerate([*names, *kept]):
             if _kind_of(self.types[name]) is None:
                 raise self._not_for_models(name)
-            cast = "VARCHAR" if name in parsed and self.types[name] != "VARCHAR" else None
+            is_kept = place >= len(names)
+            cast = "VARCHAR" if name in parsed and not is_kept and self.types[name] != "VARCHAR" else None
             if cast is None and not wide and self.types[name].startswith(_WIDE):
                 cast = "DOUBLE"
             quoted = _quoted(name)
-            wanted.append(quoted if cast is None else f"CAST({quoted} AS {cast}) AS {quoted}")
+            value = quoted if cast is None else f"CAST({quoted} AS {cast})"
+            wanted.append(f"{value} AS {_quoted(str(place)) if is_kept else quoted}")
         rows = "" if where is None else f" WHERE ({where}\n)"
         as_text = [name for name in names if name in parsed]
         return self._query(f"SELECT {', '.join(wanted)} FROM (SELECT * FROM {self._scan(as_text)}{rows})")

@@ -1,8 +1,8 @@
 """Exchanges between Dask's workers: handlers that a plugin adds to each worker, and the collective that calls them.
 
-Members bring their words to the first one, the root, which answers when all have come: one request and its reply a
-member and exchange, over connections that Dask keeps. Messages hold plain values and buffers. Each names its gang;
-gangs that a worker has not opened, or has closed, get no answer but that.
+Members send their words to one another at once, over connections that Dask keeps, and each combines what has come:
+messages without replies, so that an exchange takes the time of one message. Messages hold plain values and buffers.
+Each names its gang; those of gangs that a worker has not opened, or has closed, are dropped.
 
 Who waits looks now and then whether those it waits for still answer: a machine that is frozen, or cut off, keeps its
 connections open.
@@ -10,7 +10,8 @@ connections open.
 
 import asyncio
 import threading
-from concurrent.futures import CancelledError
+from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import TimeoutError as WaitedLongEnough
 from typing import Any
 
@@ -20,7 +21,7 @@ from distributed.comm import CommClosedError
 from distributed.protocol import to_serialize
 
 from coterie.boosting.shards import Words
-from coterie.distributed.collective import GangAborted, combined
+from coterie.distributed.collective import GangAborted, exchanged
 from coterie.distributed.session import Session
 
 _GANGS: dict[tuple[str, str], "OpenGang"] = {}  # by the address of the worker and the name of the gang
@@ -33,11 +34,12 @@ class GangPlugin(WorkerPlugin):
     idempotent = True
 
     def setup(self, worker: Any) -> None:
-        async def exchange(gang: str, step: int, rank: int, kind: str, words: Any) -> dict[str, Any]:
+        def exchange(gang: str, step: int, rank: int, kind: str, words: Any) -> dict[str, Any]:
             own = _GANGS.get((worker.address, gang))
             if own is None:
-                return {"state": "aborted", "reason": "The gang is closed.", "lost": None}
-            return await own.receive(step, rank, kind, np.asarray(words))
+                return {"state": "closed"}
+            own.receive(step, rank, kind, np.asarray(words))
+            return {"state": "ok"}
 
         async def abort(gang: str, reason: str) -> dict[str, Any]:
             own = _GANGS.get((worker.address, gang))
@@ -62,9 +64,8 @@ class OpenGang:
         self._timeout = step_timeout
         self._step = 0
         self._condition = threading.Condition()
-        self._brought: dict[int, dict[int, tuple[str, Words]]] = {}
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}  # touched by the event loop alone
-        self._asked: Any = None
+        self._brought: defaultdict[int, dict[int, tuple[str, Words]]] = defaultdict(dict)
+        self._sending: set[asyncio.Task[None]] = set()  # touched by the event loop alone
         self._failure: GangAborted | None = None
 
     # The collective
@@ -79,100 +80,62 @@ class OpenGang:
         return self._exchange("gather", words)
 
     def abort(self, reason: GangAborted) -> None:
-        """End what this member waits for, and answer those who wait for it."""
+        """End what this member waits for."""
         with self._condition:
             self._failure = self._failure or reason
             self._condition.notify_all()
-            asked = self._asked
         if self.session is not None:
             self.session.abort(reason)
-        if asked is not None:
-            asked.cancel()
-        self._loop.call_soon_threadsafe(self._answer_all)
 
     def _exchange(self, kind: str, words: Words) -> Words:
-        self._step += 1
-        if self._failure is not None:
-            raise self._failure
-        if len(self.addresses) == 1:
-            return words
-        return self._bring_together(kind, words) if self.rank == 0 else self._ask_root(kind, words)
+        return exchanged(kind, words, len(self.addresses), self._swap)
 
-    # The root
+    # Messages
 
-    async def receive(self, step: int, rank: int, kind: str, words: Words) -> dict[str, Any]:
-        """What a member gets for its words, once all have come."""
-        if self._failure is not None:
-            return _aborted(self._failure)
-        answer = self._answers.get(step)
-        if answer is None:
-            answer = self._answers[step] = self._loop.create_future()
+    def receive(self, step: int, rank: int, kind: str, words: Words) -> None:
+        """Words of another member, perhaps for a step that this one has not come to."""
         with self._condition:
-            self._brought.setdefault(step, {})[rank] = (kind, words)
+            self._brought[step][rank] = (kind, words)
             self._condition.notify_all()
-        return await asyncio.shield(answer)
 
-    def _bring_together(self, kind: str, words: Words) -> Words:
-        step, others = self._step, range(1, len(self.addresses))
+    def _swap(self, kind: str, outgoing: Sequence[Words]) -> list[Words]:
+        """Send each member its words; what they have sent to this one, and its own, in the order of members."""
+        self._step += 1
+        step, others = self._step, [rank for rank in range(len(self.addresses)) if rank != self.rank]
+        self._loop.call_soon_threadsafe(self._send_all, step, kind, outgoing)
         with self._condition:
-            while len(brought := self._brought.get(step, {})) < len(others):
+            while len(self._brought[step]) < len(others):
                 if self._failure is not None:
                     raise self._failure
                 if not self._condition.wait(self._timeout / 2):
-                    absent = [self.addresses[rank] for rank in others if rank not in brought]
+                    absent = [self.addresses[rank] for rank in others if rank not in self._brought[step]]
                     self._condition.release()
                     try:
                         self._check_alive(absent)
                     finally:
                         self._condition.acquire()
-            del self._brought[step]
+            brought = self._brought.pop(step)
         if any(other != kind for other, _ in brought.values()):
             raise GangAborted(f"Members make different calls in step {step}.")
-        answer = combined(kind, [words, *(brought[rank][1] for rank in others)])
-        self._loop.call_soon_threadsafe(self._answer, step, {"state": "ok", "words": to_serialize(answer)})
-        return answer
+        brought[self.rank] = kind, outgoing[self.rank]
+        return [brought[rank][1] for rank in range(len(self.addresses))]
 
-    def _answer(self, step: int, answer: dict[str, Any]) -> None:
-        waiting = self._answers.pop(step, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(answer)
+    def _send_all(self, step: int, kind: str, outgoing: Sequence[Words]) -> None:
+        for rank, words in enumerate(outgoing):
+            if rank != self.rank:
+                sending = self._loop.create_task(self._send(self.addresses[rank], step, kind, words))
+                self._sending.add(sending)
+                sending.add_done_callback(self._sending.discard)
 
-    def _answer_all(self) -> None:
-        assert self._failure is not None
-        for step in list(self._answers):
-            self._answer(step, _aborted(self._failure))
+    async def _send(self, address: str, step: int, kind: str, words: Words) -> None:
+        given = {"gang": self.name, "step": step, "rank": self.rank, "kind": kind}
+        try:
+            await self._worker.rpc(address).coterie_exchange(**given, words=to_serialize(words), reply=False)
+        except Exception as error:  # whatever it is, the others would wait for these words
+            lost = address if isinstance(error, OSError | CommClosedError) else None
+            self.abort(GangAborted(f"Words cannot be sent to {address}: {error}.", lost))
 
-    # The others
-
-    def _ask_root(self, kind: str, words: Words) -> Words:
-        root = self.addresses[0]
-        asked = asyncio.run_coroutine_threadsafe(self._request(root, kind, words), self._loop)
-        with self._condition:
-            self._asked = asked
-        while True:
-            try:
-                reply = asked.result(self._timeout / 2)
-                break
-            except CancelledError:
-                raise self._failure or GangAborted("The exchange was cancelled.") from None
-            except WaitedLongEnough:
-                if asked.done():
-                    raise GangAborted(f"{root} does not answer.", root) from None
-                if self._failure is not None:
-                    raise self._failure from None
-                self._check_alive([root])
-            except (OSError, CommClosedError) as error:
-                raise GangAborted(f"The connection to {root} is lost: {error}.", root) from error
-        if reply["state"] != "ok":
-            raise GangAborted(reply["reason"], reply["lost"])
-        return np.asarray(reply["words"])
-
-    async def _request(self, root: str, kind: str, words: Words) -> Any:
-        return await self._worker.rpc(root).coterie_exchange(
-            gang=self.name, step=self._step, rank=self.rank, kind=kind, words=to_serialize(words)
-        )
-
-    # Both
+    # Who is there
 
     def _check_alive(self, addresses: list[str]) -> None:
         """Raise if one of these does not answer; those that work answer, because their event loop is free."""
@@ -194,18 +157,15 @@ class OpenGang:
     async def _ping(self, address: str) -> Any:
         return await self._worker.rpc(address).coterie_alive(gang=self.name)
 
-    def tell_root(self, reason: str) -> None:
-        """Let the root know that this member has failed; the client tells those that this does not reach."""
-        if self.rank > 0:
+    def tell_others(self, reason: str) -> None:
+        """Let the others know that this member has failed; the client tells those that this does not reach."""
 
-            async def tell() -> None:
-                await self._worker.rpc(self.addresses[0]).coterie_abort(gang=self.name, reason=reason)
+        async def tell(address: str) -> None:
+            await self._worker.rpc(address).coterie_abort(gang=self.name, reason=reason)
 
-            asyncio.run_coroutine_threadsafe(tell(), self._loop)
-
-
-def _aborted(failure: GangAborted) -> dict[str, Any]:
-    return {"state": "aborted", "reason": failure.reason, "lost": failure.lost}
+        for rank, address in enumerate(self.addresses):
+            if rank != self.rank:
+                asyncio.run_coroutine_threadsafe(tell(address), self._loop)
 
 
 def open_gang(worker: Any, name: str, addresses: list[str], step_timeout: float) -> None:

@@ -91,7 +91,7 @@ def _epoch(own: OpenGang, orders: Orders) -> Epoch:
     except BaseException as error:
         reason = f"Member {own.rank} ({own.addresses[own.rank]}) has failed: {error}."
         own.abort(error if isinstance(error, GangAborted) else GangAborted(reason))
-        own.tell_root(reason)
+        own.tell_others(reason)
         raise
     rounds = own.session.rounds_after(orders.seen) if own.rank == 0 else None
     result = done.result
