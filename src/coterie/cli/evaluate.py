@@ -19,11 +19,11 @@ from coterie.cli.options import (
     ModelArgument,
     WeightOption,
     WhereOption,
+    opened_table,
 )
 from coterie.cli.resampling import bootstrap_ends
 from coterie.cli.writing import as_json, print_out
 from coterie.data.inference.reading import ColumnReading
-from coterie.data.table_files.data_table import open_table
 from coterie.data.table_files.suggestions import guessed
 from coterie.errors import CoterieError
 from coterie.members.decision_rule import decided_codes
@@ -244,7 +244,7 @@ def evaluate(
     """
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
-    with open_table(data, where, encoding=encoding) as table:
+    with opened_table(messages, data, where, encoding) as table:
         name = own.target_in(table, target)
         if weight is not None:
             table.check_column(weight, "--weight")

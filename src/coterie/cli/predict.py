@@ -14,9 +14,15 @@ from coterie._typing import AnyArray
 from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
+from coterie.cli.options import (
+    DataArgument,
+    EncodingOption,
+    JsonOption,
+    ModelArgument,
+    WhereOption,
+    opened_table,
+)
 from coterie.cli.writing import as_json, check_place, placed, print_out
-from coterie.data.table_files.data_table import open_table
 from coterie.members.decision_rule import decided_codes
 
 _JSON_LINES = (".jsonl", ".ndjson")
@@ -159,7 +165,7 @@ def predict(
             )
     own = open_model(model)
     _check_outputs(own, proba, interval)
-    with open_table(data, where, encoding=encoding) as table:
+    with opened_table(messages, data, where, encoding) as table:
         kept = list(dict.fromkeys(id_ or ()))
         for name in kept:
             table.check_column(name, "--id")

@@ -7,9 +7,15 @@ import typer
 
 from coterie.cli.command import Messages, command
 from coterie.cli.models import open_model
-from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
+from coterie.cli.options import (
+    DataArgument,
+    EncodingOption,
+    JsonOption,
+    ModelArgument,
+    WhereOption,
+    opened_table,
+)
 from coterie.cli.writing import as_json, check_place, placed, print_out
-from coterie.data.table_files.data_table import open_table
 
 REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 
@@ -34,7 +40,7 @@ def report(
     """Write a report on a model and rows that it has not seen: one file, no network."""
     check_place(output, "--output", REPORT_ENDINGS)
     own = open_model(model)
-    with open_table(data, where, encoding=encoding) as table:
+    with opened_table(messages, data, where, encoding) as table:
         name = own.target_in(table, target)
         truth = own.truth(table, name)
         X = own.features(table, {name})

@@ -1,6 +1,5 @@
 """What is to be predicted: labels become codes, numbers become float64, and both are checked row by row."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from coterie._typing import AnyArray, ClassWeight, FloatArray, Task
+from coterie._user_warnings import warn_user
 from coterie.data.frames import is_frame, is_series, series_values
 from coterie.data.levels import is_missing, is_number, label_levels
 from coterie.data.place import Place
@@ -156,11 +156,10 @@ def _one_or_two_dimensions(array: AnyArray, *, multi_output: bool) -> AnyArray:
         return array
     if array.ndim == 2 and array.shape[1] == 1:
         if not multi_output:
-            warnings.warn(
+            warn_user(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
                 "to (n_samples, ), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=4,
             )
         return array[:, 0]
     if array.ndim == 2 and array.shape[1] > 1 and multi_output:

@@ -7,7 +7,7 @@ by `coterie.data.inference`, in the same way at every later time.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import duckdb
@@ -26,8 +26,10 @@ from coterie.data.inference.reading import (
 )
 from coterie.data.streaming.sources import relation_batches
 from coterie.data.table_files.broken_lines import csv_error
-from coterie.data.table_files.data_files import DataFiles, find_files
+from coterie.data.table_files.callers import PYTHON, Caller
+from coterie.data.table_files.data_files import DataFiles, find_files, notes_on_names
 from coterie.data.table_files.excel import read_workbook
+from coterie.data.table_files.odd_values import OddValues, row_in_words
 from coterie.data.table_files.suggestions import guessed, listed
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 
@@ -53,32 +55,38 @@ def open_table(
     options: ReadingOptions | None = None,
     *,
     encoding: str | None = None,
+    caller: Caller = PYTHON,
 ) -> Iterator["DataTable"]:
-    """The table that files hold, before any value is read."""
+    """The table that files hold, before any value is read; errors inside name what the caller gave."""
     settings: Any = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "allow_community_extensions": "false",
     }
-    with find_files(data, encoding) as files, duckdb.connect(config=settings) as connection:
+    with (
+        caller.named_errors(),
+        find_files(data, encoding, caller) as files,
+        duckdb.connect(config=settings) as connection,
+    ):
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
         # A condition in SQL may name files as well: nothing but these is read, and nothing is written.
         connection.execute(f"SET allowed_paths = [{', '.join(map(_text, files.paths))}]")
         connection.execute("SET enable_external_access = false")
         if files.format == "excel":
-            connection.register(_WORKBOOK, _workbook(files))
+            columns, header = _workbook(files)
+            connection.register(_WORKBOOK, columns)
+            files = replace(files, header=header, notes=(*files.notes, *notes_on_names(header)))
         yield DataTable(files, connection, where, options or ReadingOptions())
 
 
-def _workbook(files: DataFiles) -> dict[str, AnyArray]:
+def _workbook(files: DataFiles) -> tuple[dict[str, AnyArray], tuple[str, ...]]:
     if len(files.paths) > 1:
         raise InvalidInput(
-            f"{files.name}: one workbook is read at a time.", parameter="DATA", received=list(files.names)
+            f"{files.name}: one workbook is read at a time.", parameter="source", received=list(files.names)
         )
-    return {
-        name: _for_duckdb(values) for name, values in read_workbook(files.paths[0], files.names[0]).items()
-    }
+    columns, header = read_workbook(files.paths[0], files.names[0])
+    return {name: _for_duckdb(values) for name, values in columns.items()}, header
 
 
 @dataclass
@@ -90,6 +98,8 @@ class DataTable:
     where : a condition of SQL on rows, or None; it sees numbers and dates where the file has texts of them
     options : what a person says about the table
     types : of duckdb, by name, in the order of the file
+    odd : what was taken for missing because it is none of the kind of its column, when columns were last read
+    n_sampled : how many rows kinds were inferred from, or None if all of them
     """
 
     files: DataFiles
@@ -97,13 +107,15 @@ class DataTable:
     where: str | None = None
     options: ReadingOptions = field(default_factory=ReadingOptions)
     types: dict[str, str] = field(default_factory=dict)
+    n_sampled: int | None = None
     _inferred: TableReading | None = None
 
     def __post_init__(self) -> None:
+        self.odd = OddValues(self.files)
         relation = self._query(f"SELECT * FROM {self._scan(())}")
         self.types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         for name in self.options.kinds:
-            self.check_column(name, "--kind")
+            self.check_column(name, self.files.caller.name("kinds"))
 
     @property
     def name(self) -> str:
@@ -167,7 +179,9 @@ class DataTable:
         wanted = ", ".join(f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}" for name in names)
         sample = f" USING SAMPLE reservoir({_SAMPLED_ROWS} ROWS) REPEATABLE (0)" if sampled else ""
         relation = self._query(f"SELECT {wanted} FROM {self._scan(names)}{sample}")
-        return dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+        held = dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+        self.n_sampled = _SAMPLED_ROWS if sampled and len(held[names[0]]) == _SAMPLED_ROWS else None
+        return held
 
     def _native_reading(self, name: str) -> ColumnReading | None:
         """The reading of a column as duckdb has it; None if models cannot use it."""
@@ -197,29 +211,47 @@ class DataTable:
     ) -> dict[str, AnyArray]:
         parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
         held = self._fetched(self._selected(names, readings, parsed, where))
+        self.odd.forget(names)
         columns = {}
         for name, values in zip(names, map(_without_mask, held.values()), strict=True):
-            columns[name] = self._parsed(readings[name], values) if name in parsed else values
+            columns[name] = (
+                self._parsed(readings[name], values, in_file=where is None) if name in parsed else values
+            )
         return columns
 
-    def _parsed(self, reading: ColumnReading, texts: AnyArray) -> AnyArray:
+    def _parsed(
+        self, reading: ColumnReading, texts: AnyArray, *, in_file: bool, first_row: int = 0
+    ) -> AnyArray:
+        """The values of some rows; `in_file`: rows are counted as in the files, from `first_row` on."""
         try:
-            return reading.parse(texts, self.name)
+            values, others = reading.parse_with_others(texts, self.name)
         except InvalidInput as error:
-            one_file = self.files.format == "csv" and len(self.files.paths) == 1 and self.where is None
-            if error.row is None or not one_file:
+            if error.row is None:
                 raise
-            line = error.row + 2 + self.files.skip
-            message = error.message.replace(f" in row {error.row + 1};", f" in line {line};")
-            raise InvalidInput(
-                message,
-                parameter=error.parameter,
-                received=error.received,
-                allowed=error.allowed,
-                hint=error.hint,
-                column=error.column,
-                row=error.row,
-            ) from None
+            raise self._wrong_value(error, reading, first_row + error.row, in_file) from None
+        if others is not None:
+            self.odd.add(reading, others, first_row=first_row, in_file=in_file)
+        return values
+
+    def _wrong_value(
+        self, error: InvalidInput, reading: ColumnReading, row: int, in_file: bool
+    ) -> InvalidInput:
+        """The error of a value that is none of the kind of its column, with its place in the files."""
+        place = row_in_words(self.files, row, in_file)
+        hint, why = error.hint, f"it held {PLURALS[reading.kind]} in the table that the model was fitted to"
+        if self.n_sampled is not None:
+            given = self.files.caller.setting("kinds", f"{reading.name}={reading.kind}")
+            hint = f"If such values are missing ones: {given}"
+            why = f"the {self.n_sampled:,} rows by which its kind was inferred hold {PLURALS[reading.kind]}"
+        return InvalidInput(
+            f"Column {reading.name!r} of {self.name} holds {error.received!r:.60} in {place}; {why}.",
+            parameter=error.parameter,
+            received=error.received,
+            allowed=error.allowed,
+            hint=hint,
+            column=error.column,
+            row=row,
+        )
 
     def _needs_parsing(self, reading: ColumnReading) -> bool:
         """Whether a column is read as text, and parsed here."""
@@ -248,7 +280,8 @@ class DataTable:
             parameter=name,
             received=self.types[name],
             allowed="numbers, texts and dates",
-            hint=f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
+            hint="Turn it into columns of its own"
+            + (f", or leave it out: --drop {_shell(name)}" if self.files.caller.is_command else "."),
         )
 
     def batches(self, names: Sequence[str], readings: Mapping[str, ColumnReading]) -> Iterator[Any]:
@@ -260,14 +293,15 @@ class DataTable:
 
         parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
         relation = self._selected(names, readings, parsed, self.where, wide=False)
+        self.odd, first_row, in_file = OddValues(self.files), 0, self.where is None
         try:
             for batch in relation_batches(relation, _BATCH_ROWS):
-                columns = {
-                    name: pa.array(self._parsed(readings[name], texts.to_numpy(zero_copy_only=False)))
-                    if name in parsed
-                    else texts
-                    for name, texts in zip(names, batch.columns, strict=True)
-                }
+                columns = dict(zip(names, batch.columns, strict=True))
+                for name in parsed:
+                    texts = columns[name].to_numpy(zero_copy_only=False)
+                    values = self._parsed(readings[name], texts, in_file=in_file, first_row=first_row)
+                    columns[name] = pa.array(values)
+                first_row += batch.num_rows
                 yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
@@ -345,14 +379,17 @@ class DataTable:
                 received=self.where,
             )
         if isinstance(error, duckdb.OutOfMemoryException):
-            return InvalidInput(f"{self.name} does not fit into memory.", hint="Read fewer rows: --where.")
+            return InvalidInput(
+                f"{self.name} does not fit into memory.",
+                hint="Read fewer rows" + (": --where." if self.files.caller.is_command else "."),
+            )
         if self.files.format == "csv":
             explained = csv_error(self.files, message)
             if explained is not None:
-                return InvalidInput(explained, parameter="DATA", received=self.name)
+                return InvalidInput(explained, parameter="source", received=self.name)
         return InvalidInput(
             f"{self.name} cannot be read as {self.files.format.upper()}: {_first_line(message)}",
-            parameter="DATA",
+            parameter="source",
             received=self.name,
         )
 
