@@ -4,7 +4,7 @@ import sys
 import warnings
 from types import FrameType
 
-_BETWEEN = ("sklearn", "joblib")  # which may call us on behalf of a user
+_BETWEEN = ("sklearn", "joblib", "contextlib")  # which may call us on behalf of a user
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

@@ -83,6 +83,20 @@ def read_target(
     return Target(task, np.stack(codes, axis=1), classes, row_weight)
 
 
+def warn_of_one_class(classes: AnyArray | Sequence[AnyArray] | None) -> None:
+    """Warn of a target, or one of several, that is the same in every row; None is one of numbers."""
+    outputs = [] if classes is None else [classes] if isinstance(classes, np.ndarray) else list(classes)
+    single = [place for place, own in enumerate(outputs) if len(own) == 1]
+    if not single:
+        return
+    label = np.asarray(outputs[single[0]]).tolist()[0]
+    where = "" if len(outputs) == 1 else f" in column {single[0]}"
+    warn_user(
+        f"y holds one class{where}, {label!r:.60}, in every row: there is nothing to learn, and every prediction will "
+        "be that class. Look at how y was made, and which rows were chosen."
+    )
+
+
 def _as_array(y: Any) -> AnyArray:
     if type(y) is np.ndarray:
         return y
