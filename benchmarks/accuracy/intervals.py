@@ -40,7 +40,7 @@ VARIANTS = {
     "of 25 rows": (25, 20, 0.5),
     "of 100 rows": (100, 20, 0.5),
     "no difficulty": (50, 20, 0.0),
-    "difficulty alone": (50, 1, 1.0),
+    "mostly difficulty": (50, 1, 0.9),
 }
 
 

@@ -272,6 +272,24 @@ def test_the_same_reading_gives_the_same_again(case: str, tmp_path: Path) -> Non
         np.testing.assert_array_equal(again[name], values)
 
 
+@pytest.mark.parametrize(
+    ("first", "later", "value"),
+    [
+        ("a;b\n900;1,5\n12;2,5\n", "a;b\n1.012;1,5\n", 1012),  # commas are the decimal marks there
+        ("a;b\n900;1.5\n12;2.5\n", "a;b\n1.012;1.5\n", 1.012),
+        ("a;b\n900;x\n12;y\n", "a;b\n1.012;x\n", 1.012),  # no mark at all
+    ],
+)
+def test_whole_numbers_have_the_decimal_mark_of_their_file_later(
+    first: str, later: str, value: float, tmp_path: Path
+) -> None:
+    (tmp_path / "first.csv").write_text(first)
+    (tmp_path / "later.csv").write_text(later)
+    X = coterie.read_table(tmp_path / "first.csv")
+    assert X["a"].tolist() == [900, 12]
+    assert coterie.read_table(tmp_path / "later.csv", reading=X.reading)["a"].tolist() == [value]
+
+
 def test_zstd_is_read(tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "t.csv.zst"

@@ -16,7 +16,7 @@ import numpy as np
 from coterie._typing import AnyArray
 from coterie.data.inference.infer import doubtful_decimals, infer_table
 from coterie.data.inference.marks import MISSING
-from coterie.data.inference.numbers import EXACT_DIGITS
+from coterie.data.inference.numbers import EXACT_DIGITS, NumberFormat
 from coterie.data.inference.reading import (
     PLURALS,
     ColumnKind,
@@ -146,7 +146,23 @@ class DataTable:
         delimiter = self.files.delimiter if self.files.format == "csv" else None
         inferred = infer_table(self._texts(texts, sampled), self.options, delimiter)
         readings = {name: inferred.get(name, own[name]) for name in self.types}
+        if self._has_decimal_commas(inferred):
+            # Whole numbers here may have thousands marks in a later file, which are those of the other columns.
+            commas = {
+                name: replace(each, number=NumberFormat.of(",")) for name, each in readings.items() if each
+            }
+            readings |= {name: commas[name] for name in commas if self._holds_whole_numbers(name)}
         return TableReading({name: each for name, each in readings.items() if each is not None})
+
+    def _has_decimal_commas(self, inferred: TableReading) -> bool:
+        """Whether all columns of a CSV file that show a decimal mark show a comma."""
+        points = any(type_ == "DOUBLE" and name not in inferred for name, type_ in self.types.items())
+        marks = {own.number.decimal for own in inferred.values() if own.kind == "number"}
+        marks |= {own for own in (self.options.decimal,) if own is not None}
+        return self.files.format == "csv" and not points and marks == {","}
+
+    def _holds_whole_numbers(self, name: str) -> bool:
+        return self.types[name] == "BIGINT"
 
     def _long_numbers(self) -> list[str]:
         """Columns of numbers that may be whole ones of more digits than a float has."""
@@ -261,8 +277,8 @@ class DataTable:
         if not reading.is_parsed or own == "category":
             return True
         if own == reading.kind or {own, reading.kind} == {"number", "flag"}:
-            plain = reading.kind != "number" or reading.number.decimal == "."
-            return not plain and self.files.format == "csv"
+            plain = reading.number.decimal == "." or self._holds_whole_numbers(reading.name)
+            return reading.kind == "number" and not plain and self.files.format == "csv"
         if self.files.format == "csv" or reading.lenient:
             return True
         raise InvalidInput(
