@@ -1,11 +1,11 @@
-"""Tables as people write them beside the same tables as programs do; and what texts and dates bring.
+"""Tables as people write them beside the same tables as programs do.
 
-    python benchmarks/accuracy/awkward_files.py FOLDER [--only NAME ...] [--seed 0]
+    python benchmarks/accuracy/awkward_files.py FOLDER [--only NAME ...] [--seeds 3]
 
 FOLDER holds Parquet files whose last column is `target`. Each of twelve tables is written twice, plainly, and with
 decimal commas, thousands marks, currency and percent signs, words for flags, days first, and several marks of missing
 values. Both are fitted by the command line with the same seed and without a time limit, and scored on rows held out.
-Then columns of texts and of dates of some tables are used, taken for labels or days, and left out.
+One thread.
 """
 
 import argparse
@@ -31,18 +31,11 @@ TABLES = (
         "concrete_strength",
     ),
 )
-# A column of texts or of dates, by table; dates are composed of the columns named after them.
-TEXTS = {"compas_two_year": "c_charge_desc", "chicago_crimes_10k": "Description"}
-DATES = {
-    "hotel_cancellation": ("arrival_date_year", "arrival_date_month", "arrival_date_day_of_month"),
-    "king_county_houses": ("sale_year", "sale_month", None),
-    "melbourne_housing": ("sale_year", "sale_month", None),
-}
-MONTHS = ("January", "February", "March", "April", "May", "June", "July")
-MONTHS += ("August", "September", "October", "November", "December")
+# Columns of which a column of dates is made.
+DATES = dict.fromkeys(("king_county_houses", "melbourne_housing"), ("sale_year", "sale_month"))
 MARKS = ("", "NA", "-", "?", "n/a", "k.A.")
 MOST_ROWS = 20_000
-MEMBERS = ("--members", "quick_boosting,linear,extra_trees", "--time-limit", "0", "--cv", "3", "--jobs", "2")
+MEMBERS = ("--members", "quick_boosting,linear,extra_trees", "--time-limit", "0", "--cv", "3", "--jobs", "1")
 
 
 def read(path: Path, name: str, rng: np.random.Generator) -> dict[str, list[Any]]:
@@ -51,20 +44,10 @@ def read(path: Path, name: str, rng: np.random.Generator) -> dict[str, list[Any]
     rows = np.sort(rng.permutation(len(table))[:MOST_ROWS])
     columns = {own: table[own].take(rows).to_pylist() for own in table.column_names}
     if name in DATES:
-        year, month, day = DATES[name]
-        days = [1] * len(rows) if day is None else columns[day]
-        columns = {
-            "when": [
-                f"{int(y):04d}-{_month(m):02d}-{int(d):02d}"
-                for y, m, d in zip(columns[year], columns[month], days, strict=True)
-            ],
-            **{own: values for own, values in columns.items() if own not in (year, month, day)},
-        }
+        years, months = (columns.pop(own) for own in DATES[name])
+        when = [f"{int(year):04d}-{int(month):02d}-01" for year, month in zip(years, months, strict=True)]
+        columns = {"when": when, **columns}
     return columns
-
-
-def _month(value: Any) -> int:
-    return MONTHS.index(value) + 1 if isinstance(value, str) else int(value)
 
 
 def awkward(columns: dict[str, list[Any]], classes: bool) -> dict[str, list[str]]:
@@ -152,42 +135,17 @@ def compare_readings(data: Path, name: str, seed: int) -> None:
     print(f"{name:22} {metric:9} {clean:12.6g} {other:12.6g} {other / clean - 1:+9.3%}", flush=True)
 
 
-def compare_uses(data: Path, name: str, seed: int) -> None:
-    columns = read(data, name, np.random.default_rng(seed))
-    column = TEXTS.get(name, "when")
-    train, test = split(len(columns["target"]), seed)
-    used, other = ("text", "category") if name in TEXTS else ("date", "number")
-    days = dict(columns)
-    if name not in TEXTS:
-        days["when"] = np.array(columns["when"], dtype="M8[D]").astype(int).tolist()
-    with tempfile.TemporaryDirectory() as held:
-        folder = Path(held)
-        paths = [
-            write(folder / f"{own}.csv", columns, rows, ",") for own, rows in (("a", train), ("b", test))
-        ]
-        second = [write(folder / f"{own}.csv", days, rows, ",") for own, rows in (("c", train), ("d", test))]
-        metric, with_it = scored(folder, *paths, seed, "--kind", f"{column}={used}")
-        _, as_other = scored(folder, *second, seed, "--kind", f"{column}={other}")
-        _, without = scored(folder, *paths, seed, "--drop", column)
-    print(
-        f"{name:22} {column:14} {metric:9} as {used} {with_it:.6g}, as {other} {as_other:.6g}, left out {without:.6g}",
-        flush=True,
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", help="names of tables")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=1)
     given = parser.parse_args()
     print(f"{'table':22} {'loss':9} {'plain':>12} {'awkward':>12} {'change':>9}")
-    for name in TABLES:
-        if not given.only or name in given.only:
-            compare_readings(given.folder, name, given.seed)
-    for name in (*TEXTS, *DATES):
-        if not given.only or name in given.only:
-            compare_uses(given.folder, name, given.seed)
+    for seed in range(given.seeds):
+        for name in TABLES:
+            if not given.only or name in given.only:
+                compare_readings(given.folder, name, seed)
 
 
 if __name__ == "__main__":

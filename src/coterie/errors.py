@@ -86,6 +86,10 @@ class CoterieError(Exception):
         """The same error, whose text begins with the part of the input that it is about, such as `eval_set`."""
         return type(self)(f"{place}: {self.message}", **self._fields())
 
+    def naming(self, parameter: str | None) -> Self:
+        """The same error about a parameter that has another name where it was given."""
+        return type(self)(self.message, **{**self._fields(), "parameter": parameter})
+
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FIELDS}
 

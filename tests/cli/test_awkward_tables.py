@@ -110,7 +110,7 @@ def test_options_change_how_columns_are_read(tmp_path: Path) -> None:
         (["--decimal", "x"], "--decimal", "'.' or ','"),
         (["--thousands", "abc"], "--thousands", "one mark"),
         (["--date-format", "dd/mm"], "--date-format", "%d/%m/%Y"),
-        (["--encoding", "latin-99"], "encoding", "such as utf-8, latin-1"),
+        (["--encoding", "latin-99"], "--encoding", "such as utf-8, latin-1"),
     ],
 )
 def test_wrong_options_are_refused(options: list[str], parameter: str, words: str, data: Path) -> None:

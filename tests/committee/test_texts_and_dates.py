@@ -38,6 +38,18 @@ def test_weights_of_terms_are_those_of_scikit_learn() -> None:
     assert own.components.shape == (3, len(own.words) + len(own.letters))
 
 
+def test_parts_that_are_the_same_in_every_row_are_left_out() -> None:
+    def parts(*moments: str) -> tuple[str, ...]:
+        when = np.array(moments, dtype="M8[m]")
+        return tuple(TableFeatures().fit({"when": when}).date_parts_["when"].parts)
+
+    assert parts("2020-06-15T08:00", "2021-06-14T08:00", "2022-06-13T08:00") == ("year",), (
+        "Mondays in June at eight"
+    )
+    assert parts("2021-01-04T08:00", "2021-05-05T09:00") == ("month", "weekday", "hour")
+    assert parts("2021-01-04T08:00", "2021-01-05T08:00") == ()
+
+
 def test_components_keep_what_varies_most() -> None:
     X, _ = flats()
     own = TextReduction.learned(X["advert"], 5, 0)

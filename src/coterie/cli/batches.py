@@ -11,7 +11,7 @@ from coterie._optional import need
 from coterie.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from coterie.cli.command import Messages
 from coterie.cli.errors import DATA, CommandError, usage_error, writing
-from coterie.cli.options import TableSource, bytes_in
+from coterie.cli.options import TableSource, bytes_in, warn_of_odd_values
 from coterie.cli.report import write_report
 from coterie.cli.training import Roles, read_streamed_target, reading_text
 from coterie.cli.writing import as_json, print_out
@@ -71,6 +71,10 @@ def fit_in_batches(
         table.limit_memory(int(memory * _SHARE_OF_READING))
         target = read_streamed_target(table, roles, settings.task)
         messages.note(reading_text(target.reading))
+        if table.n_sampled is not None:
+            messages.note(
+                f"Kinds, and numbers of missing values, are those of {table.n_sampled:,} rows that were drawn."
+            )
         messages.note(
             f"{table.name}: {target.n_rows:,} rows, {len(target.features)} columns to predict {roles.target!r} "
             f"({target.task}), in batches, within {memory / 1e9:.1f} GB."
@@ -83,6 +87,7 @@ def fit_in_batches(
         begin = clock.monotonic()
         with messages.progress("reading", "row"), _advice_about_memory():
             model.fit(scanned)
+        warn_of_odd_values(messages, table)
         seconds = clock.monotonic() - begin
         with writing(output):
             save(model, output, notes=target.notes(roles.target))

@@ -21,12 +21,13 @@ from coterie.cli.options import (
     WeightOption,
     WhereOption,
     bytes_in,
+    opened_table,
 )
 from coterie.cli.prediction_batches import truths_of
 from coterie.cli.resampling import bootstrap_ends
 from coterie.cli.writing import as_json, print_out
 from coterie.data.inference.reading import ColumnReading
-from coterie.data.table_files.data_table import DataTable, open_table
+from coterie.data.table_files.data_table import DataTable
 from coterie.data.table_files.suggestions import guessed
 from coterie.errors import CoterieError
 from coterie.members.decision_rule import decided_codes
@@ -249,7 +250,7 @@ def evaluate(
     own = open_model(model)
     gates = read_gates(fail_under or (), fail_over or (), of_classes=own.is_classifier)
     n_bytes = bytes_in(memory)
-    with open_table(data, where, encoding=encoding) as table:
+    with opened_table(messages, data, where, encoding) as table:
         name, source = own.target_in(table, target), table.name
         if weight is not None:
             table.check_column(weight, "--weight")

@@ -8,9 +8,8 @@ import typer
 from coterie.cli.command import Messages, command
 from coterie.cli.errors import usage_error
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import JsonOption, ModelArgument, WhereOption
+from coterie.cli.options import JsonOption, ModelArgument, WhereOption, opened_table
 from coterie.cli.writing import as_json, check_place, placed, print_out
-from coterie.data.table_files.data_table import open_table
 from coterie.export import to_onnx, to_treelite
 
 
@@ -35,7 +34,7 @@ def export(
     check_place(output, "--output")
     own = open_model(model)
     with messages.progress("exporting"):
-        trees = _model_of_trees(own, distil, where, model)
+        trees = _model_of_trees(messages, own, distil, where, model)
         made = to_onnx(trees) if to == "onnx" else to_treelite(trees)
     with placed(output) as part:
         if to == "onnx":
@@ -54,7 +53,9 @@ def export(
         )
 
 
-def _model_of_trees(own: LoadedModel, distil: str | None, where: str | None, path: Path) -> Any:
+def _model_of_trees(
+    messages: Messages, own: LoadedModel, distil: str | None, where: str | None, path: Path
+) -> Any:
     is_committee = hasattr(own.model, "distil")
     if distil is None:
         if is_committee:
@@ -70,6 +71,6 @@ def _model_of_trees(own: LoadedModel, distil: str | None, where: str | None, pat
             "--distil",
             distil,
         )
-    with open_table([distil], where) as table:
+    with opened_table(messages, [distil], where, None) as table:
         X = own.features(table, set() if own.target is None else {own.target})
     return own.model.distil(X)

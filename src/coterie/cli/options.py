@@ -1,8 +1,8 @@
 """Arguments and options that several commands have; settings are checked before anything is read."""
 
 import shlex
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +10,11 @@ from typing import Annotated
 import typer
 
 from coterie._params import resolve_n_jobs
+from coterie.cli.command import Messages
 from coterie.cli.errors import usage_error
 from coterie.data.inference.reading import KINDS, ColumnKind, ColumnReading, ReadingOptions
 from coterie.data.streaming.scan import bytes_of
+from coterie.data.table_files.callers import COMMAND_LINE
 from coterie.data.table_files.data_table import DataTable, open_table
 from coterie.data.table_files.suggestions import guessed
 from coterie.errors import InvalidInput, InvalidParameter
@@ -78,7 +80,23 @@ class TableSource:
         }
 
     def open(self) -> AbstractContextManager[DataTable]:
-        return open_table(self.data, self.where, self.options, encoding=self.encoding)
+        return open_table(self.data, self.where, self.options, encoding=self.encoding, caller=COMMAND_LINE)
+
+
+@contextmanager
+def opened_table(
+    messages: Messages, data: Sequence[str], where: str | None, encoding: str | None
+) -> Iterator[DataTable]:
+    """A table for a model that is known; values that its columns do not have are named when it was read."""
+    with open_table(data, where, encoding=encoding, caller=COMMAND_LINE) as table:
+        yield table
+        warn_of_odd_values(messages, table)
+
+
+def warn_of_odd_values(messages: Messages, table: DataTable) -> None:
+    """Name the values that were taken for missing because they are none of the kind of their column."""
+    for text in table.odd.warnings():
+        messages.warn(text)
 
 
 def table_source(

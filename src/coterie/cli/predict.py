@@ -16,11 +16,11 @@ from coterie.cli.options import (
     ModelArgument,
     WhereOption,
     bytes_in,
+    opened_table,
 )
 from coterie.cli.prediction_batches import batches_of, predicted_columns
 from coterie.cli.table_output import TABLE_ENDINGS, table_in_parts, without_formulas, write_table
 from coterie.cli.writing import check_place
-from coterie.data.table_files.data_table import open_table
 
 
 @command
@@ -80,7 +80,7 @@ def predict(
     decide_by(own.model, threshold)
     n_bytes = bytes_in(memory)
     ending = ".json" if json else ".ndjson" if json_lines else ".csv"
-    with open_table(data, where, encoding=encoding) as table:
+    with opened_table(messages, data, where, encoding) as table:
         kept = list(dict.fromkeys(id_ or ()))
         for name in kept:
             table.check_column(name, "--id")

@@ -8,10 +8,16 @@ import typer
 
 from coterie.cli.command import Messages, command
 from coterie.cli.models import LoadedModel, open_model
-from coterie.cli.options import DataArgument, EncodingOption, JsonOption, ModelArgument, WhereOption
+from coterie.cli.options import (
+    DataArgument,
+    EncodingOption,
+    JsonOption,
+    ModelArgument,
+    WhereOption,
+    opened_table,
+)
 from coterie.cli.writing import as_json, check_place, placed, print_out
 from coterie.data.prepare import read_table
-from coterie.data.table_files.data_table import open_table
 
 REPORT_ENDINGS = (".html", ".txt", ".md", ".json")
 PROFILE_NOTE = "profile"  # of the columns of the fit, among the notes of a model file
@@ -41,7 +47,7 @@ def report(
     """Write a report about a model and the rows of a table, best new ones: one file that loads nothing."""
     check_place(output, "--output", REPORT_ENDINGS)
     own = open_model(model)
-    with open_table(data, where, encoding=encoding) as table:
+    with opened_table(messages, data, where, encoding) as table:
         name = own.target_in(table, target)
         truth = own.truth(table, name)
         X = own.features(table, {name})

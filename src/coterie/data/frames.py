@@ -60,7 +60,7 @@ class Frame:
 def read_frame(X: Any) -> Frame:
     """Take a data frame apart, without copying its columns of numbers."""
     X = nw.to_native(X, pass_through=True)
-    _refuse_duplicates(X)
+    refuse_duplicates(X)
     frame = eager_frame(X)
     names = _text_names(list(frame.columns))
     matrix = _small_float_matrix(frame)
@@ -154,8 +154,8 @@ def eager_frame(X: Any) -> "nw.DataFrame[Any]":
     )
 
 
-def _refuse_duplicates(X: Any) -> None:
-    """Only pandas and Arrow let two columns share a name."""
+def refuse_duplicates(X: Any) -> None:
+    """An error if columns share a name, which only pandas and Arrow allow."""
     if nw.dependencies.is_pandas_like_dataframe(X):
         names = list(X.columns)
     elif type(X).__module__ == "pyarrow.lib":

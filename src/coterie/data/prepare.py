@@ -4,7 +4,6 @@
 features of it: floats for what has an order, small codes for what has none. Feature j is column j, always.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._params import is_auto, unexpected
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CategoricalFeatures, CodeArray, FloatArray, Task, UnknownCategory
+from coterie._user_warnings import warn_user
 from coterie._value_types import ANY, COUNT, RECOMPUTED, array, dict_of, instance, one_of
 from coterie.data.categorical import nominal_columns
 from coterie.data.encoding import Encoded, LevelCoding, Lookup, as_numbers, raw_codes
@@ -286,7 +286,7 @@ def _fit_encoder(
             warn_number_texts,  # a table of numbers does not need it
         )
 
-        warn_number_texts(table, X, stacklevel=5)
+        warn_number_texts(table, X)
     schema = Schema.of(table, encoder.n_levels > 0)
     schema.set_feature_names(estimator)
     estimator.schema_ = schema
@@ -318,10 +318,8 @@ def prepare_prediction(estimator: Any, X: Any, *, column_order: ColumnOrder = "s
 
 
 def _warn_no_names(estimator: Any) -> None:
-    warnings.warn(
-        f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names",
-        UserWarning,
-        stacklevel=4,
+    warn_user(
+        f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names"
     )
 
 

@@ -12,7 +12,6 @@ Numbers
   uint32 to int64, foreign byte order to the machine's own. Dates and durations become days.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -23,6 +22,7 @@ import numpy as np
 from coterie._params import in_short
 from coterie._storage import expect, storable
 from coterie._typing import AnyArray, CodeArray, FloatArray, Kind
+from coterie._user_warnings import warn_user
 from coterie._value_types import NONE, TEXT, one_of, tuple_of
 from coterie.data.place import Place
 from coterie.errors import InvalidInput, InvalidType, SchemaMismatch
@@ -261,16 +261,10 @@ class Schema:
 
     def _warn_about_names(self, table: Table, estimator_name: str) -> None:
         if table.names is not None:
-            warnings.warn(
-                f"X has feature names, but {estimator_name} was fitted without feature names",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_user(f"X has feature names, but {estimator_name} was fitted without feature names")
         elif self.names is not None:
-            warnings.warn(
-                f"X does not have valid feature names, but {estimator_name} was fitted with feature names",
-                UserWarning,
-                stacklevel=4,
+            warn_user(
+                f"X does not have valid feature names, but {estimator_name} was fitted with feature names"
             )
 
     def _wrong_number(self, n_columns: int, estimator_name: str) -> SchemaMismatch:

@@ -33,18 +33,15 @@ class DateParts:
 
     @classmethod
     def of(cls, moments: AnyArray) -> "DateParts":
-        """The parts that help: an hour if there are times, a weekday after two weeks, a month after two months."""
+        """The parts that differ: of these a weekday after two weeks, a month after two months."""
         known = moments[~np.isnat(moments)]
         if not len(known):
             return cls(())
         span = float((known.max() - known.min()) / np.timedelta64(1, "D"))
-        helps = {
-            "year": len(np.unique(known.astype("M8[Y]"))) > 1,
-            "month": span > 60,
-            "weekday": span > 14,
-            "hour": bool((known != known.astype("M8[D]")).any()),
-        }
-        return cls(tuple(part for part in _PARTS if helps[part]))
+        long_enough = {"year": 0, "month": 60, "weekday": 14, "hour": 0}
+        values = cls(_PARTS).values(known)
+        differs = {part: bool((own != own[0]).any()) for part, own in values.items()}
+        return cls(tuple(part for part in _PARTS if differs[part] and span > long_enough[part]))
 
     def values(self, moments: AnyArray) -> dict[str, FloatArray]:
         """The parts of dates by name, NaN where a date is missing; Monday is 0."""

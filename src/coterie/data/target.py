@@ -1,6 +1,5 @@
 """What is to be predicted: labels become codes, numbers become float64, and both are checked row by row."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from coterie._typing import AnyArray, ClassWeight, FloatArray, Task
+from coterie._user_warnings import warn_user
 from coterie.data.frames import is_frame, is_series, series_values
 from coterie.data.levels import is_missing, is_number, label_levels
 from coterie.data.place import Place
@@ -81,6 +81,20 @@ def read_target(
     if array.ndim == 1:
         return Target(task, codes[0], classes[0], row_weight)
     return Target(task, np.stack(codes, axis=1), classes, row_weight)
+
+
+def warn_of_one_class(classes: AnyArray | Sequence[AnyArray] | None) -> None:
+    """Warn of a target, or one of several, that is the same in every row; None is one of numbers."""
+    outputs = [] if classes is None else [classes] if isinstance(classes, np.ndarray) else list(classes)
+    single = [place for place, own in enumerate(outputs) if len(own) == 1]
+    if not single:
+        return
+    label = np.asarray(outputs[single[0]]).tolist()[0]
+    where = "" if len(outputs) == 1 else f" in column {single[0]}"
+    warn_user(
+        f"y holds one class{where}, {label!r:.60}, in every row: there is nothing to learn, and every prediction will "
+        "be that class. Look at how y was made, and which rows were chosen."
+    )
 
 
 def _as_array(y: Any) -> AnyArray:
@@ -156,11 +170,10 @@ def _one_or_two_dimensions(array: AnyArray, *, multi_output: bool) -> AnyArray:
         return array
     if array.ndim == 2 and array.shape[1] == 1:
         if not multi_output:
-            warnings.warn(
+            warn_user(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
                 "to (n_samples, ), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=4,
             )
         return array[:, 0]
     if array.ndim == 2 and array.shape[1] > 1 and multi_output:

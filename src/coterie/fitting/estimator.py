@@ -22,6 +22,7 @@ from coterie._storage import SET_BY_SKLEARN, Fitted, storable
 from coterie._typing import AnyArray
 from coterie._value_types import ANY, COUNT, TEXT, dict_of
 from coterie.data.prepare import TrainingData
+from coterie.data.target import warn_of_one_class
 from coterie.fitting.checkpoint_writer import CheckpointWriter, check_resume, open_checkpoint
 from coterie.fitting.fingerprint import fit_fingerprint
 from coterie.fitting.fitted_facts import facts_html
@@ -101,6 +102,7 @@ class Estimator(CallbackSupport, BaseEstimator):
             run = FitRun(self, X, y, previous=previous, resume=bool(resume), n_threads=n_threads)
             yield run
             run.end()
+            warn_of_one_class(vars(self).get("classes_"))
 
     def _check_parameters(self) -> None:
         """Refuse parameters that contradict each other; nothing to refuse by default."""

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.data.table_files.callers import COMMAND_LINE, PYTHON
 from coterie.errors import CoterieError, InvalidInput, MissingPackage
 
 GAP = math.nan
@@ -21,12 +23,28 @@ GAP = math.nan
 
 @dataclass(frozen=True)
 class Awkward:
-    """A file, options of `read_table`, and what is expected: a kind and values for each column."""
+    """A file, options of `read_table`, and what is expected: a kind and values for each column, and a warning.
+
+    `again` is a part of the warning of a later table with the same content.
+    """
 
     content: str | bytes
     expected: Mapping[str, tuple[str, Sequence[Any]]]
     name: str = "t.csv"
     options: Mapping[str, Any] = field(default_factory=dict)
+    warning: str | None = None
+    again: str | None = None
+
+
+def read(path: Path, warning: str | None, **options: Any) -> Any:
+    """A table, and whether it is read with this warning alone."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        X = coterie.read_table(path, **options)
+    assert len(caught) == (warning is not None), [str(own.message) for own in caught]
+    assert warning is None or warning in str(caught[0].message)
+    assert all(own.filename == __file__ for own in caught), "the line that reads the table"
+    return X
 
 
 def numbers(*values: float) -> tuple[str, Sequence[Any]]:
@@ -95,13 +113,18 @@ FILES: dict[str, Awkward] = {
         "a,b\n1,x\n-999,y\nmissed,z\n", {"a": numbers(1, GAP, GAP)}, options={"na": ["-999", "missed"]}
     ),
     "a few words among many numbers": Awkward(
-        "a\n" + "1,5\n".replace(",", ".") * 19 + "closed\n", {"a": numbers(*[1.5] * 19, GAP)}
+        "a\n" + "1,5\n".replace(",", ".") * 19 + "closed\n",
+        {"a": numbers(*[1.5] * 19, GAP)},
+        again="1 value is no number and is read as missing: 'closed' in line 21",
     ),
     "codes that are nearly numbers stay codes": Awkward(
         "a\n" + "250.8\n" * 19 + "V57\n", {"a": labels(*["250.8"] * 19, "V57")}
     ),
     "a mixed column as numbers by option": Awkward(
-        "a,b\n12,x\nV57,y\n", {"a": numbers(12, GAP)}, options={"kinds": {"a": "number"}}
+        "a,b\n12,x\nV57,y\n",
+        {"a": numbers(12, GAP)},
+        options={"kinds": {"a": "number"}},
+        again="is no number and is read as missing: 'V57' in line 3",
     ),
     "postal codes with zeros": Awkward("a,b\n01067,1\n80331,2\n", {"a": labels("01067", "80331")}),
     "ids of 25 digits": Awkward(
@@ -147,7 +170,10 @@ FILES: dict[str, Awkward] = {
         {"a": flags(True, False, True), "b": flags(True, False, None), "c": flags(True, False, True)},
     ),
     "Latin-1": Awkward(
-        "a;b\n1,5;café\n2,5;Köln\n".encode("latin-1"), {"a": numbers(1.5, 2.5), "b": labels("café", "Köln")}
+        "a;b\n1,5;café\n2,5;Köln\n".encode("latin-1"),
+        {"a": numbers(1.5, 2.5), "b": labels("café", "Köln")},
+        warning="is read as Windows-1252 (encoding='NAME' changes that)",
+        again="is read as Windows-1252",
     ),
     "another encoding by option": Awkward(
         "a,b\n1,Łódź\n2,Kraków\n".encode("cp1250"),
@@ -173,7 +199,12 @@ FILES: dict[str, Awkward] = {
     "an empty column and a delimiter too many": Awkward(
         "a,b,\n1,,\n2,,\n", {"a": numbers(1, 2), "b": labels(None, None), "column2": labels(None, None)}
     ),
-    "the same name twice": Awkward("a,a,A\n1,2,3\n4,5,6\n", {"a": numbers(1, 4), "a_1": numbers(2, 5)}),
+    "the same name twice": Awkward(
+        "a,a,A\n1,2,3\n4,5,6\n",
+        {"a": numbers(1, 4), "a_1": numbers(2, 5)},
+        warning="names 'a', 'A' more than once; later columns of that name are called a_1, a_2 and so on",
+        again="more than once",
+    ),
     "names in quotes with delimiters": Awkward(
         'a;"b, c, d, e"\n1;2\n3;4\n', {"a": numbers(1, 3), "b, c, d, e": numbers(2, 4)}
     ),
@@ -219,7 +250,7 @@ def test_an_awkward_file_is_read_as_it_is_meant(case: str, tmp_path: Path) -> No
     path = tmp_path / own.name
     path.write_bytes(own.content if isinstance(own.content, bytes) else own.content.encode())
 
-    X = coterie.read_table(path, **own.options)
+    X = read(path, own.warning, **own.options)
 
     for name, (kind, values) in own.expected.items():
         assert X.reading[name].kind == kind, (name, X.reading)
@@ -231,14 +262,32 @@ def test_the_same_reading_gives_the_same_again(case: str, tmp_path: Path) -> Non
     own = FILES[case]
     path = tmp_path / own.name
     path.write_bytes(own.content if isinstance(own.content, bytes) else own.content.encode())
-    first = coterie.read_table(path, **own.options)
+    first = read(path, own.warning, **own.options)
     stored = type(first.reading).of_json(first.reading.to_json())
     given = {name: value for name, value in own.options.items() if name in ("encoding", "na")}
 
-    again = coterie.read_table(path, reading=stored, **given)
+    again = read(path, own.again, reading=stored, **given)
 
     for name, values in first.items():
         np.testing.assert_array_equal(again[name], values)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "value"),
+    [
+        ("a;b\n900;1,5\n12;2,5\n", "a;b\n1.012;1,5\n", 1012),  # commas are the decimal marks there
+        ("a;b\n900;1.5\n12;2.5\n", "a;b\n1.012;1.5\n", 1.012),
+        ("a;b\n900;x\n12;y\n", "a;b\n1.012;x\n", 1.012),  # no mark at all
+    ],
+)
+def test_whole_numbers_have_the_decimal_mark_of_their_file_later(
+    first: str, later: str, value: float, tmp_path: Path
+) -> None:
+    (tmp_path / "first.csv").write_text(first)
+    (tmp_path / "later.csv").write_text(later)
+    X = coterie.read_table(tmp_path / "first.csv")
+    assert X["a"].tolist() == [900, 12]
+    assert coterie.read_table(tmp_path / "later.csv", reading=X.reading)["a"].tolist() == [value]
 
 
 def test_zstd_is_read(tmp_path: Path) -> None:
@@ -275,7 +324,7 @@ def test_a_workbook_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     book.save(path)
 
-    X = coterie.read_table(path)
+    X = read(path, "the first line names 'price' more than once")
 
     assert list(X) == ["price", "sold", "town", "price_1"]
     assert same(X["price"], [1234.5, GAP, 99.5])
@@ -295,19 +344,19 @@ def nested_parquet() -> bytes:
 
 # The name of the file, what is in it, what the error names, and some of its words.
 BROKEN: dict[str, tuple[str, bytes, str, str]] = {
-    "a line that is too long": ("t.csv", b"a;b\n1;2\n3;4;5\n", "DATA", "line 3 has 3 fields"),
-    "a line that is too short": ("t.csv", b"a,b\n1,2\n3\n", "DATA", "line 3 has 1 field"),
-    "a quote without an end": ("t.csv", b'a,b\n1,2\n"3,4\n', "DATA", "a quote is opened and never closed"),
+    "a line that is too long": ("t.csv", b"a;b\n1;2\n3;4;5\n", "source", "line 3 has 3 fields"),
+    "a line that is too short": ("t.csv", b"a,b\n1,2\n3\n", "source", "line 3 has 1 field"),
+    "a quote without an end": ("t.csv", b'a,b\n1,2\n"3,4\n', "source", "a quote is opened and never closed"),
     "gzip that is cut off": (
         "t.csv.gz",
         gzip.compress(b"a,b\n1,2\n" * 99)[:-20],
-        "DATA",
+        "source",
         "cannot be decompressed",
     ),
-    "no text": ("t.csv", b"\x00\x01\x02\x03" * 50, "DATA", "is no text"),
-    "nothing": ("t.csv", b"", "DATA", "is empty"),
-    "an old workbook": ("t.xls", b"\xd0\xcf\x11\xe0", "DATA", "Save it as .xlsx or .csv"),
-    "no workbook": ("t.xlsx", b"PK, but no zip file", "DATA", "cannot be read as an Excel workbook"),
+    "no text": ("t.csv", b"\x00\x01\x02\x03" * 50, "source", "is no text"),
+    "nothing": ("t.csv", b"", "source", "is empty"),
+    "an old workbook": ("t.xls", b"\xd0\xcf\x11\xe0", "source", "Save it as .xlsx or .csv"),
+    "no workbook": ("t.xlsx", b"PK, but no zip file", "source", "cannot be read as an Excel workbook"),
 }
 
 
@@ -324,14 +373,19 @@ def test_a_file_that_cannot_be_read_is_explained(case: str, tmp_path: Path) -> N
 
 
 def test_nested_types_of_parquet_are_named(tmp_path: Path) -> None:
+    (tmp_path / "t.parquet").write_bytes(nested_parquet())
     from coterie.data.table_files.data_table import open_table
 
-    (tmp_path / "t.parquet").write_bytes(nested_parquet())
-    assert list(coterie.read_table(tmp_path / "t.parquet")) == ["a"], "columns that models can use"
-    with open_table([str(tmp_path / "t.parquet")]) as table, pytest.raises(InvalidInput) as caught:
-        table.columns(["a", "b"], table.reading())
-    assert caught.value.parameter == "b"
-    assert "leave it out: --drop b" in str(caught.value)
+    path = tmp_path / "t.parquet"
+    X = read(path, "has columns of nested values, which are left out: 'b', 'l'")
+    assert list(X) == ["a"], "columns that models can use"
+    for caller, hint in (
+        (PYTHON, "Turn it into columns of its own."),
+        (COMMAND_LINE, "Turn it into columns of its own, or leave it out: --drop b"),
+    ):
+        with pytest.raises(InvalidInput) as caught, open_table([str(path)], caller=caller) as table:
+            table.columns(["a", "b"], table.reading())
+        assert (caught.value.parameter, caught.value.hint) == ("b", hint)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +397,7 @@ def test_nested_types_of_parquet_are_named(tmp_path: Path) -> None:
         ({"kinds": {"a": "numeral"}}, "kinds"),
         ({"date_format": "dd/mm/yyyy"}, "date_format"),
         ({"encoding": "latin-99"}, "encoding"),
-        ({"kinds": {"z": "number"}}, "--kind"),
+        ({"kinds": {"z": "number"}}, "kinds"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(

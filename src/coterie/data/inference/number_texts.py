@@ -1,11 +1,11 @@
 """Columns of labels that are numbers written as text, as a table read without care has them."""
 
-import warnings
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from coterie._user_warnings import warn_user
 from coterie.data.frames import is_frame, is_series
 from coterie.data.inference.infer import NEARLY_ALL
 from coterie.data.inference.numbers import are_long_integers, number_evidence
@@ -16,19 +16,17 @@ _FEWEST_LEVELS = 20  # fewer different texts of digits alone are classes of some
 _TRIED = 100
 
 
-def warn_number_texts(table: Table, X: Any, stacklevel: int = 4) -> None:
+def warn_number_texts(table: Table, X: Any) -> None:
     """Warn of columns of text that are numbers in nine of ten rows, unless they were declared as categories."""
     for column in table.columns:
         if column.kind != "nominal" or column.levels is None or not _may_be_numbers(column.levels):
             continue
         example = _example(column)
         if example is not None and not _is_declared(X, column.name):
-            warnings.warn(
+            warn_user(
                 f"Column {column.name!r} of X holds text, and nearly all of it are numbers, such as {example!r}: it is "
                 "taken for labels without an order. To read it as numbers: X = coterie.read_table(X), and the same for "
-                "new rows with reading=X.reading. If labels are meant, make it a category.",
-                UserWarning,
-                stacklevel=stacklevel,
+                "new rows with reading=X.reading. If labels are meant, make it a category."
             )
 
 

@@ -73,6 +73,38 @@ def _unexpected(parameter: str, value: object, allowed: str) -> InvalidParameter
 
 
 @dataclass(frozen=True)
+class OtherValues:
+    """Values of a column that are none of its kind, and are read as missing.
+
+    Attributes
+    ----------
+    n_rows : how many rows have such a value
+    example, row : the first of them, and its row, counted from 0
+    """
+
+    n_rows: int
+    example: str
+    row: int
+
+    def in_words(self, reading: "ColumnReading", where: str, place: str) -> str:
+        """A sentence about a column of a table; `place` is that of the first value.
+
+        Examples
+        --------
+        >>> OtherValues(2, "sold", 7).in_words(ColumnReading("price", "number"), "flats.csv", "line 9")
+        "Column 'price' of flats.csv: 2 values are no numbers and are read as missing; the first is 'sold' in line 9."
+        """
+        what = f"Column {reading.name!r} of {where}"
+        first = f"{self.example[:40]!r} in {place}"
+        if self.n_rows == 1:
+            return f"{what}: 1 value is no {reading.kind} and is read as missing: {first}."
+        return (
+            f"{what}: {self.n_rows:,} values are no {PLURALS[reading.kind]} and are read as missing; the first is "
+            f"{first}."
+        )
+
+
+@dataclass(frozen=True)
 class ColumnReading:
     """How one column is read.
 
@@ -116,15 +148,29 @@ class ColumnReading:
         >>> reading.parse(np.array(["1.234,5 €", None, "-"], dtype=object))
         array([1234.5,    nan,    nan])
         """
+        return self.parse_with_others(texts, where)[0]
+
+    def parse_with_others(self, texts: AnyArray, where: str = "X") -> tuple[AnyArray, OtherValues | None]:
+        """The same, and which values are none of the kind: a lenient reading takes them for missing.
+
+        Examples
+        --------
+        >>> reading = ColumnReading("price", "number", lenient=True)
+        >>> reading.parse_with_others(np.array(["1.5", "-", "sold", "free"], dtype=object))[1]
+        OtherValues(n_rows=2, example='sold', row=2)
+        """
         levels = TextLevels.of(texts, self.na)
         if not self.is_parsed:
-            return levels.labels()
+            return levels.labels(), None
         values, known = self.parsed_levels(levels.stripped)
-        wrong = ~known & ~missing_among_values(levels.stripped)
-        if wrong.any() and not self.lenient:
-            place = int(np.flatnonzero(wrong)[0])
-            raise self._wrong_value(levels, place, where)
-        return levels.expanded(values)
+        wrong = np.flatnonzero(~known & ~missing_among_values(levels.stripped))
+        if not len(wrong):
+            return levels.expanded(values), None
+        first = int(wrong[0])  # levels are in the order of their first rows
+        if not self.lenient:
+            raise self._wrong_value(levels, first, where)
+        n_rows = int(levels.counts[wrong].sum())
+        return levels.expanded(values), OtherValues(n_rows, levels.levels[first], levels.first_row(first))
 
     def parsed_levels(self, texts: list[str]) -> tuple[AnyArray, BoolArray]:
         """Values of different texts, and which texts are values of this kind."""

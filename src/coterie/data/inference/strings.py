@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from coterie._typing import AnyArray
-from coterie.data.frames import eager_frame, is_frame, is_series
+from coterie.data.frames import eager_frame, is_frame, is_series, refuse_duplicates
 from coterie.data.inference.levels import object_array
 
 
@@ -20,6 +20,7 @@ def named_columns(X: Any) -> dict[str, Any] | None:
         }
     if not is_frame(X):
         return None
+    refuse_duplicates(X)
     frame = eager_frame(nw.to_native(X, pass_through=True))
     return {str(series.name): series for series in frame.iter_columns()}
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from coterie.data.table_files.callers import PYTHON, Caller
 from coterie.data.table_files.plain_copies import (
     COMPRESSED_ENDINGS,
     as_utf8,
@@ -54,6 +55,7 @@ class DataFiles:
     skip : lines before the one that names the columns
     header : the names in the first line of a CSV file
     notes : what a person should know about how they are read
+    caller : whose words errors use
     """
 
     name: str
@@ -64,34 +66,38 @@ class DataFiles:
     skip: int = 0
     header: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    caller: Caller = PYTHON
 
 
 @contextmanager
-def find_files(data: Sequence[str], encoding: str | None = None) -> Iterator[DataFiles]:
+def find_files(
+    data: Sequence[str], encoding: str | None = None, caller: Caller = PYTHON
+) -> Iterator[DataFiles]:
     """The files that names, patterns or `-` stand for; copies and the standard input last as long as this is open."""
-    check_encoding(encoding)
+    check_encoding(encoding, caller)
     with tempfile.TemporaryDirectory() as folder:
         if "-" in data:
             if len(data) > 1:
                 raise InvalidParameter(
                     "`-` reads the standard input; it cannot stand beside other files.",
-                    parameter="DATA",
+                    parameter="source",
                     received=list(data),
                 )
             path = os.path.join(folder, "input")
             with open(path, "wb") as file:
                 _copy_input(file)
-            yield _described("the standard input", ("the standard input",), (path,), folder, encoding)
+            names = ("the standard input",)
+            yield _described(names[0], names, (path,), folder, encoding, caller)
             return
         paths = tuple(path for name in data for path in _paths_of(name))
         label = data[0] if len(paths) == 1 else f"{data[0]} ({len(paths)} files)"
-        yield _described(label, paths, paths, folder, encoding)
+        yield _described(label, paths, paths, folder, encoding, caller)
 
 
 def _copy_input(file: IO[bytes]) -> None:
     if sys.stdin.isatty():
         raise InvalidParameter(
-            "`-` reads a table from the standard input, and nothing is sent to it.", parameter="DATA"
+            "`-` reads a table from the standard input, and nothing is sent to it.", parameter="source"
         )
     while part := sys.stdin.buffer.read(1 << 20):
         file.write(part)
@@ -101,14 +107,14 @@ def _paths_of(name: str) -> list[str]:
     if "://" in name:
         raise InvalidParameter(
             f"{name}: files are read from this machine alone.",
-            parameter="DATA",
+            parameter="source",
             received=name,
             hint="Download it first.",
         )
     if os.path.isdir(name):
         raise InvalidInput(
             f"{name} is a folder.",
-            parameter="DATA",
+            parameter="source",
             received=name,
             hint=f"To read the files in it: '{os.path.join(name, '*.csv')}'.",
         )
@@ -121,9 +127,14 @@ def _paths_of(name: str) -> list[str]:
         return matches
     if glob.has_magic(name):
         raise InvalidInput(
-            f"No file matches the pattern '{name}'.", parameter="DATA", received=name, hint=folder_hint(name)
+            f"No file matches the pattern '{name}'.",
+            parameter="source",
+            received=name,
+            hint=folder_hint(name),
         )
-    raise InvalidInput(f"There is no file '{name}'.", parameter="FILE", received=name, hint=folder_hint(name))
+    raise InvalidInput(
+        f"There is no file '{name}'.", parameter="source", received=name, hint=folder_hint(name)
+    )
 
 
 def _check_inside(path: str, pattern: str) -> None:
@@ -134,7 +145,7 @@ def _check_inside(path: str, pattern: str) -> None:
     if os.path.commonpath([folder, real]) != folder:
         raise InvalidInput(
             f"'{path}', which the pattern '{pattern}' matches, is a link to '{real}', outside of its folder.",
-            parameter="DATA",
+            parameter="source",
             received=path,
             allowed=f"files in '{folder}'",
             hint="If it is meant, give its name in full.",
@@ -159,47 +170,53 @@ def folder_hint(name: str) -> str | None:
 
 
 def _described(
-    label: str, names: tuple[str, ...], paths: tuple[str, ...], folder: str, encoding: str | None
+    label: str,
+    names: tuple[str, ...],
+    paths: tuple[str, ...],
+    folder: str,
+    encoding: str | None,
+    caller: Caller,
 ) -> DataFiles:
     if not any(os.path.getsize(path) for path in paths):
-        raise InvalidInput(f"{label} is empty.", parameter="DATA", received=label)
+        raise InvalidInput(f"{label} is empty.", parameter="source", received=label)
     plain = tuple(decompressed(path, folder, name) for path, name in zip(paths, names, strict=True))
     formats = [_format_of(path) for path in plain]
     if len(set(formats)) > 1:
         raise InvalidInput(
             f"{label}: files of one format are read at a time; these are {listed(names)}.",
-            parameter="DATA",
+            parameter="source",
             received=list(names),
         )
     notes: list[str] = []
     if formats[0] in ("csv", "json"):
         plain = tuple(
-            _in_utf8(path, name, folder, encoding, notes) for path, name in zip(plain, names, strict=True)
+            _in_utf8(path, name, folder, encoding, notes, caller)
+            for path, name in zip(plain, names, strict=True)
         )
     plain = tuple(without_patterns(path, folder) for path in plain)
     if not any(os.path.getsize(path) for path in plain):
-        raise InvalidInput(f"{label} is empty.", parameter="DATA", received=label)
+        raise InvalidInput(f"{label} is empty.", parameter="source", received=label)
     if formats[0] != "csv":
-        return DataFiles(label, names, plain, formats[0], notes=tuple(notes))
+        return DataFiles(label, names, plain, formats[0], notes=tuple(notes), caller=caller)
     skip, delimiter = _delimiter_of(plain[0])
     header = _header_of(plain[0], delimiter, skip)
-    notes += _notes_on_header(header)
-    return DataFiles(label, names, plain, "csv", delimiter, skip, header, tuple(notes))
+    notes += notes_on_names(header)
+    notes += _notes_on_numbers(header)
+    return DataFiles(label, names, plain, "csv", delimiter, skip, header, tuple(notes), caller)
 
 
-def _in_utf8(path: str, name: str, folder: str, given: str | None, notes: list[str]) -> str:
+def _in_utf8(path: str, name: str, folder: str, given: str | None, notes: list[str], caller: Caller) -> str:
     found = given or encoding_of(path)
     if found is None:
         raise InvalidInput(
             f"{name} is no text, so it is no CSV file.",
-            parameter="DATA",
+            parameter="source",
             received=name,
             hint=f"Known are {KNOWN_FORMATS}.",
         )
     if given is None and found == "cp1252":
-        notes.append(
-            f"{name} is not written in UTF-8 and is read as Windows-1252 (--encoding NAME changes that)"
-        )
+        other = caller.setting("encoding", "NAME")
+        notes.append(f"{name} is not written in UTF-8 and is read as Windows-1252 ({other} changes that)")
     return as_utf8(path, found, folder, name)
 
 
@@ -213,7 +230,7 @@ def _format_of(path: str) -> FileFormat:
     if endings and endings[-1] in (".xls", ".ods"):
         raise InvalidInput(
             f"{path} is a workbook of a kind that cannot be read.",
-            parameter="DATA",
+            parameter="source",
             received=path,
             allowed=KNOWN_FORMATS,
             hint="Save it as .xlsx or .csv.",
@@ -256,7 +273,8 @@ def _header_of(path: str, delimiter: str, skip: int) -> tuple[str, ...]:
             return ()
 
 
-def _notes_on_header(header: tuple[str, ...]) -> Iterator[str]:
+def notes_on_names(header: Sequence[str]) -> Iterator[str]:
+    """What a person should know about the names in the first line."""
     names = [name.strip() for name in header if name.strip()]
     twice = [name for name, count in Counter(map(str.casefold, names)).items() if count > 1]
     if twice:
@@ -265,6 +283,10 @@ def _notes_on_header(header: tuple[str, ...]) -> Iterator[str]:
             f"the first line names {listed(shown)} more than once; later columns of that name are called "
             f"{shown[0]}_1, {shown[0]}_2 and so on"
         )
+
+
+def _notes_on_numbers(header: tuple[str, ...]) -> Iterator[str]:
+    names = [name.strip() for name in header if name.strip()]
     if names and all(_is_number(name) for name in names):
         yield (
             f"the first line holds numbers alone, such as {names[0]}: it is taken for the names of the columns; "

@@ -7,7 +7,7 @@ by `coterie.data.inference`, in the same way at every later time.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import duckdb
@@ -16,7 +16,7 @@ import numpy as np
 from coterie._typing import AnyArray
 from coterie.data.inference.infer import doubtful_decimals, infer_table
 from coterie.data.inference.marks import MISSING
-from coterie.data.inference.numbers import EXACT_DIGITS
+from coterie.data.inference.numbers import EXACT_DIGITS, NumberFormat
 from coterie.data.inference.reading import (
     PLURALS,
     ColumnKind,
@@ -26,9 +26,11 @@ from coterie.data.inference.reading import (
 )
 from coterie.data.streaming.sources import relation_batches
 from coterie.data.table_files.broken_lines import csv_error
+from coterie.data.table_files.callers import PYTHON, Caller
 from coterie.data.table_files.conditions import condition_fault
-from coterie.data.table_files.data_files import DataFiles, find_files
+from coterie.data.table_files.data_files import DataFiles, find_files, notes_on_names
 from coterie.data.table_files.excel import read_workbook
+from coterie.data.table_files.odd_values import OddValues, row_in_words
 from coterie.data.table_files.suggestions import guessed, listed
 from coterie.errors import CoterieError, InvalidInput, InvalidParameter
 
@@ -54,32 +56,38 @@ def open_table(
     options: ReadingOptions | None = None,
     *,
     encoding: str | None = None,
+    caller: Caller = PYTHON,
 ) -> Iterator["DataTable"]:
-    """The table that files hold, before any value is read."""
+    """The table that files hold, before any value is read; errors inside name what the caller gave."""
     settings: Any = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "allow_community_extensions": "false",
     }
-    with find_files(data, encoding) as files, duckdb.connect(config=settings) as connection:
+    with (
+        caller.named_errors(),
+        find_files(data, encoding, caller) as files,
+        duckdb.connect(config=settings) as connection,
+    ):
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
         # A condition in SQL may name files as well: nothing but these is read, and nothing is written.
         connection.execute(f"SET allowed_paths = [{', '.join(map(_text, files.paths))}]")
         connection.execute("SET enable_external_access = false")
         if files.format == "excel":
-            connection.register(_WORKBOOK, _workbook(files))
+            columns, header = _workbook(files)
+            connection.register(_WORKBOOK, columns)
+            files = replace(files, header=header, notes=(*files.notes, *notes_on_names(header)))
         yield DataTable(files, connection, where, options or ReadingOptions())
 
 
-def _workbook(files: DataFiles) -> dict[str, AnyArray]:
+def _workbook(files: DataFiles) -> tuple[dict[str, AnyArray], tuple[str, ...]]:
     if len(files.paths) > 1:
         raise InvalidInput(
-            f"{files.name}: one workbook is read at a time.", parameter="DATA", received=list(files.names)
+            f"{files.name}: one workbook is read at a time.", parameter="source", received=list(files.names)
         )
-    return {
-        name: _for_duckdb(values) for name, values in read_workbook(files.paths[0], files.names[0]).items()
-    }
+    columns, header = read_workbook(files.paths[0], files.names[0])
+    return {name: _for_duckdb(values) for name, values in columns.items()}, header
 
 
 @dataclass
@@ -91,6 +99,8 @@ class DataTable:
     where : a condition of SQL on rows, or None; it sees numbers and dates where the file has texts of them
     options : what a person says about the table
     types : of duckdb, by name, in the order of the file
+    odd : what was taken for missing because it is none of the kind of its column, when columns were last read
+    n_sampled : how many rows kinds were inferred from, or None if all of them
     """
 
     files: DataFiles
@@ -98,13 +108,15 @@ class DataTable:
     where: str | None = None
     options: ReadingOptions = field(default_factory=ReadingOptions)
     types: dict[str, str] = field(default_factory=dict)
+    n_sampled: int | None = None
     _inferred: TableReading | None = None
 
     def __post_init__(self) -> None:
+        self.odd = OddValues(self.files)
         relation = self._query(f"SELECT * FROM {self._scan(())}")
         self.types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         for name in self.options.kinds:
-            self.check_column(name, "--kind")
+            self.check_column(name, self.files.caller.name("kinds"))
 
     @property
     def name(self) -> str:
@@ -135,7 +147,23 @@ class DataTable:
         delimiter = self.files.delimiter if self.files.format == "csv" else None
         inferred = infer_table(self._texts(texts, sampled), self.options, delimiter)
         readings = {name: inferred.get(name, own[name]) for name in self.types}
+        if self._has_decimal_commas(inferred):
+            # Whole numbers here may have thousands marks in a later file, which are those of the other columns.
+            commas = {
+                name: replace(each, number=NumberFormat.of(",")) for name, each in readings.items() if each
+            }
+            readings |= {name: commas[name] for name in commas if self._holds_whole_numbers(name)}
         return TableReading({name: each for name, each in readings.items() if each is not None})
+
+    def _has_decimal_commas(self, inferred: TableReading) -> bool:
+        """Whether all columns of a CSV file that show a decimal mark show a comma."""
+        points = any(type_ == "DOUBLE" and name not in inferred for name, type_ in self.types.items())
+        marks = {own.number.decimal for own in inferred.values() if own.kind == "number"}
+        marks |= {own for own in (self.options.decimal,) if own is not None}
+        return self.files.format == "csv" and not points and marks == {","}
+
+    def _holds_whole_numbers(self, name: str) -> bool:
+        return self.types[name] == "BIGINT"
 
     def _long_numbers(self) -> list[str]:
         """Columns of numbers that may be whole ones of more digits than a float has."""
@@ -168,7 +196,9 @@ class DataTable:
         wanted = ", ".join(f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}" for name in names)
         sample = f" USING SAMPLE reservoir({_SAMPLED_ROWS} ROWS) REPEATABLE (0)" if sampled else ""
         relation = self._query(f"SELECT {wanted} FROM {self._scan(names)}{sample}")
-        return dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+        held = dict(zip(names, map(_without_mask, self._fetched(relation).values()), strict=True))
+        self.n_sampled = _SAMPLED_ROWS if sampled and len(held[names[0]]) == _SAMPLED_ROWS else None
+        return held
 
     def _native_reading(self, name: str) -> ColumnReading | None:
         """The reading of a column as duckdb has it; None if models cannot use it."""
@@ -198,31 +228,47 @@ class DataTable:
     ) -> dict[str, AnyArray]:
         parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
         held = self._fetched(self._selected(names, readings, parsed, where))
+        self.odd.forget(names)
         columns = {}
         for name, values in zip(names, map(_without_mask, held.values()), strict=True):
-            columns[name] = self._parsed(readings[name], values) if name in parsed else values
+            columns[name] = (
+                self._parsed(readings[name], values, in_file=where is None) if name in parsed else values
+            )
         return columns
 
-    def _parsed(self, reading: ColumnReading, texts: AnyArray, before: int = 0) -> AnyArray:
-        """Texts as values; `before`: how many rows come before them."""
+    def _parsed(
+        self, reading: ColumnReading, texts: AnyArray, *, in_file: bool, first_row: int = 0
+    ) -> AnyArray:
+        """The values of some rows; `in_file`: rows are counted as in the files, from `first_row` on."""
         try:
-            return reading.parse(texts, self.name)
+            values, others = reading.parse_with_others(texts, self.name)
         except InvalidInput as error:
             if error.row is None:
                 raise
-            one_file = self.files.format == "csv" and len(self.files.paths) == 1 and self.where is None
-            row = before + error.row
-            where = f"line {row + 2 + self.files.skip}" if one_file else f"row {row + 1}"
-            message = error.message.replace(f" in row {error.row + 1};", f" in {where};")
-            raise InvalidInput(
-                message,
-                parameter=error.parameter,
-                received=error.received,
-                allowed=error.allowed,
-                hint=error.hint,
-                column=error.column,
-                row=row,
-            ) from None
+            raise self._wrong_value(error, reading, first_row + error.row, in_file) from None
+        if others is not None:
+            self.odd.add(reading, others, first_row=first_row, in_file=in_file)
+        return values
+
+    def _wrong_value(
+        self, error: InvalidInput, reading: ColumnReading, row: int, in_file: bool
+    ) -> InvalidInput:
+        """The error of a value that is none of the kind of its column, with its place in the files."""
+        place = row_in_words(self.files, row, in_file)
+        hint, why = error.hint, f"it held {PLURALS[reading.kind]} in the table that the model was fitted to"
+        if self.n_sampled is not None:
+            given = self.files.caller.setting("kinds", f"{reading.name}={reading.kind}")
+            hint = f"If such values are missing ones: {given}"
+            why = f"the {self.n_sampled:,} rows by which its kind was inferred hold {PLURALS[reading.kind]}"
+        return InvalidInput(
+            f"Column {reading.name!r} of {self.name} holds {error.received!r:.60} in {place}; {why}.",
+            parameter=error.parameter,
+            received=error.received,
+            allowed=error.allowed,
+            hint=hint,
+            column=error.column,
+            row=row,
+        )
 
     def _needs_parsing(self, reading: ColumnReading) -> bool:
         """Whether a column is read as text, and parsed here."""
@@ -232,8 +278,8 @@ class DataTable:
         if not reading.is_parsed or own == "category":
             return True
         if own == reading.kind or {own, reading.kind} == {"number", "flag"}:
-            plain = reading.kind != "number" or reading.number.decimal == "."
-            return not plain and self.files.format == "csv"
+            plain = reading.number.decimal == "." or self._holds_whole_numbers(reading.name)
+            return reading.kind == "number" and not plain and self.files.format == "csv"
         if self.files.format == "csv" or reading.lenient:
             return True
         raise InvalidInput(
@@ -251,7 +297,8 @@ class DataTable:
             parameter=name,
             received=self.types[name],
             allowed="numbers, texts and dates",
-            hint=f"Turn it into columns of its own, or leave it out: --drop {_shell(name)}",
+            hint="Turn it into columns of its own"
+            + (f", or leave it out: --drop {_shell(name)}" if self.files.caller.is_command else "."),
         )
 
     def batches(self, names: Sequence[str], readings: Mapping[str, ColumnReading]) -> Iterator[Any]:
@@ -287,17 +334,15 @@ class DataTable:
     ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         parsed = {name for name in names if name in readings and self._needs_parsing(readings[name])}
         relation = self._selected(names, readings, parsed, self.where, wide=False, kept=kept)
-        before = 0
+        self.odd, first_row, in_file = OddValues(self.files), 0, self.where is None
         try:
             for batch in relation_batches(relation, n_rows):
-                columns = {
-                    name: self._parsed(readings[name], own.to_numpy(zero_copy_only=False), before)
-                    if name in parsed
-                    else own
-                    for name, own in zip(names, batch.columns[: len(names)], strict=True)
-                }
+                columns: dict[str, Any] = dict(zip(names, batch.columns[: len(names)], strict=True))
+                for name in parsed:
+                    texts = columns[name].to_numpy(zero_copy_only=False)
+                    columns[name] = self._parsed(readings[name], texts, in_file=in_file, first_row=first_row)
+                first_row += batch.num_rows
                 yield columns, dict(zip(kept, batch.columns[len(names) :], strict=True))
-                before += batch.num_rows
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
@@ -386,14 +431,17 @@ class DataTable:
                 received=self.where,
             )
         if isinstance(error, duckdb.OutOfMemoryException):
-            return InvalidInput(f"{self.name} does not fit into memory.", hint="Read fewer rows: --where.")
+            return InvalidInput(
+                f"{self.name} does not fit into memory.",
+                hint="Read fewer rows" + (": --where." if self.files.caller.is_command else "."),
+            )
         if self.files.format == "csv":
             explained = csv_error(self.files, message)
             if explained is not None:
-                return InvalidInput(explained, parameter="DATA", received=self.name)
+                return InvalidInput(explained, parameter="source", received=self.name)
         return InvalidInput(
             f"{self.name} cannot be read as {self.files.format.upper()}: {_first_line(message)}",
-            parameter="DATA",
+            parameter="source",
             received=self.name,
         )
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from coterie._optional import need
+from coterie.data.table_files.callers import Caller
 from coterie.errors import InvalidInput, InvalidParameter
 
 # Bytes that any compressed file may become; beyond them, so many times its own size.
@@ -34,13 +35,14 @@ _BYTE_ORDER_MARKS = (
 )
 
 
-def check_encoding(encoding: str | None) -> None:
+def check_encoding(encoding: str | None, caller: Caller) -> None:
     """Refuse an encoding that nobody knows."""
     try:
         codecs.lookup(encoding or "utf-8")
     except LookupError:
         allowed = "the name of an encoding, such as utf-8, latin-1, cp1252 or utf-16"
-        raise InvalidParameter.expecting(f"encoding={encoding!r}", allowed, "encoding", encoding) from None
+        given = caller.setting("encoding", str(encoding))
+        raise InvalidParameter.expecting(given, allowed, "encoding", encoding) from None
 
 
 def decompressed(path: str, folder: str, name: str) -> str:
@@ -61,7 +63,7 @@ def decompressed(path: str, folder: str, name: str) -> str:
     except (EOFError, OSError, lzma.LZMAError, zlib.error, _zstd_error(kind)) as error:
         raise InvalidInput(
             f"{name} cannot be decompressed as {kind}: {error}.",
-            parameter="DATA",
+            parameter="source",
             received=name,
             hint="Copy it once more, or decompress it yourself.",
         ) from error
@@ -121,7 +123,7 @@ def _copy_bounded(source: IO[bytes], target: IO[bytes], limit: int, name: str) -
             raise InvalidInput(
                 f"{name} becomes more than {limit / 1e6:,.0f} MB when it is decompressed, which is more than "
                 f"{MOST_TIMES} times its size.",
-                parameter="DATA",
+                parameter="source",
                 received=name,
                 allowed=f"at most {limit:,} bytes",
                 hint="If it is meant so, decompress it yourself and give that file.",

@@ -8,6 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from coterie._optional import need
+from coterie._user_warnings import warn_user
 from coterie.data.inference.infer import infer_table
 from coterie.data.inference.reading import ColumnKind, ColumnReading, ReadingOptions, TableReading
 from coterie.data.inference.strings import named_columns, native_column, strings_of
@@ -109,6 +110,12 @@ def _from_files(
     with open_table([os.fspath(path) for path in paths], options=options, encoding=encoding) as table:
         known = table.reading() if reading is None else _checked(reading, table.types)
         columns = table.columns(list(known), known)
+        nested = [name for name in table.types if name not in known] if reading is None else []
+        notes = [*table.files.notes, *([] if reading is None else table.odd.warnings())]
+        if nested:
+            notes.append(f"{table.name} has columns of nested values, which are left out: {listed(nested)}")
+        for note in notes:
+            warn_user(note)
         return TypedColumns(columns, known.seen_in(columns))
 
 
@@ -140,7 +147,9 @@ def _from_columns(
     strings = {name: held for name, held in texts.items() if held is not None}
     known = infer_table(strings, options) if reading is None else _checked(reading, columns)
     read = {
-        name: known[name].parse(strings[name]) if name in strings and name in known else native_column(values)
+        name: _parsed(known[name], strings[name], is_known=reading is not None)
+        if name in strings and name in known
+        else native_column(values)
         for name, values in columns.items()
     }
     readings = {
@@ -148,6 +157,14 @@ def _from_columns(
         for name, values in columns.items()
     }
     return TypedColumns(read, TableReading(readings) if reading is None else known)
+
+
+def _parsed(reading: ColumnReading, texts: Any, *, is_known: bool) -> Any:
+    """The values of a column; `is_known`: by the reading of another table, whose notes are not about this one."""
+    values, others = reading.parse_with_others(texts)
+    if others is not None and is_known:
+        warn_user(others.in_words(reading, "X", f"row {others.row + 1:,}"))
+    return values
 
 
 def _kind(values: Any) -> ColumnKind:
